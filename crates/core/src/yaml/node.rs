@@ -1,0 +1,98 @@
+//! A YAML value with its place in the file.
+
+use std::sync::Arc;
+
+/// A file as it was read: everything that names a place points into one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// As it is shown to the user.
+    pub path: String,
+    pub text: String,
+}
+
+impl Source {
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+        Arc::new(Source { path: path.into(), text: text.into() })
+    }
+}
+
+/// A stretch of a file: bytes, and the line and column (both from 1) where it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+    pub line: usize,
+    pub column: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Plain,
+    /// Single or double quoted.
+    Quoted,
+    /// A `|` or `>` block.
+    Block,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    Scalar {
+        raw: String,
+        style: Style,
+        /// The suffix of a core-schema tag: `int` for `!!int`.
+        tag: Option<String>,
+    },
+    Seq(Vec<Node>),
+    /// In file order; keys are scalars, no two alike.
+    Map(Vec<(Node, Node)>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    pub span: Span,
+    pub kind: Kind,
+}
+
+impl Node {
+    /// The text of a scalar, whatever it might be read as.
+    pub fn raw(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar { raw, .. } => Some(raw),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing was written: `key:` or `key: null`.
+    pub fn is_null(&self) -> bool {
+        matches!(&self.kind, Kind::Scalar { raw, style: Style::Plain, tag: None } if super::scalar::is_null(raw))
+    }
+
+    pub fn entries(&self) -> Option<&[(Node, Node)]> {
+        match &self.kind {
+            Kind::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    pub fn items(&self) -> Option<&[Node]> {
+        match &self.kind {
+            Kind::Seq(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries()?.iter().find(|(name, _)| name.raw() == Some(key)).map(|(_, value)| value)
+    }
+
+    /// What the value is, for messages.
+    pub fn noun(&self) -> &'static str {
+        match &self.kind {
+            Kind::Scalar { .. } if self.is_null() => "nothing",
+            Kind::Scalar { style: Style::Quoted | Style::Block, .. } => "a text",
+            Kind::Scalar { .. } => "a single value",
+            Kind::Seq(_) => "a list",
+            Kind::Map(_) => "a mapping",
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What is wrong with a file, and where. A reader collects all of it before it gives up.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::node::{Source, Span};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    pub source: Arc<Source>,
+    pub span: Span,
+    pub severity: Severity,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// One line, for places that have no room for a snippet.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.source.path, self.span.line, self.span.column, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The problems of one file, as they are found.
+#[derive(Debug)]
+pub struct Problems {
+    source: Arc<Source>,
+    found: Vec<Problem>,
+}
+
+impl Problems {
+    pub fn new(source: &Arc<Source>) -> Problems {
+        Problems { source: Arc::clone(source), found: Vec::new() }
+    }
+
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    pub fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.push(Severity::Error, span, message.into(), None);
+    }
+
+    pub fn error_with_hint(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+        self.push(Severity::Error, span, message.into(), Some(hint.into()));
+    }
+
+    pub fn warning(&mut self, span: Span, message: impl Into<String>) {
+        self.push(Severity::Warning, span, message.into(), None);
+    }
+
+    /// An unknown word among `known` ones, with the nearest of them suggested.
+    pub fn unknown<'a>(&mut self, span: Span, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) {
+        let known: Vec<&str> = known.into_iter().collect();
+        let hint = match nearest(word, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("expected one of: {}", known.join(", ")),
+        };
+        self.error_with_hint(span, format!("unknown {what} `{word}`"), hint);
+    }
+
+    fn push(&mut self, severity: Severity, span: Span, message: String, hint: Option<String>) {
+        self.found.push(Problem { source: Arc::clone(&self.source), span, severity, message, hint });
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.found.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    pub fn into_vec(self) -> Vec<Problem> {
+        self.found
+    }
+}
+
+/// The known word that `word` most likely meant.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(score, _)| *score > 0.82)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,280 @@
+//! From text to [`Node`]s, within limits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
+
+use super::node::{Kind, Node, Source, Span, Style};
+use super::problem::Problems;
+use crate::limits;
+
+/// Reads a file of one document. `None` is an empty file or, if there are problems, a broken one.
+pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
+    if source.text.len() > limits::FILE_BYTES {
+        let message = format!("the file has {} bytes; the limit is {}", source.text.len(), limits::FILE_BYTES);
+        problems.error(Span { line: 1, column: 1, ..Span::default() }, message);
+        return None;
+    }
+    let mut reader = Reader {
+        text: &source.text,
+        bytes: byte_offsets(&source.text),
+        parser: Parser::new_from_str(&source.text),
+        anchors: HashMap::new(),
+        nodes: 0,
+    };
+    reader.document().unwrap_or_else(|Broken { span, message, hint }| {
+        match hint {
+            Some(hint) => problems.error_with_hint(span, message, hint),
+            None => problems.error(span, message),
+        }
+        None
+    })
+}
+
+struct Broken {
+    span: Span,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Broken {
+    fn new(span: Span, message: impl Into<String>) -> Broken {
+        Broken { span, message: message.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Broken {
+        Broken { hint: Some(hint.into()), ..self }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    /// Byte offset of each character, or `None` where the two are the same.
+    bytes: Option<Vec<usize>>,
+    parser: Parser<'t, saphyr_parser::StrInput<'t>>,
+    /// Anchored nodes, each with its size in nodes.
+    anchors: HashMap<usize, (Node, usize)>,
+    nodes: usize,
+}
+
+fn byte_offsets(text: &str) -> Option<Vec<usize>> {
+    (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect())
+}
+
+impl<'t> Reader<'t> {
+    fn document(&mut self) -> Result<Option<Node>, Broken> {
+        let mut root = None;
+        loop {
+            let (event, span) = self.next()?;
+            match event {
+                Event::StreamEnd => return Ok(root),
+                Event::DocumentStart(_) if root.is_some() => {
+                    return Err(Broken::new(span, "a second document starts here; a file holds one"));
+                }
+                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
+                event => root = Some(self.node(event, span, 0)?),
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<(Event<'t>, Span), Broken> {
+        match self.parser.next_event() {
+            Some(Ok((event, span))) => {
+                let span = self.span(span);
+                Ok((event, span))
+            }
+            Some(Err(error)) => Err(self.broken(&error)),
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Broken> {
+        self.nodes += 1;
+        let before = self.nodes - 1;
+        if self.nodes > limits::YAML_NODES {
+            return Err(Broken::new(span, format!("the file has more than {} values", limits::YAML_NODES)));
+        }
+        if depth > limits::YAML_DEPTH {
+            return Err(Broken::new(span, format!("the file nests deeper than {} levels", limits::YAML_DEPTH)));
+        }
+        let (node, anchor) = match event {
+            Event::Scalar(raw, style, anchor, tag) => {
+                let style = match style {
+                    ScalarStyle::Plain => Style::Plain,
+                    ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
+                    ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+                };
+                let tag = match tag {
+                    Some(tag) if tag.is_yaml_core_schema() => Some(tag.suffix.clone()),
+                    Some(tag) => {
+                        return Err(Broken::new(
+                            span,
+                            format!("the tag `{}{}` is not supported", tag.handle, tag.suffix),
+                        ));
+                    }
+                    None => None,
+                };
+                (Node { span, kind: Kind::Scalar { raw: raw.into_owned(), style, tag } }, anchor)
+            }
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                let end = loop {
+                    match self.next()? {
+                        (Event::SequenceEnd, end) => break end,
+                        (event, span) => items.push(self.node(event, span, depth + 1)?),
+                    }
+                };
+                (Node { span: self.collection_span(span, end, items.last()), kind: Kind::Seq(items) }, anchor)
+            }
+            Event::MappingStart(anchor, _) => {
+                let mut entries: Vec<(Node, Node)> = Vec::new();
+                let mut lines: HashMap<String, usize> = HashMap::new();
+                let end = loop {
+                    let (event, key_span) = match self.next()? {
+                        (Event::MappingEnd, end) => break end,
+                        other => other,
+                    };
+                    let key = self.node(event, key_span, depth + 1)?;
+                    let Some(name) = key.raw() else {
+                        return Err(Broken::new(key.span, format!("a key must be a single word, not {}", key.noun())));
+                    };
+                    if let Some(line) = lines.insert(name.to_string(), key.span.line) {
+                        return Err(Broken::new(key.span, format!("the key `{name}` stands here a second time"))
+                            .hint(format!("the first one is in line {line}; remove one of them")));
+                    }
+                    let (event, value_span) = self.next()?;
+                    let value = self.node(event, value_span, depth + 1)?;
+                    entries.push((key, value));
+                };
+                let last = entries.last().map(|(_, value)| value);
+                (Node { span: self.collection_span(span, end, last), kind: Kind::Map(entries) }, anchor)
+            }
+            Event::Alias(anchor) => {
+                let Some((node, size)) = self.anchors.get(&anchor) else {
+                    return Err(Broken::new(span, "the alias names an anchor that is not complete here"));
+                };
+                // Counted before it is copied, so that a small file cannot ask for a large tree.
+                self.nodes += size;
+                if self.nodes > limits::YAML_NODES {
+                    return Err(Broken::new(
+                        span,
+                        format!("the aliases expand to more than {} values", limits::YAML_NODES),
+                    ));
+                }
+                return Ok(Node { span, kind: node.kind.clone() });
+            }
+            other => unreachable!("the parser gives no {other:?} inside a document"),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.clone(), self.nodes - before));
+        }
+        Ok(node)
+    }
+
+    fn span(&self, span: saphyr_parser::Span) -> Span {
+        Span {
+            start: self.byte(span.start.index()),
+            end: self.byte(span.end.index()),
+            line: span.start.line(),
+            column: span.start.col() + 1,
+        }
+    }
+
+    /// The parser ends a block collection where the next token starts; ours ends with its last value.
+    fn collection_span(&self, start: Span, end: Span, last: Option<&Node>) -> Span {
+        let is_flow = self.text[start.start..].starts_with(['[', '{']);
+        let end = match last {
+            Some(last) if !is_flow => last.span.end.max(start.end),
+            _ => end.end.max(start.end),
+        };
+        Span { end, ..start }
+    }
+
+    fn byte(&self, index: usize) -> usize {
+        match &self.bytes {
+            Some(bytes) => bytes.get(index).copied().unwrap_or(self.text.len()),
+            None => index.min(self.text.len()),
+        }
+    }
+
+    fn broken(&self, error: &ScanError) -> Broken {
+        let mark = error.marker();
+        let start = self.byte(mark.index());
+        let span = Span { start, end: start, line: mark.line(), column: mark.col() + 1 };
+        let line = self.text.lines().nth(span.line.saturating_sub(1)).unwrap_or_default();
+        let indent = &line[..line.len() - line.trim_start().len()];
+        match indent.find('\t') {
+            Some(column) => {
+                let start = self.text.lines().take(span.line - 1).map(|line| line.len() + 1).sum::<usize>() + column;
+                let span = Span { start, end: start + 1, line: span.line, column: column + 1 };
+                Broken::new(span, "a tab indents this line").hint("YAML is indented with spaces")
+            }
+            None => Broken::new(span, format!("this is not YAML: {}", error.info())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<Option<Node>, Vec<String>> {
+        let source = Source::new("a.yaml", text);
+        let mut problems = Problems::new(&source);
+        let node = read(&source, &mut problems);
+        if problems.has_errors() {
+            return Err(problems.into_vec().iter().map(ToString::to_string).collect());
+        }
+        Ok(node)
+    }
+
+    fn refused(text: &str) -> String {
+        check(text).expect_err("the text is broken").join("\n")
+    }
+
+    #[test]
+    fn spans_are_bytes_even_behind_other_alphabets() {
+        let text = "title: Zürich\nlist:\n  - 'ä'\n  - b\n";
+        let node = check(text).unwrap().unwrap();
+        let item = &node.get("list").unwrap().items().unwrap()[1];
+        assert_eq!((&text[item.span.start..item.span.end], item.span.line, item.span.column), ("b", 4, 5));
+        let list = node.get("list").unwrap();
+        assert_eq!(&text[list.span.start..list.span.end], "- 'ä'\n  - b");
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_their_place() {
+        assert_eq!(refused("a:\n\tb: 1\n"), "a.yaml:2:1: a tab indents this line (YAML is indented with spaces)");
+        assert_eq!(
+            refused("a: 1\nb: 2\na: 3\n"),
+            "a.yaml:3:1: the key `a` stands here a second time (the first one is in line 1; remove one of them)"
+        );
+        assert_eq!(refused("a: 1\n---\nb: 2\n"), "a.yaml:2:1: a second document starts here; a file holds one");
+        assert!(refused("a: [1, 2\n").starts_with("a.yaml:2:1: this is not YAML"), "{}", refused("a: [1, 2\n"));
+        assert!(refused("a: !thing x\n").contains("tag"));
+        assert!(refused("? [a]\n: b\n").contains("a key must be a single word"));
+    }
+
+    #[test]
+    fn an_alias_bomb_is_refused_before_it_takes_memory() {
+        let mut text = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
+        for (name, of) in ["b", "c", "d", "e", "f", "g", "h"].iter().zip(["a", "b", "c", "d", "e", "f", "g"]) {
+            text +=
+                &format!("{name}: &{name} [*{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}, *{of}]\n");
+        }
+        assert!(refused(&text).contains("aliases expand to more than 500000 values"), "{}", refused(&text));
+    }
+
+    #[test]
+    fn nesting_and_size_have_limits() {
+        assert!(refused(&"[".repeat(200)).contains("nests deeper than 100 levels"));
+        assert!(refused(&"x".repeat(limits::FILE_BYTES + 1)).contains("the limit is"));
+    }
+
+    #[test]
+    fn an_alias_is_the_value_it_names() {
+        let node = check("a: &x {k: v}\nb: *x\n").unwrap().unwrap();
+        assert_eq!(node.get("b").unwrap().get("k").unwrap().raw(), Some("v"));
+    }
+}

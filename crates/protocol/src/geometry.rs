@@ -1,0 +1,61 @@
+//! Places on a screen, in device pixels.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Point {
+    pub x: i32,
+    pub y: i32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+/// A rectangle; `right` and `bottom` are just outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Rect {
+    pub left: i32,
+    pub top: i32,
+    pub right: i32,
+    pub bottom: i32,
+}
+
+impl Rect {
+    pub fn new(left: i32, top: i32, width: i32, height: i32) -> Rect {
+        Rect { left, top, right: left + width, bottom: top + height }
+    }
+
+    pub fn width(&self) -> i32 {
+        self.right - self.left
+    }
+
+    pub fn height(&self) -> i32 {
+        self.bottom - self.top
+    }
+
+    pub fn center(&self) -> Point {
+        Point { x: self.left + self.width() / 2, y: self.top + self.height() / 2 }
+    }
+
+    pub fn contains(&self, point: Point) -> bool {
+        (self.left..self.right).contains(&point.x) && (self.top..self.bottom).contains(&point.y)
+    }
+
+    /// The common part of two rectangles, or `None` where they share no pixel.
+    pub fn intersect(&self, other: &Rect) -> Option<Rect> {
+        let common = Rect {
+            left: self.left.max(other.left),
+            top: self.top.max(other.top),
+            right: self.right.min(other.right),
+            bottom: self.bottom.min(other.bottom),
+        };
+        (common.width() > 0 && common.height() > 0).then_some(common)
+    }
+
+    pub fn area(&self) -> i64 {
+        i64::from(self.width().max(0)) * i64::from(self.height().max(0))
+    }
+}
