@@ -198,7 +198,7 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
 }
 
 /// The schema of one property, looked for in unions too.
-fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
+pub fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
     if let Some(found) = schema.get("properties").and_then(|properties| properties.get(name)) {
         return found;
     }

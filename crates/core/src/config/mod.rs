@@ -1,0 +1,27 @@
+//! What a team writes: `trailblaze.yaml` and `trailblaze-config/{targets,toolsets,tools}/*.yaml`.
+
+mod project;
+mod server;
+mod target;
+mod tool_file;
+mod toolset;
+
+pub use project::{DeviceEntry, Project};
+pub use server::{Context, MultiDevice, Restart, Server, Servers, Transport};
+pub use target::{PlatformEntry, Target};
+pub use tool_file::{Mode, Parameter, ParameterType, ToolFile};
+pub use toolset::Toolset;
+
+use std::sync::Arc;
+
+use crate::yaml::{Decode, Node, Problems, Source, read};
+
+/// Reads one file with one table. The problems are all that is wrong with it.
+pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Option<T> {
+    match read(source, problems) {
+        Some(node) => T::decode(&node, problems),
+        None if problems.has_errors() => None,
+        // An empty file is an empty mapping: the table says what it lacks.
+        None => T::decode(&Node { span: Default::default(), kind: crate::yaml::Kind::Map(Vec::new()) }, problems),
+    }
+}

@@ -1,0 +1,69 @@
+//! `trailblaze-config/targets/*.yaml`: an app under test.
+
+use super::server::Servers;
+use crate::table;
+use crate::yaml::{Decode, Entries, Node, Problems, Spanned};
+use serde_json::Value;
+use trailblaze_protocol::driver::Platform;
+
+table! {
+    /// An app under test.
+    pub struct Target {
+        /// The name that `target:` uses.
+        "id" => id: Spanned<String>,
+        /// For people.
+        "display_name" => display_name: Option<String> = None,
+        /// Tool servers that every session of this target gets for itself.
+        "mcp_servers" | "mcpServers" => servers: Servers = Servers::default(),
+        /// What differs by platform.
+        "platforms" => platforms: Platforms = Platforms::default(),
+    }
+}
+
+table! {
+    /// A target on one platform.
+    pub struct PlatformEntry {
+        /// Packages, bundles or addresses of the app, the preferred one first.
+        "app_ids" => app_ids: Vec<String> = Vec::new(),
+        /// The toolsets that sessions see; the built-in ones of the platform unless given.
+        "tool_sets" => tool_sets: Option<Vec<Spanned<String>>> = None,
+        /// Single tools that sessions see besides.
+        "tools" => tools: Vec<Spanned<String>> = Vec::new(),
+        /// Tools that sessions do not see.
+        "excluded_tools" => excluded_tools: Vec<String> = Vec::new(),
+        /// The drivers that can run it.
+        "drivers" => drivers: Vec<String> = Vec::new(),
+        /// Where a web app answers.
+        "base_url" => base_url: Option<String> = None,
+    }
+}
+
+/// What differs by platform.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Platforms(pub Vec<(Platform, PlatformEntry)>);
+
+impl Decode for Platforms {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let entries = Entries::<PlatformEntry>::decode(node, problems)?;
+        let mut platforms = Vec::new();
+        for (key, entry) in entries.0 {
+            match Platform::parse(&key.value) {
+                Some(platform) => platforms.push((platform, entry)),
+                None => problems.unknown(key.span, "platform", &key.value, Platform::ALL.map(Platform::name)),
+            }
+        }
+        Some(Platforms(platforms))
+    }
+
+    fn schema() -> Value {
+        let mut schema = Entries::<PlatformEntry>::schema();
+        schema["propertyNames"] = Platform::schema();
+        schema
+    }
+}
+
+impl Target {
+    pub fn on(&self, platform: Platform) -> Option<&PlatformEntry> {
+        self.platforms.0.iter().find(|(known, _)| *known == platform).map(|(_, entry)| entry)
+    }
+}

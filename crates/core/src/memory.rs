@@ -1,0 +1,170 @@
+//! What an attempt remembers, and how templates are resolved from it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+use trailblaze_protocol::outcome::MemoryChanges;
+
+use crate::secret::Secrets;
+use crate::template::{self, Fill, Token};
+use crate::yaml::{Reading, Style, property, scalar};
+
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    values: Map<String, Value>,
+    /// The trail's arguments: `{{args.x}}`.
+    args: Map<String, Value>,
+    /// Unknown tokens that were warned of.
+    warned: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("`{token}` names an argument that the trail does not declare")]
+pub struct UnknownArgument {
+    pub token: String,
+}
+
+/// Arguments with their templates resolved, and what to warn of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    pub args: Map<String, Value>,
+    /// Tokens that name nothing, seen for the first time.
+    pub unknown: Vec<String>,
+}
+
+impl Memory {
+    pub fn new(values: Map<String, Value>, args: Map<String, Value>) -> Memory {
+        Memory { values, args, warned: BTreeSet::new() }
+    }
+
+    pub fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    pub fn apply(&mut self, changes: &MemoryChanges) {
+        for (name, value) in &changes.set {
+            self.values.insert(name.clone(), value.clone());
+        }
+        for name in &changes.deleted {
+            self.values.remove(name);
+        }
+    }
+
+    /// A copy of `args` with templates resolved. Secrets stay placeholders; unknown tokens stay as they are.
+    pub fn resolve(
+        &mut self,
+        args: &Map<String, Value>,
+        schema: &Value,
+        secrets: &Secrets,
+    ) -> Result<Resolved, UnknownArgument> {
+        let mut unknown = Vec::new();
+        let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
+        let mut filled = template::fill_map(args, &mut lookup)?;
+        for (name, value) in &mut filled {
+            if let Some(authored) = args.get(name) {
+                retype(authored, value, property(schema, name));
+            }
+        }
+        unknown.retain(|token| self.warned.insert(token.clone()));
+        Ok(Resolved { args: filled, unknown })
+    }
+
+    fn lookup(&self, token: &Token<'_>, secrets: &Secrets, unknown: &mut Vec<String>) -> Result<Fill, UnknownArgument> {
+        if let Some(path) = token.path.strip_prefix("args.") {
+            let mut parts = path.split('.');
+            let first = parts.next().and_then(|name| self.args.get(name));
+            let value = parts.try_fold(first, |value, part| Some(value.and_then(|value| value.get(part)))).flatten();
+            return value
+                .map(|value| Fill::Value(value.clone()))
+                .ok_or_else(|| UnknownArgument { token: token.raw.to_string() });
+        }
+        let name = token.path.strip_prefix("memory.").unwrap_or(token.path);
+        if secrets.contains_name(name) {
+            return Ok(Fill::Value(Value::from(Secrets::placeholder(name))));
+        }
+        match self.values.get(name).or_else(|| self.values.get(token.path)) {
+            Some(value) => Ok(Fill::Value(value.clone())),
+            None => {
+                unknown.push(token.raw.to_string());
+                Ok(Fill::Keep)
+            }
+        }
+    }
+}
+
+/// Memory holds mostly text; where a whole value came from a token, the schema says what the text means.
+fn retype(authored: &Value, value: &mut Value, schema: &Value) {
+    match (authored, value) {
+        (Value::String(token), value @ Value::String(_)) if template::is_whole_token(token) => {
+            let text = value.as_str().unwrap_or_default();
+            if let Reading::Is(typed) = scalar(text, Style::Plain, schema) {
+                *value = typed;
+            }
+        }
+        (Value::String(token), value) if template::is_whole_token(token) => {
+            let takes_text_only = matches!(schema.get("type").and_then(Value::as_str), Some("string"));
+            if takes_text_only && !value.is_null() {
+                *value = Value::from(value.to_string());
+            }
+        }
+        (Value::Array(authored), Value::Array(values)) if authored.len() == values.len() => {
+            let schema = schema.get("items").unwrap_or(&Value::Null);
+            authored.iter().zip(values).for_each(|(authored, value)| retype(authored, value, schema));
+        }
+        (Value::Object(authored), Value::Object(values)) => {
+            for (name, value) in values {
+                if let Some(authored) = authored.get(name) {
+                    retype(authored, value, property(schema, name));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(args: Value, expected: Result<Value, &str>) {
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        let values = object(json!({"count": "5", "name": "Ada", "flag": true, "a.b": "dotted"}));
+        let mut memory = Memory::new(values, object(json!({"n": 3, "who": {"first": "Grace"}})));
+        let schema = json!({"properties": {
+            "n": {"type": "integer"}, "s": {"type": "string"}, "l": {"type": "array", "items": {"type": "integer"}}
+        }});
+        let secrets = Secrets::new([("PIN".to_string(), "4711".to_string())]);
+        let resolved = memory.resolve(&object(args), &schema, &secrets);
+        match expected {
+            Ok(expected) => assert_eq!(Value::Object(resolved.unwrap().args), expected),
+            Err(token) => assert_eq!(resolved.unwrap_err().token, token),
+        }
+    }
+
+    #[test]
+    fn tokens_of_all_spellings_resolve_and_take_the_declared_type() {
+        check(json!({"n": "{{count}}", "s": "{{count}}"}), Ok(json!({"n": 5, "s": "5"})));
+        check(json!({"s": "${name}/{{memory.name}}/{{a.b}}"}), Ok(json!({"s": "Ada/Ada/dotted"})));
+        check(json!({"n": "{{args.n}}", "s": "{{args.n}}"}), Ok(json!({"n": 3, "s": "3"})));
+        check(json!({"s": "{{args.who.first}}", "l": ["{{count}}"]}), Ok(json!({"s": "Grace", "l": [5]})));
+        check(json!({"s": "{{flag}}"}), Ok(json!({"s": "true"})));
+    }
+
+    #[test]
+    fn a_secret_stays_its_placeholder_and_an_unknown_token_stays_literal() {
+        check(json!({"s": "{{PIN}} {{memory.PIN}}"}), Ok(json!({"s": "{{PIN}} {{PIN}}"})));
+        check(json!({"s": "{{nobody}}"}), Ok(json!({"s": "{{nobody}}"})));
+        check(json!({"s": "{{args.nobody}}"}), Err("{{args.nobody}}"));
+    }
+
+    #[test]
+    fn an_unknown_token_is_warned_of_once() {
+        let mut memory = Memory::default();
+        let args = json!({"s": "{{x}}"}).as_object().cloned().unwrap();
+        let mut warnings = || memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().unknown;
+        assert_eq!(warnings(), ["{{x}}"]);
+        assert!(warnings().is_empty());
+    }
+}

@@ -1,0 +1,114 @@
+//! What tools and parameters may be called.
+
+use crate::yaml::Severity;
+
+/// Prefixes that belong to Trailblaze, or to a whole organisation.
+pub const RESERVED_PREFIXES: [&str; 6] = ["android_", "ios_", "web_", "desktop_", "mobile_", "org_"];
+
+/// Who brings a tool; decides how strictly its name is judged and how it is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    BuiltIn,
+    /// A team's own binary.
+    InProcess,
+    Yaml,
+    Script,
+    /// A server of `trailblaze.yaml`.
+    ProjectServer,
+    /// A server of a target.
+    TargetServer,
+}
+
+impl Origin {
+    /// Somebody else may own a server, so its names are not ours to refuse.
+    fn is_server(self) -> bool {
+        matches!(self, Origin::ProjectServer | Origin::TargetServer)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    pub severity: Severity,
+    pub message: String,
+}
+
+/// Judges a tool's name. `granted` are the reserved prefixes that the project may use.
+pub fn judge(name: &str, origin: Origin, granted: &[String]) -> Option<Objection> {
+    let leniency = if origin.is_server() { Severity::Warning } else { Severity::Error };
+    if !is_model_safe(name) {
+        let message = format!(
+            "`{name}` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -"
+        );
+        return Some(Objection { severity: Severity::Error, message });
+    }
+    if !is_conventional(name) {
+        let message = format!("the name `{name}` breaks the convention: words in camelCase, joined by _");
+        return Some(Objection { severity: leniency, message });
+    }
+    let reserved = RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))?;
+    if origin == Origin::BuiltIn
+        || granted.iter().any(|prefix| prefix == reserved || prefix == reserved.trim_end_matches('_'))
+    {
+        return None;
+    }
+    let message = format!(
+        "the name `{name}` begins with the reserved prefix `{reserved}`; `reservedPrefixes:` in trailblaze.yaml can grant it"
+    );
+    Some(Objection { severity: leniency, message })
+}
+
+fn is_model_safe(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+/// `^[a-z][a-zA-Z0-9]*(_[a-z][a-zA-Z0-9]*)*$`
+fn is_conventional(name: &str) -> bool {
+    name.split('_').all(|word| {
+        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(|b| b.is_ascii_alphanumeric())
+    })
+}
+
+pub fn is_parameter(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, origin: Origin, expected: Option<Severity>) {
+        let granted = ["org_".to_string()];
+        assert_eq!(
+            judge(name, origin, &granted).map(|objection| objection.severity),
+            expected,
+            "{name} from {origin:?}"
+        );
+    }
+
+    #[test]
+    fn a_name_that_models_cannot_take_is_an_error_for_every_source() {
+        for origin in [Origin::Yaml, Origin::ProjectServer, Origin::InProcess] {
+            check("a.b", origin, Some(Severity::Error));
+            check("", origin, Some(Severity::Error));
+            check(&"a".repeat(65), origin, Some(Severity::Error));
+        }
+    }
+
+    #[test]
+    fn a_name_against_convention_is_an_error_of_ours_and_a_warning_for_servers() {
+        for name in ["Login", "do-it", "a__b", "a_", "a_B"] {
+            check(name, Origin::Yaml, Some(Severity::Error));
+            check(name, Origin::TargetServer, Some(Severity::Warning));
+        }
+        check("acme_ios_acceptRide_v2", Origin::Yaml, None);
+    }
+
+    #[test]
+    fn a_reserved_prefix_must_be_granted() {
+        check("web_click", Origin::Yaml, Some(Severity::Error));
+        check("web_click", Origin::ProjectServer, Some(Severity::Warning));
+        check("web_click", Origin::BuiltIn, None);
+        check("org_login", Origin::Yaml, None);
+    }
+}

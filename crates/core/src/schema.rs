@@ -1,0 +1,157 @@
+//! What arguments a tool takes, and whether some fit. Schemas are compiled on first use.
+
+use std::sync::OnceLock;
+
+use jsonschema::error::ValidationErrorKind;
+use serde_json::{Map, Value, json};
+
+use crate::yaml::nearest;
+
+/// One parameter of a built-in or YAML tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    pub name: String,
+    pub schema: Value,
+    pub is_required: bool,
+    pub default: Option<Value>,
+    pub description: String,
+}
+
+/// The JSON Schema of a tool's arguments.
+#[derive(Debug)]
+pub struct Schema {
+    json: Value,
+    validator: OnceLock<Result<jsonschema::Validator, String>>,
+}
+
+/// What is wrong with arguments.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Misfit {
+    pub missing: Vec<String>,
+    /// Full sentences, each naming its argument.
+    pub wrong: Vec<String>,
+}
+
+impl Schema {
+    pub fn new(json: Value) -> Schema {
+        Schema { json, validator: OnceLock::new() }
+    }
+
+    pub fn from_params(params: &[Param]) -> Schema {
+        let properties: Map<String, Value> = params
+            .iter()
+            .map(|param| {
+                let mut schema = param.schema.as_object().cloned().unwrap_or_default();
+                if !param.description.is_empty() {
+                    schema.insert("description".into(), param.description.as_str().into());
+                }
+                if let Some(default) = &param.default {
+                    schema.insert("default".into(), default.clone());
+                }
+                (param.name.clone(), Value::Object(schema))
+            })
+            .collect();
+        let required: Vec<&str> =
+            params.iter().filter(|param| param.is_required).map(|param| param.name.as_str()).collect();
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !required.is_empty() {
+            schema["required"] = required.into();
+        }
+        Schema::new(schema)
+    }
+
+    pub fn json(&self) -> &Value {
+        &self.json
+    }
+
+    pub fn property_names(&self) -> impl Iterator<Item = &str> {
+        self.json
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(|map| map.keys().map(String::as_str))
+    }
+
+    /// Whether the arguments fit. A schema that is none refuses everything.
+    pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
+        let validator = match self
+            .validator
+            .get_or_init(|| jsonschema::validator_for(&self.json).map_err(|error| error.to_string()))
+        {
+            Ok(validator) => validator,
+            Err(error) => {
+                let wrong = vec![format!("the tool's own schema is broken: {error}")];
+                return Err(Misfit { wrong, missing: Vec::new() });
+            }
+        };
+        let value = Value::Object(args.clone());
+        if validator.is_valid(&value) {
+            return Ok(());
+        }
+        let mut misfit = Misfit::default();
+        for error in validator.iter_errors(&value) {
+            let path = error.instance_path().to_string();
+            let name = path.trim_start_matches('/').replace('/', ".");
+            match error.kind() {
+                ValidationErrorKind::Required { property } if name.is_empty() => {
+                    misfit.missing.push(property.as_str().unwrap_or_default().to_string());
+                }
+                ValidationErrorKind::AdditionalProperties { unexpected } if name.is_empty() => {
+                    misfit.wrong.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
+                }
+                _ if name.is_empty() => misfit.wrong.push(error.to_string()),
+                _ => misfit.wrong.push(format!("`{name}`: {error}")),
+            }
+        }
+        Err(misfit)
+    }
+
+    fn unknown_argument(&self, unknown: &str) -> String {
+        let known: Vec<&str> = self.property_names().collect();
+        match nearest(unknown, known.iter().copied()) {
+            Some(near) => format!("unknown argument `{unknown}`; did you mean `{near}`?"),
+            None if known.is_empty() => format!("unknown argument `{unknown}`; the tool takes none"),
+            None => format!("unknown argument `{unknown}`; expected one of: {}", known.join(", ")),
+        }
+    }
+}
+
+impl std::fmt::Display for Misfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let missing = self.missing.iter().map(|name| format!("missing argument `{name}`"));
+        let all: Vec<String> = missing.chain(self.wrong.iter().cloned()).collect();
+        f.write_str(&all.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(args: Value, expected: &str) {
+        let param = |name: &str, schema: Value, is_required: bool| Param {
+            name: name.into(),
+            schema,
+            is_required,
+            default: None,
+            description: String::new(),
+        };
+        let schema = Schema::from_params(&[
+            param("text", json!({"type": "string"}), true),
+            param("index", json!({"type": "integer", "minimum": 0}), false),
+            param("direction", json!({"enum": ["UP", "DOWN"]}), false),
+        ]);
+        let answer = schema.check(args.as_object().unwrap());
+        assert_eq!(answer.map_or_else(|misfit| misfit.to_string(), |()| "fits".into()), expected, "{args}");
+    }
+
+    #[test]
+    fn arguments_are_judged_by_name_and_type() {
+        check(json!({"text": "Pay"}), "fits");
+        check(json!({}), "missing argument `text`");
+        check(json!({"text": "Pay", "indx": 1}), "unknown argument `indx`; did you mean `index`?");
+        check(json!({"text": 5}), "`text`: 5 is not of type \"string\"");
+        check(json!({"text": "Pay", "direction": "LEFT"}), "`direction`: \"LEFT\" is not one of \"UP\" or \"DOWN\"");
+        check(json!({"index": -1}), "missing argument `text`; `index`: -1 is less than the minimum of 0");
+    }
+}

@@ -1,0 +1,70 @@
+//! One call in a file: `toolName: {arguments}`.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::yaml::{Decode, Kind, Node, Problems, Source, Spanned};
+
+/// A call as it was written. Its arguments are typed only when the tool's schema is at hand, so that a call of a
+/// tool that nobody here knows is kept as it is.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    pub tool: Spanned<String>,
+    pub args: Node,
+    pub source: Arc<Source>,
+}
+
+impl PartialEq for ToolCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.tool.value == other.tool.value && same(&self.args, &other.args)
+    }
+}
+
+/// Whether two values are the same but for their places.
+fn same(a: &Node, b: &Node) -> bool {
+    match (&a.kind, &b.kind) {
+        (Kind::Seq(a), Kind::Seq(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Kind::Map(a), Kind::Map(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(&a.0, &b.0) && same(&a.1, &b.1))
+        }
+        (a, b) => a == b,
+    }
+}
+
+impl Decode for ToolCall {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let [(name, args)] = node.entries().unwrap_or_default() else {
+            let message = "a call is written `toolName: {arguments}`, one tool to an item";
+            problems.error(node.span, format!("{message}; found {}", found(node)));
+            return None;
+        };
+        let tool = Spanned { value: name.raw().unwrap_or_default().to_string(), span: name.span };
+        let args = match &args.kind {
+            Kind::Map(_) => args.clone(),
+            Kind::Scalar { .. } if args.is_null() => Node { span: args.span, kind: Kind::Map(Vec::new()) },
+            _ => {
+                let message = format!("the arguments of `{}` must be a mapping, not {}", tool.value, args.noun());
+                problems.error_with_hint(args.span, message, format!("write `{}: {{name: value}}`", tool.value));
+                return None;
+            }
+        };
+        Some(ToolCall { tool, args, source: Arc::clone(problems.source()) })
+    }
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": {"type": ["object", "null"]},
+        })
+    }
+}
+
+fn found(node: &Node) -> String {
+    match node.entries() {
+        Some(entries) => format!("{} keys", entries.len()),
+        None => node.noun().to_string(),
+    }
+}

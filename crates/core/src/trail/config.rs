@@ -1,0 +1,209 @@
+//! The `config:` of a trail.
+
+use serde_json::{Map, Value, json};
+use trailblaze_protocol::driver::DriverKey;
+
+use super::Texts;
+use super::classifier::closest;
+use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
+use crate::{table, words};
+
+table! {
+    /// What a trail is, and what it needs.
+    pub struct TrailConfig {
+        /// A name that stays when the file moves.
+        "id" => id: Option<String> = None,
+        /// The app under test.
+        "target" => target: Option<Spanned<String>> = None,
+        /// For people.
+        "title" => title: Option<String> = None,
+        /// For people, at length.
+        "description" => description: Option<String> = None,
+        /// How much it matters.
+        "priority" => priority: Option<String> = None,
+        /// To choose trails by.
+        "tags" => tags: Vec<String> = Vec::new(),
+        /// The driver to use, by classifier.
+        "devices" => devices: Entries<DriverKey> = Entries::default(),
+        /// Why it is skipped, by classifier.
+        "skip" => skip: Entries<Option<String>> = Entries::default(),
+        /// What is remembered from the start.
+        "memory" => memory: Texts = Texts::default(),
+        /// What a run must or may pass in.
+        "args" => args: Entries<ArgDeclaration> = Entries::default(),
+        /// What a model should know throughout.
+        "context" => context: Option<String> = None,
+        /// For other programs.
+        "metadata" => metadata: Texts = Texts::default(),
+    }
+}
+
+impl Default for TrailConfig {
+    fn default() -> Self {
+        TrailConfig {
+            id: None,
+            target: None,
+            title: None,
+            description: None,
+            priority: None,
+            tags: Vec::new(),
+            devices: Entries::default(),
+            skip: Entries::default(),
+            memory: Texts::default(),
+            args: Entries::default(),
+            context: None,
+            metadata: Texts::default(),
+            span: Span::default(),
+        }
+    }
+}
+
+impl TrailConfig {
+    /// Why a device skips the trail; a blank reason is none.
+    pub fn skip_reason(&self, lineage: &[String]) -> Option<&str> {
+        let (_, reason) = closest(lineage, |classifier| self.skip.get(classifier))?;
+        reason.as_deref().filter(|reason| !reason.trim().is_empty())
+    }
+
+    /// Checks what a run passes in, adds defaults, and types every value as declared.
+    pub fn bind_args(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Vec<String>> {
+        let mut bound = Map::new();
+        let mut problems = Vec::new();
+        for name in given.keys().filter(|name| self.args.get(name).is_none()) {
+            problems.push(format!("the trail declares no argument `{name}`"));
+        }
+        for (name, declaration) in self.args.iter() {
+            match (given.get(name), &declaration.default) {
+                (Some(value), _) => match declaration.kind.take(value) {
+                    Ok(value) => {
+                        bound.insert(name.to_string(), value);
+                    }
+                    Err(expected) => problems.push(format!("the argument `{name}` must be {expected}, not {value}")),
+                },
+                (None, Some(default)) => {
+                    bound.insert(name.to_string(), default.clone());
+                }
+                (None, None) if declaration.is_required => {
+                    problems.push(format!("the argument `{name}` is missing; pass it with --arg {name}=…"));
+                }
+                (None, None) => {
+                    bound.insert(name.to_string(), Value::Null);
+                }
+            }
+        }
+        if problems.is_empty() { Ok(bound) } else { Err(problems) }
+    }
+}
+
+/// An argument: `name: type`, or `name: {type, description, default, required}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArgDeclaration {
+    pub kind: ArgType,
+    pub description: String,
+    pub default: Option<Value>,
+    pub is_required: bool,
+}
+
+words! {
+    pub enum ArgType {
+        "string" => String,
+        "integer" => Integer,
+        "boolean" => Boolean,
+        "array" => Array,
+        "object" => Object,
+    }
+}
+
+table! {
+    /// An argument in full.
+    pub struct FullDeclaration {
+        /// What values it takes.
+        "type" => kind: ArgType,
+        /// For people.
+        "description" => description: String = String::new(),
+        /// What it is when it is not given; makes it optional.
+        "default" => default: Option<Node> = None,
+        /// Whether it must be given.
+        "required" => required: Option<bool> = None,
+    }
+}
+
+impl ArgType {
+    fn json(self) -> Value {
+        let name = match self {
+            ArgType::String => "string",
+            ArgType::Integer => "integer",
+            ArgType::Boolean => "boolean",
+            ArgType::Array => "array",
+            ArgType::Object => "object",
+        };
+        json!({"type": name})
+    }
+
+    /// Types a value that came as text, as from a command line.
+    fn take(self, value: &Value) -> Result<Value, &'static str> {
+        let typed = match (self, value) {
+            (ArgType::Array | ArgType::Object, Value::String(text)) => {
+                serde_json::from_str(text).unwrap_or(Value::Null)
+            }
+            (_, Value::String(text)) => match scalar(text, Style::Plain, &self.json()) {
+                Reading::Is(value) => value,
+                _ => Value::Null,
+            },
+            (_, value) => value.clone(),
+        };
+        let (fits, expected) = match self {
+            ArgType::String => (typed.is_string(), "text"),
+            ArgType::Integer => (typed.is_i64() || typed.is_u64(), "a whole number"),
+            ArgType::Boolean => (typed.is_boolean(), "true or false"),
+            ArgType::Array => (typed.is_array(), "a list in JSON"),
+            ArgType::Object => (typed.is_object(), "a mapping in JSON"),
+        };
+        if fits { Ok(typed) } else { Err(expected) }
+    }
+}
+
+impl Decode for ArgDeclaration {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if let Kind::Scalar { .. } = node.kind {
+            let kind = ArgType::decode(node, problems)?;
+            return Some(ArgDeclaration { kind, description: String::new(), default: None, is_required: true });
+        }
+        let full = FullDeclaration::decode(node, problems)?;
+        let default = full.default.as_ref().and_then(|node| crate::yaml::to_json(node, &full.kind.json(), problems));
+        let is_required = full.required.unwrap_or(default.is_none());
+        Some(ArgDeclaration { kind: full.kind, description: full.description, default, is_required })
+    }
+
+    fn schema() -> Value {
+        json!({"anyOf": [ArgType::schema(), FullDeclaration::schema()]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::decode;
+    use crate::yaml::Source;
+
+    fn check(args: Value, expected: Result<Value, &str>) {
+        let source = Source::new(
+            "a.yaml",
+            "args:\n  who: string\n  count: {type: integer, default: 2}\n  fast: {type: boolean, required: false}\n",
+        );
+        let config: TrailConfig = decode(&source, &mut Problems::new(&source)).unwrap();
+        let bound = config.bind_args(args.as_object().unwrap());
+        assert_eq!(bound.map(Value::Object).map_err(|problems| problems.join("; ")), expected.map_err(String::from));
+    }
+
+    #[test]
+    fn arguments_are_typed_defaulted_and_checked() {
+        check(json!({"who": "007"}), Ok(json!({"who": "007", "count": 2, "fast": null})));
+        check(json!({"who": "a", "count": "5", "fast": "true"}), Ok(json!({"who": "a", "count": 5, "fast": true})));
+        check(json!({}), Err("the argument `who` is missing; pass it with --arg who=…"));
+        check(
+            json!({"who": "a", "count": "x", "extra": "1"}),
+            Err("the trail declares no argument `extra`; the argument `count` must be a whole number, not \"x\""),
+        );
+    }
+}

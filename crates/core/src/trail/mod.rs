@@ -1,0 +1,108 @@
+//! Trails: tests in natural language, with what was recorded for each device.
+
+mod call;
+mod classifier;
+mod config;
+mod save;
+mod step;
+
+pub use call::ToolCall;
+pub use classifier::lineage;
+pub use config::{ArgDeclaration, ArgType, TrailConfig};
+pub use save::{NewCalls, NewStep, SaveError, Slot, StepCalls, new_trail, save};
+pub use step::{Step, StepPlan, Trailhead};
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::config::decode;
+use crate::yaml::{Decode, Node, Problem, Problems, Source};
+
+#[derive(Debug, Clone)]
+pub struct Trail {
+    pub source: Arc<Source>,
+    pub config: TrailConfig,
+    pub trailhead: Option<Trailhead>,
+    pub steps: Vec<Step>,
+}
+
+crate::table! {
+    /// A trail.
+    pub struct Document {
+        /// What the trail is.
+        "config" => config: Option<TrailConfig> = None,
+        /// How to get to where the trail starts.
+        "trailhead" => trailhead: Option<Trailhead> = None,
+        /// The steps, in order.
+        "trail" => trail: Option<Vec<Step>> = None,
+    }
+}
+
+impl Trail {
+    /// Reads a trail, or all that is wrong with it. Warnings come along with a good one.
+    pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
+        let mut problems = Problems::new(source);
+        let trail = decode::<Document>(source, &mut problems).and_then(|document| {
+            if document.trail.is_none() && document.trailhead.is_some() {
+                problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+            }
+            if document.trail.is_none() && document.config.is_none() {
+                problems.error(document.span, "the file holds no trail");
+            }
+            if let Some([]) = document.trail.as_deref() {
+                problems.error(document.span, "`trail` has no steps");
+            }
+            Some(Trail {
+                source: Arc::clone(source),
+                config: document.config.unwrap_or_default(),
+                trailhead: document.trailhead,
+                steps: document.trail.unwrap_or_default(),
+            })
+        });
+        (trail.filter(|_| !problems.has_errors()), problems.into_vec())
+    }
+
+    /// Its id, or else its path without the ending.
+    pub fn id(&self) -> String {
+        self.config.id.clone().unwrap_or_else(|| {
+            let path = self.source.path.trim_start_matches("./");
+            path.strip_suffix(".trail.yaml").or_else(|| path.strip_suffix(".yaml")).unwrap_or(path).to_string()
+        })
+    }
+
+    pub fn title(&self) -> String {
+        self.config.title.clone().unwrap_or_else(|| self.id())
+    }
+
+    pub fn schema() -> Value {
+        let mut schema = Document::schema();
+        schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+        schema["title"] = json!("Trailblaze trail");
+        schema
+    }
+}
+
+/// A mapping whose values may be any scalar, taken as text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Texts(pub Vec<(String, String)>);
+
+impl Decode for Texts {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let entries = crate::yaml::Entries::<Node>::decode(node, problems)?;
+        let mut texts = Vec::new();
+        for (key, value) in entries.0 {
+            match value.raw() {
+                Some(raw) => texts.push((key.value, raw.to_string())),
+                None => {
+                    problems.error(value.span, format!("`{}` must be a single value, not {}", key.value, value.noun()))
+                }
+            }
+        }
+        Some(Texts(texts))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}})
+    }
+}

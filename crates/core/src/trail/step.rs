@@ -1,0 +1,208 @@
+//! A step: what to do or to verify, and the calls that do it.
+
+use serde_json::{Value, json};
+use trailblaze_protocol::event::StepKind;
+
+use super::ToolCall;
+use super::classifier::closest;
+use crate::table;
+use crate::yaml::{Decode, Entries, Kind, Node, Problems, Spanned};
+
+table! {
+    /// A step as it is written: exactly one of `step` and `verify`.
+    pub struct RawStep {
+        /// What to do, in natural language.
+        "step" => step: Option<Spanned<String>> = None,
+        /// What must hold, in natural language.
+        "verify" => verify: Option<Spanned<String>> = None,
+        /// What was recorded, by classifier; an empty list does nothing, on purpose.
+        "recording" => recording: Option<Spanned<Entries<Vec<ToolCall>>>> = None,
+        /// Calls for every device that has no recording.
+        "tools" => tools: Option<Vec<ToolCall>> = None,
+        /// Whether it may be recorded; otherwise a model carries it out every time.
+        "recordable" => recordable: bool = true,
+        /// How often to try again.
+        "maxRetries" => max_retries: Option<u32> = None,
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub kind: StepKind,
+    pub text: Spanned<String>,
+    pub recording: Entries<Vec<ToolCall>>,
+    pub tools: Option<Vec<ToolCall>>,
+    pub is_recordable: bool,
+    pub max_retries: Option<u32>,
+}
+
+/// Where a device's calls of a step come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepPlan<'a> {
+    Recording {
+        classifier: String,
+        calls: &'a [ToolCall],
+    },
+    Authored(&'a [ToolCall]),
+    /// Neither: a model has to carry it out.
+    Model,
+}
+
+impl Step {
+    pub fn plan(&self, lineage: &[String]) -> StepPlan<'_> {
+        if let Some((classifier, calls)) = closest(lineage, |classifier| self.recording.get(classifier)) {
+            return StepPlan::Recording { classifier, calls };
+        }
+        self.tools.as_deref().map_or(StepPlan::Model, StepPlan::Authored)
+    }
+}
+
+impl Decode for Step {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if let Some((key, _)) = node
+            .entries()
+            .unwrap_or_default()
+            .iter()
+            .find(|(key, value)| value.items().is_some() && key.raw().is_some_and(looks_like_classifier))
+        {
+            let name = key.raw().unwrap_or_default();
+            problems.error_with_hint(
+                key.span,
+                format!("`{name}` stands beside the step"),
+                format!("put it under `recording:`, as `recording: {{{name}: […]}}`"),
+            );
+            return None;
+        }
+        let raw = RawStep::decode(node, problems)?;
+        let (kind, text) = match (raw.step, raw.verify) {
+            (Some(text), None) => (StepKind::Step, text),
+            (None, Some(text)) => (StepKind::Verify, text),
+            (Some(_), Some(verify)) => {
+                problems.error_with_hint(
+                    verify.span,
+                    "a step has one of `step` and `verify`, not both",
+                    "make it two steps",
+                );
+                return None;
+            }
+            (None, None) => {
+                problems.error(raw.span, "a step needs `step` or `verify`");
+                return None;
+            }
+        };
+        if text.value.trim().is_empty() {
+            problems.error(text.span, "the step says nothing");
+        }
+        let recording = raw.recording.as_ref();
+        if let (false, Some(recording)) = (raw.recordable, recording) {
+            if recording.value.iter().any(|(_, calls)| !calls.is_empty()) {
+                problems.error_with_hint(
+                    recording.span,
+                    "a step that is not recordable has a recording",
+                    "remove `recordable: false` or the recording",
+                );
+            }
+        }
+        Some(Step {
+            kind,
+            text,
+            recording: raw.recording.map(|recording| recording.value).unwrap_or_default(),
+            tools: raw.tools,
+            is_recordable: raw.recordable,
+            max_retries: raw.max_retries,
+        })
+    }
+
+    fn schema() -> Value {
+        let mut schema = RawStep::schema();
+        schema["oneOf"] = json!([{"required": ["step"]}, {"required": ["verify"]}]);
+        schema
+    }
+}
+
+fn looks_like_classifier(key: &str) -> bool {
+    key.split('-').next().and_then(trailblaze_protocol::driver::Platform::parse).is_some()
+}
+
+table! {
+    /// A trailhead as it is written.
+    pub struct RawTrailhead {
+        /// How to get to where the trail starts, in natural language.
+        "step" => step: Option<Spanned<String>> = None,
+        /// What was recorded, by classifier: at most one call.
+        "recording" => recording: Entries<HeadCall> = Entries::default(),
+        /// Calls for every device that has no recording.
+        "tools" => tools: Option<Vec<ToolCall>> = None,
+        /// How often to try again.
+        "maxRetries" => max_retries: Option<u32> = None,
+    }
+}
+
+/// The call of a trailhead: a mapping, `{}` for none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeadCall(Vec<ToolCall>);
+
+impl Decode for HeadCall {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.kind {
+            Kind::Map(entries) if entries.is_empty() => Some(HeadCall(Vec::new())),
+            Kind::Seq(_) => {
+                problems.error_with_hint(
+                    node.span,
+                    "a trailhead records one call, not a list",
+                    "write `classifier: {toolName: {…}}`",
+                );
+                None
+            }
+            _ => ToolCall::decode(node, problems).map(|call| HeadCall(vec![call])),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "maxProperties": 1})
+    }
+}
+
+/// How to get to where the trail starts. It fails for good: it is never retried by a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trailhead(pub Step);
+
+impl Decode for Trailhead {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        // A lone word is the call of that tool.
+        if let Some(tool) = node.raw().filter(|_| !node.is_null()) {
+            let span = node.span;
+            let call = ToolCall {
+                tool: Spanned { value: tool.to_string(), span },
+                args: Node { span, kind: Kind::Map(Vec::new()) },
+                source: std::sync::Arc::clone(problems.source()),
+            };
+            return Some(Trailhead(head(
+                Spanned { value: tool.to_string(), span },
+                Entries::default(),
+                Some(vec![call]),
+                None,
+            )));
+        }
+        let raw = RawTrailhead::decode(node, problems)?;
+        let Some(step) = raw.step else {
+            problems.error(raw.span, "`step` is missing");
+            return None;
+        };
+        let recording = raw.recording.0.into_iter().map(|(name, calls)| (name, calls.0)).collect();
+        Some(Trailhead(head(step, Entries(recording), raw.tools, raw.max_retries)))
+    }
+
+    fn schema() -> Value {
+        json!({"anyOf": [RawTrailhead::schema(), {"type": "string"}]})
+    }
+}
+
+fn head(
+    text: Spanned<String>,
+    recording: Entries<Vec<ToolCall>>,
+    tools: Option<Vec<ToolCall>>,
+    max_retries: Option<u32>,
+) -> Step {
+    Step { kind: StepKind::Trailhead, text, recording, tools, is_recordable: true, max_retries }
+}
