@@ -22,6 +22,8 @@ pub const REGEX_BACKTRACK: usize = 100_000;
 pub const CALL_IDLE: Duration = Duration::from_secs(120);
 /// How long a call may take altogether.
 pub const CALL_TOTAL: Duration = Duration::from_secs(600);
+/// How long a cancelled call has to end by itself.
+pub const CANCEL_GRACE: Duration = Duration::from_millis(200);
 /// How long one driver command may take.
 pub const DRIVER_COMMAND: Duration = Duration::from_secs(30);
 /// How long an action waits for its element.

@@ -1,8 +1,12 @@
 //! What to look for on a screen, and what looking came to.
 
+mod near;
+mod search;
+mod words;
+
 use trailblaze_protocol::geometry::{Point, Rect};
 
-use crate::screen::{Screen, SnapshotId};
+use crate::screen::SnapshotId;
 use crate::selector::Selector;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +78,7 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhyNot {
     pub snapshot: SnapshotId,
+    pub asked: Query,
     pub reason: Reason,
 }
 
@@ -104,12 +109,4 @@ pub enum Reason {
     StaleReference {
         reference: String,
     },
-}
-
-impl Query {
-    /// Looks for the element on a screen.
-    pub fn search(&self, screen: &Screen, checks: Checks) -> Find {
-        let _ = (checks, screen.root.walk().count());
-        Find::Not(WhyNot { snapshot: screen.snapshot, reason: Reason::NoMatch { near: Vec::new() } })
-    }
 }

@@ -72,6 +72,15 @@ impl Schema {
             .flat_map(|map| map.keys().map(String::as_str))
     }
 
+    /// Puts in the defaults of what was not given.
+    pub fn fill_defaults(&self, args: &mut Map<String, Value>) {
+        for (name, property) in self.json.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            if let (None | Some(Value::Null), Some(default)) = (args.get(name), property.get("default")) {
+                args.insert(name.clone(), default.clone());
+            }
+        }
+    }
+
     /// Whether the arguments fit. A schema that is none refuses everything.
     pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
         let validator = match self

@@ -19,6 +19,21 @@ pub struct Screen {
     pub picture: Option<Picture>,
 }
 
+impl Screen {
+    /// The rectangle that it shows.
+    pub fn frame(&self) -> Rect {
+        let width = i32::try_from(self.size.width).unwrap_or(i32::MAX);
+        let height = i32::try_from(self.size.height).unwrap_or(i32::MAX);
+        Rect { left: 0, top: 0, right: width, bottom: height }
+    }
+
+    /// The part of an element that can be seen.
+    pub fn visible_part(&self, node: &Node) -> Option<Rect> {
+        let bounds = node.bounds.filter(|bounds| bounds.left < bounds.right && bounds.top < bounds.bottom)?;
+        bounds.intersect(&self.frame())
+    }
+}
+
 /// Pixels as the driver has them. Encoding happens off the critical path.
 #[derive(Debug, Clone)]
 pub struct Picture {
@@ -137,6 +152,13 @@ fields! {
     TestTag "testTag" Text,
     EditableText "editableText" Text,
     ToggleableState "toggleableState" Text,
+}
+
+impl Field {
+    /// What a flag is where the driver does not say.
+    pub fn default_flag(self) -> bool {
+        matches!(self, Field::IsEnabled | Field::Enabled)
+    }
 }
 
 /// The vocabulary in which a driver describes elements. A selector in one never matches an element in another.
@@ -322,7 +344,8 @@ const COMPOSE: Vocabulary = Vocabulary {
         F::IsSelected,
     ],
     text: &[F::EditableText, F::Text, F::ContentDescription],
-    label: &[F::ContentDescription],
+    // A field keeps its hint as its text, and what was typed apart.
+    label: &[F::ContentDescription, F::Text],
     id: &[F::TestTag],
     class: &[F::Role],
     enabled: &[F::IsEnabled],
@@ -434,6 +457,13 @@ impl Props {
         }
     }
 
+    pub fn number(&self, field: Field) -> Option<i64> {
+        match self.get(field) {
+            Some(Prop::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (Field, &Prop)> {
         self.values.iter().map(|(field, value)| (*field, value))
     }
@@ -474,6 +504,13 @@ impl Node {
     /// The name that its developer gave it.
     pub fn developer_id(&self) -> Option<&str> {
         self.props.first_text(self.vocabulary().id)
+    }
+
+    /// Its developer's name for it without what platforms put in front: `submit` of `com.x:id/submit` or `#submit`.
+    pub fn short_id(&self) -> Option<&str> {
+        let id = self.developer_id()?;
+        let last = id.rsplit('/').next().unwrap_or(id);
+        Some(last.strip_prefix('#').unwrap_or(last))
     }
 
     /// Whether `id` is one of its names: whole, or the last part of `package:id/name`, `#name`.
@@ -518,6 +555,52 @@ impl Node {
         self.props.flag(Field::IsPassword).unwrap_or(false)
     }
 
+    /// Whether it answers to touches of its own.
+    pub fn is_interactive(&self) -> bool {
+        let is_clickable = self.props.first_flag(self.vocabulary().clickable);
+        is_clickable.unwrap_or_else(|| self.has_interactive_role())
+            || self.is_editable()
+            || self.props.flag(Field::IsCheckable).unwrap_or(false)
+    }
+
+    /// Some platforms do not say what can be tapped, only what it is.
+    fn has_interactive_role(&self) -> bool {
+        const ROLES: [&str; 14] = [
+            "Button",
+            "Cell",
+            "Checkbox",
+            "CheckBox",
+            "DropdownList",
+            "Link",
+            "RadioButton",
+            "SearchField",
+            "SecureTextField",
+            "Slider",
+            "Switch",
+            "Tab",
+            "TextArea",
+            "TextField",
+        ];
+        let says_only_roles = matches!(self.props.shape, Shape::IosMaestro | Shape::IosAxe | Shape::Compose);
+        says_only_roles && self.class().is_some_and(|class| ROLES.contains(&plain_role(class)))
+    }
+
+    /// For people: `Button "Pay"`. What was typed into a password field is not for them.
+    pub fn summary(&self) -> String {
+        let text = if self.is_password() { None } else { self.text() };
+        let name = match (text.or(self.label()), self.short_id()) {
+            (Some(text), _) => Some(format!("\"{}\"", shorten(text))),
+            (None, Some(id)) => Some(format!("[id={}]", shorten(id))),
+            (None, None) => None,
+        };
+        match (self.class(), name) {
+            (Some(class), Some(name)) => format!("{class} {name}"),
+            (Some(class), None) => class.to_string(),
+            (None, Some(name)) => name,
+            (None, None) => "element".to_string(),
+        }
+    }
+
     /// Itself and everything beneath, parents first.
     pub fn walk(&self) -> impl Iterator<Item = &Node> {
         let mut stack = vec![self];
@@ -530,6 +613,27 @@ impl Node {
 
     fn vocabulary(&self) -> &'static Vocabulary {
         self.props.shape.vocabulary()
+    }
+}
+
+/// `XCUIElementTypeButton` and `AXButton` are a `Button`.
+fn plain_role(class: &str) -> &str {
+    let class = class.strip_prefix("XCUIElementType").unwrap_or(class);
+    class.strip_prefix("AX").unwrap_or(class)
+}
+
+/// The text in one line, as a reader takes it: any white space is one space.
+pub fn fold(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// One line that is not too long for a message.
+fn shorten(text: &str) -> String {
+    const CHARS: usize = 80;
+    let line = fold(text);
+    match line.char_indices().nth(CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

@@ -25,19 +25,19 @@ pub struct Rect {
 
 impl Rect {
     pub fn new(left: i32, top: i32, width: i32, height: i32) -> Rect {
-        Rect { left, top, right: left + width, bottom: top + height }
+        Rect { left, top, right: left.saturating_add(width), bottom: top.saturating_add(height) }
     }
 
     pub fn width(&self) -> i32 {
-        self.right - self.left
+        self.right.saturating_sub(self.left)
     }
 
     pub fn height(&self) -> i32 {
-        self.bottom - self.top
+        self.bottom.saturating_sub(self.top)
     }
 
     pub fn center(&self) -> Point {
-        Point { x: self.left + self.width() / 2, y: self.top + self.height() / 2 }
+        Point { x: self.left.saturating_add(self.width() / 2), y: self.top.saturating_add(self.height() / 2) }
     }
 
     pub fn contains(&self, point: Point) -> bool {

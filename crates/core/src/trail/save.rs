@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::event::StepKind;
 
-use crate::yaml::{Kind, Node, Problems, Source, Style, block, inline, plain, read};
+use crate::yaml::{Kind, Node, Problems, Source, block, inline, loose, read};
 
 /// The recorded calls of one step, each as `{tool: args}`.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,23 +193,11 @@ fn verify(
     let after = parse(&Source::new(&source.path, text)).map_err(|_| unsafe_error())?;
     let holds_recordings = recordings.iter().all(|recording| {
         let slot = step_of(&after, recording.slot).and_then(|step| step.get("recording")?.get(classifier));
-        slot.map(loosely) == recording.value()
+        slot.map(loose) == recording.value()
     });
     let slots: Vec<Slot> = recordings.iter().map(|recording| recording.slot).collect();
-    let strip = |root: &Node| loosely(&without(root, &slots, classifier));
+    let strip = |root: &Node| loose(&without(root, &slots, classifier));
     if holds_recordings && strip(before) == strip(&after) { Ok(()) } else { Err(unsafe_error()) }
-}
-
-/// A value with every scalar read as YAML would; enough to compare, not to run.
-fn loosely(node: &Node) -> Value {
-    match &node.kind {
-        Kind::Scalar { raw, style: Style::Plain, tag: None } => plain(raw),
-        Kind::Scalar { raw, .. } => Value::from(raw.as_str()),
-        Kind::Seq(items) => items.iter().map(loosely).collect(),
-        Kind::Map(entries) => Value::Object(
-            entries.iter().map(|(key, value)| (key.raw().unwrap_or_default().to_string(), loosely(value))).collect(),
-        ),
-    }
 }
 
 fn without(root: &Node, slots: &[Slot], classifier: &str) -> Node {

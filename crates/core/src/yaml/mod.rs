@@ -12,5 +12,5 @@ pub use emit::{block, inline};
 pub use node::{Kind, Node, Source, Span, Style};
 pub use problem::{Problem, Problems, Severity, nearest};
 pub use read::read;
-pub use scalar::{Reading, plain, property, scalar, to_json};
+pub use scalar::{Reading, loose, plain, property, scalar, to_json};
 pub use table::{Decode, Entries, Millis, Spanned};

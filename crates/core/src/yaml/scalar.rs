@@ -197,6 +197,20 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
     }
 }
 
+/// A value with every scalar read as YAML would, for what no schema describes. Enough to compare and to keep, not
+/// to run.
+pub fn loose(node: &Node) -> Value {
+    match &node.kind {
+        Kind::Scalar { raw, style: Style::Plain, tag: None } => plain(raw),
+        Kind::Scalar { raw, .. } => Value::from(raw.as_str()),
+        Kind::Seq(items) => items.iter().map(loose).collect(),
+        Kind::Map(entries) => {
+            let entry = |(key, value): &(Node, Node)| (key.raw().unwrap_or_default().to_string(), loose(value));
+            Value::Object(entries.iter().map(entry).collect())
+        }
+    }
+}
+
 /// The schema of one property, looked for in unions too.
 pub fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
     if let Some(found) = schema.get("properties").and_then(|properties| properties.get(name)) {

@@ -1,0 +1,159 @@
+//! The one context of a call: scopes, deadline, cancellation, memory, log, and the door itself.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::event::{Event, Level, Origin};
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::outcome::Outcome;
+
+use crate::dispatch::{Arguments, Call, dispatch};
+use crate::driver::Budget;
+use crate::fault::Fault;
+use crate::limits;
+use crate::memory::Memory;
+use crate::session::Session;
+
+#[derive(Clone)]
+pub struct Cx {
+    pub session: Arc<Session>,
+    pub attempt: Arc<Attempt>,
+    pub cancel: CancellationToken,
+    step: StepId,
+    /// The call that this context belongs to; none at the top.
+    pub(crate) frame: Option<Arc<Frame>>,
+}
+
+/// One try of one trail: what is remembered belongs to it.
+pub struct Attempt {
+    pub id: AttemptId,
+    memory: Mutex<Memory>,
+}
+
+/// A call in flight, and the calls above it.
+pub(crate) struct Frame {
+    pub call: CallId,
+    pub tool: String,
+    pub args: Map<String, Value>,
+    pub is_delegating: bool,
+    pub depth: usize,
+    pub deadline: Deadline,
+    pub above: Option<Arc<Frame>>,
+    /// Calls made so far beneath the top-level call.
+    pub calls_of_root: Arc<AtomicUsize>,
+}
+
+impl Attempt {
+    pub fn new(id: AttemptId, memory: Memory) -> Arc<Attempt> {
+        Arc::new(Attempt { id, memory: Mutex::new(memory) })
+    }
+
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Cx {
+    /// The context of a step's own calls.
+    pub fn for_step(session: &Arc<Session>, attempt: &Arc<Attempt>, step: StepId, cancel: CancellationToken) -> Cx {
+        Cx { session: Arc::clone(session), attempt: Arc::clone(attempt), cancel, step, frame: None }
+    }
+
+    pub(crate) fn beneath(&self, frame: Frame) -> Cx {
+        Cx { frame: Some(Arc::new(frame)), ..self.clone() }
+    }
+
+    pub fn parent(&self) -> Parent {
+        match &self.frame {
+            Some(frame) => Parent::Call(frame.call.clone()),
+            None => Parent::Step(self.step.clone()),
+        }
+    }
+
+    pub fn step(&self) -> &StepId {
+        &self.step
+    }
+
+    /// The id of the call that this context belongs to.
+    pub fn call_id(&self) -> Option<&CallId> {
+        self.frame.as_ref().map(|frame| &frame.call)
+    }
+
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
+        std::iter::successors(self.frame.as_deref(), |frame| frame.above.as_deref())
+    }
+
+    /// Makes a call from within a tool.
+    pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
+        dispatch(self, Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Callback }).await
+    }
+
+    /// How long a driver command may take within this call.
+    pub fn budget(&self) -> Budget {
+        let most = Instant::now() + limits::DRIVER_COMMAND;
+        let deadline = self.frame.as_ref().map_or(most, |frame| frame.deadline.at().min(most));
+        Budget { deadline, cancel: self.cancel.clone() }
+    }
+
+    /// A sign of life: starts the idle deadline of this call, and of those above it, anew.
+    pub fn renew(&self) {
+        self.frames().for_each(|frame| frame.deadline.renew());
+    }
+
+    pub fn note(&self, level: Level, text: impl Into<String>) {
+        self.emit(Event::Noted { about: Some(self.parent()), level, text: text.into() });
+    }
+
+    pub fn progress(&self, text: impl Into<String>) {
+        self.renew();
+        self.note(Level::Info, text);
+    }
+
+    pub fn emit(&self, event: Event) {
+        self.session.emit(event);
+    }
+}
+
+/// When a call has to be over: after a silence, and in any case after a while.
+#[derive(Debug, Clone)]
+pub(crate) struct Deadline {
+    idle: Duration,
+    until: Arc<Mutex<Instant>>,
+    hard: Instant,
+}
+
+impl Deadline {
+    pub fn new(idle: Duration, total: Duration) -> Deadline {
+        let now = Instant::now();
+        Deadline { idle, until: Arc::new(Mutex::new(now + idle)), hard: now + total }
+    }
+
+    pub fn at(&self) -> Instant {
+        let until = *self.until.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        until.min(self.hard)
+    }
+
+    pub fn renew(&self) {
+        *self.until.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + self.idle;
+    }
+
+    pub async fn expired(&self) {
+        loop {
+            let at = self.at();
+            tokio::time::sleep_until(at).await;
+            if self.at() <= Instant::now() {
+                return;
+            }
+        }
+    }
+}
+
+impl Frame {
+    pub fn count(calls_of_root: &AtomicUsize) -> usize {
+        calls_of_root.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}

@@ -1,0 +1,314 @@
+//! The device of a session, behind a lease. Screens leave here redacted and with refs; secrets become real only in
+//! what goes to the driver. The one waiting loop lives here too.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use trailblaze_protocol::event::{Event, Moment};
+use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::ids::Parent;
+
+use crate::cx::Cx;
+use crate::driver::{Acted, Action, Budget, Description, Driver, Target, Want};
+use crate::events::{PicturePolicy, Shot};
+use crate::fault::{Fault, Stop};
+use crate::limits;
+use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot};
+use crate::screen::{Node, Screen, SnapshotId};
+use crate::secret::Secrets;
+use crate::{refs, snapshot};
+
+pub struct Device {
+    driver: Arc<dyn Driver>,
+    secrets: Arc<Secrets>,
+    /// Held over one find and act, and let go between polls.
+    lease: tokio::sync::Mutex<()>,
+    /// What refs meant when somebody was last shown the screen.
+    shown: Mutex<HashMap<String, Likeness>>,
+}
+
+/// What makes an element the same one on a later screen.
+#[derive(Debug, Clone, PartialEq)]
+struct Likeness {
+    class: Option<String>,
+    text: Option<String>,
+    id: Option<String>,
+    bounds: Option<Rect>,
+}
+
+/// What to wait for.
+pub enum Goal<'a> {
+    /// It is on the screen.
+    Visible,
+    /// It is not on the screen.
+    Gone,
+    /// It can be acted on; then do so.
+    Acted(&'a Action),
+}
+
+/// What waiting came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reached {
+    Met {
+        found: Option<Found>,
+        acted: Acted,
+    },
+    /// Not in time; `saw` says what was there instead.
+    Missed {
+        saw: String,
+        waited: Duration,
+    },
+}
+
+impl Device {
+    pub fn new(driver: Arc<dyn Driver>, secrets: Arc<Secrets>) -> Device {
+        Device { driver, secrets, lease: tokio::sync::Mutex::new(()), shown: Mutex::default() }
+    }
+
+    pub fn description(&self) -> &Description {
+        self.driver.describe()
+    }
+
+    pub async fn close(&self) {
+        self.driver.close().await;
+    }
+
+    /// Looks at the screen.
+    pub async fn look(&self, cx: &Cx) -> Result<Screen, Stop> {
+        let (screen, _) = self.observe(cx, Want::Tree).await?;
+        Ok(screen)
+    }
+
+    /// Looks at the screen for somebody who may point at what is on it.
+    pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
+        let screen = self.look(cx).await?;
+        let likenesses = screen.root.walk().filter_map(|node| Some((node.reference.clone()?, Likeness::of(node))));
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = likenesses.collect();
+        Ok(screen)
+    }
+
+    /// The element that a ref means, on the screen as it is now.
+    pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
+        let reference = reference.trim_matches(['[', ']']);
+        let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
+        let screen = self.look(cx).await?;
+        let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
+        let likeness = likeness.ok_or_else(stale)?;
+        let node = likeness.nearest(&screen.root).ok_or_else(stale)?.id;
+        Ok((screen, node))
+    }
+
+    /// Stores a picture of the screen, and the tree with it.
+    pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<(), Stop> {
+        let (mut screen, masks) = self.observe(cx, Want::TreeAndPicture).await?;
+        if let Some(picture) = screen.picture.take() {
+            let tree = snapshot::text(&screen, &snapshot::Details::default());
+            cx.session.sink().picture(Shot { about, moment, picture, masks, screen: screen.size, tree });
+        }
+        Ok(())
+    }
+
+    async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
+        let _lease = self.lease(cx).await?;
+        let mut screen = self.driver.observe(&cx.budget(), want).await?;
+        refs::assign(&mut screen.root);
+        let mut masks = Vec::new();
+        if !self.secrets.is_empty() {
+            self.redact(&mut screen.root, &mut masks);
+        }
+        Ok((screen, masks))
+    }
+
+    fn redact(&self, node: &mut Node, masks: &mut Vec<Rect>) {
+        let mut holds_secret = false;
+        for text in node.props.texts_mut() {
+            holds_secret |= self.secrets.is_in(text);
+            self.secrets.redact_in_place(text);
+        }
+        if holds_secret {
+            masks.extend(node.bounds);
+        }
+        node.children.iter_mut().for_each(|child| self.redact(child, masks));
+    }
+
+    /// Acts without looking for an element first.
+    pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
+        self.before_touch(cx, target).await?;
+        let _lease = self.lease(cx).await?;
+        self.act_leased(cx, target, action).await
+    }
+
+    async fn act_leased(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
+        if let (Some(call), true) = (cx.call_id(), !matches!(target, Target::Device)) {
+            let (bounds, what) = match target {
+                Target::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
+                _ => (None, action.name().to_string()),
+            };
+            cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
+        }
+        Ok(self.driver.act(&cx.budget(), target, &self.revealed(action)).await?)
+    }
+
+    async fn before_touch(&self, cx: &Cx, target: &Target) -> Result<(), Stop> {
+        if cx.session.pictures >= PicturePolicy::Action && !matches!(target, Target::Device) {
+            self.shoot(cx, cx.parent(), Moment::Before).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks once, without waiting.
+    pub async fn find(&self, cx: &Cx, query: &Query, checks: Checks) -> Result<Find, Stop> {
+        let _lease = self.lease(cx).await?;
+        Ok(self.driver.find(&cx.budget(), &self.revealed_query(query), checks).await?)
+    }
+
+    /// The waiting loop: find and act, else wait for the screen to change, or for a tick, until the time is up.
+    pub async fn reach(&self, cx: &Cx, query: &Query, goal: Goal<'_>, timeout: Duration) -> Result<Reached, Stop> {
+        let started = Instant::now();
+        let end = started + timeout;
+        let wanted = self.revealed_query(query);
+        let checks = if matches!(goal, Goal::Acted(_)) { Checks::Actionable } else { Checks::Visible };
+        let mut looks = 0;
+        loop {
+            looks += 1;
+            let lease = self.lease(cx).await?;
+            let find = self.driver.find(&cx.budget(), &wanted, checks).await?;
+            let (snapshot, saw) = match (find, &goal) {
+                (Find::Found(found), Goal::Visible) => {
+                    self.waited(cx, query, &goal, started, looks, None);
+                    return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
+                }
+                (Find::Found(found), Goal::Acted(action)) => {
+                    let target = Target::Element(found);
+                    // A picture needs the lease for itself; the element is looked for once more after it.
+                    if looks == 1 && cx.session.pictures >= PicturePolicy::Action {
+                        drop(lease);
+                        self.before_touch(cx, &target).await?;
+                        continue;
+                    }
+                    let acted = self.act_leased(cx, &target, action).await?;
+                    drop(lease);
+                    let Target::Element(found) = target else { unreachable!("the target is an element") };
+                    self.waited(cx, query, &goal, started, looks, None);
+                    return Ok(Reached::Met { found: Some(found), acted });
+                }
+                (Find::Found(found), Goal::Gone) => (found.snapshot, format!("{} is still there", found.summary)),
+                (Find::Not(why), Goal::Gone) if is_absence(&why) => {
+                    self.waited(cx, query, &goal, started, looks, None);
+                    return Ok(Reached::Met { found: None, acted: Acted::default() });
+                }
+                (Find::Not(why), _) => (why.snapshot, why.to_string()),
+            };
+            drop(lease);
+            if Instant::now() >= end {
+                let saw = self.secrets.redact(&saw).into_owned();
+                self.waited(cx, query, &goal, started, looks, Some(&saw));
+                return Ok(Reached::Missed { saw, waited: started.elapsed() });
+            }
+            self.wait_for_change(cx, snapshot, end).await?;
+        }
+    }
+
+    async fn wait_for_change(&self, cx: &Cx, since: SnapshotId, end: Instant) -> Result<(), Stop> {
+        let deadline = end.min(Instant::now() + limits::POLL);
+        let budget = Budget { deadline, cancel: cx.cancel.clone() };
+        cx.renew();
+        Ok(self.driver.changed(&budget, since).await?)
+    }
+
+    /// Waits until the screen differs from `since`; false if it does not in time.
+    pub async fn await_change(&self, cx: &Cx, since: SnapshotId, timeout: Duration) -> Result<bool, Stop> {
+        let end = Instant::now() + timeout;
+        loop {
+            if self.look(cx).await?.snapshot != since {
+                return Ok(true);
+            }
+            if Instant::now() >= end {
+                return Ok(false);
+            }
+            self.wait_for_change(cx, since, end).await?;
+        }
+    }
+
+    fn waited(&self, cx: &Cx, query: &Query, goal: &Goal<'_>, started: Instant, looks: usize, saw: Option<&str>) {
+        let Some(call) = cx.call_id() else { return };
+        if looks == 1 && saw.is_none() {
+            return;
+        }
+        let what = match goal {
+            Goal::Gone => format!("{query} to go"),
+            _ => query.to_string(),
+        };
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let met = saw.is_none();
+        cx.emit(Event::Waited { call: call.clone(), what, micros, met, saw: saw.unwrap_or_default().to_string() });
+    }
+
+    async fn lease(&self, cx: &Cx) -> Result<tokio::sync::MutexGuard<'_, ()>, Stop> {
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(Fault::Cancelled.into()),
+            lease = self.lease.lock() => Ok(lease),
+        }
+    }
+
+    fn revealed(&self, action: &Action) -> Action {
+        if self.secrets.is_empty() {
+            return action.clone();
+        }
+        let reveal = |text: &String| self.secrets.reveal(text);
+        match action {
+            Action::InputText { text } => Action::InputText { text: reveal(text) },
+            Action::SetText { text } => Action::SetText { text: reveal(text) },
+            Action::SetClipboard { text } => Action::SetClipboard { text: reveal(text) },
+            Action::Shell { command } => Action::Shell { command: reveal(command) },
+            Action::EvaluateJs { script } => Action::EvaluateJs { script: reveal(script) },
+            Action::OpenUrl { url } => Action::OpenUrl { url: reveal(url) },
+            other => other.clone(),
+        }
+    }
+
+    fn revealed_query(&self, query: &Query) -> Query {
+        let mut query = query.clone();
+        if let (false, What::Element(element)) = (self.secrets.is_empty(), &mut query.what) {
+            if let Some(TextMatch::Exact(text) | TextMatch::Contains(text)) = &mut element.text {
+                *text = self.secrets.reveal(text);
+            }
+        }
+        query
+    }
+}
+
+/// Whether a failed search means that nothing is there, as opposed to something that cannot be used.
+fn is_absence(why: &WhyNot) -> bool {
+    matches!(why.reason, Reason::NoMatch { .. } | Reason::OutOfRange { .. } | Reason::Offscreen { .. })
+}
+
+impl Likeness {
+    fn of(node: &Node) -> Likeness {
+        let own = |text: Option<&str>| text.map(str::to_string);
+        Likeness {
+            class: own(node.class()),
+            // What somebody types into a field does not make it another one.
+            text: if node.is_editable() { None } else { own(node.text()) },
+            id: own(node.developer_id()),
+            bounds: node.bounds,
+        }
+    }
+
+    /// The node that is alike; of several, the one that moved least.
+    fn nearest<'n>(&self, root: &'n Node) -> Option<&'n Node> {
+        let distance = |node: &Node| match (self.bounds, node.bounds) {
+            (Some(a), Some(b)) => i64::from((a.left - b.left).abs()) + i64::from((a.top - b.top).abs()),
+            _ => i64::MAX,
+        };
+        root.walk()
+            .filter(|node| {
+                let other = Likeness::of(node);
+                (&other.class, &other.text, &other.id) == (&self.class, &self.text, &self.id)
+            })
+            .min_by_key(|node| distance(node))
+    }
+}

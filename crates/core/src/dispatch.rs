@@ -1,0 +1,359 @@
+//! The one door. Every tool call, whoever makes it, comes through here: find the tool, resolve templates in a
+//! private copy, check the arguments, open the call, run it, follow its delegates, tell the record, close.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind};
+use trailblaze_protocol::ids::CallId;
+use trailblaze_protocol::outcome::{Attachment, Outcome};
+
+use crate::cx::{Cx, Deadline, Frame};
+use crate::fault::{Fault, Stop};
+use crate::registry::Registry;
+use crate::template::{self, Fill, Token};
+use crate::tool::{Args, Body, Tool};
+use crate::trail::ToolCall;
+use crate::yaml::{Problems, loose, to_json};
+use crate::{ids, limits};
+
+/// A call to be made.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub tool: String,
+    pub args: Arguments,
+    pub origin: Origin,
+}
+
+/// Arguments as they came: written in a file, to be typed by the tool's schema, or typed already.
+#[derive(Debug, Clone)]
+pub enum Arguments {
+    Written(ToolCall),
+    Json(Map<String, Value>),
+}
+
+impl Call {
+    /// A call of a trail.
+    pub fn written(call: &ToolCall, origin: Origin) -> Call {
+        Call { tool: call.tool.value.clone(), args: Arguments::Written(call.clone()), origin }
+    }
+
+    fn place(&self) -> Option<String> {
+        match &self.args {
+            Arguments::Written(call) => {
+                Some(format!("{}:{}:{}", call.source.path, call.tool.span.line, call.tool.span.column))
+            }
+            Arguments::Json(_) => None,
+        }
+    }
+}
+
+/// Makes a call. A tool that fails is an outcome; a fault is a call that could not be carried out.
+pub fn dispatch(cx: &Cx, call: Call) -> BoxFuture<'_, Result<Outcome, Fault>> {
+    Box::pin(async move {
+        if cx.cancel.is_cancelled() {
+            return Err(Fault::Cancelled);
+        }
+        // Top-level calls queue; what happens beneath the running one must not wait behind itself.
+        let _turn = match cx.frame {
+            None => Some(cx.session.turn.lock().await),
+            Some(_) => None,
+        };
+        let registry = cx.session.registry();
+        let prepared = prepare(cx, &call, &registry);
+        let opened = Opened::new(cx, &call, registry.get(&call.tool).map(AsRef::as_ref), &prepared);
+        let answer = match prepared.verdict {
+            Ok(ready) => match registry.get(&call.tool) {
+                Some(tool) => carry_out(&opened.cx, &registry, tool, prepared.authored, ready).await,
+                None => unreachable!("only a call of a known tool is ready"),
+            },
+            Err(stop) => Err(stop),
+        };
+        let answer = match answer {
+            Ok(outcome) => Ok(outcome),
+            Err(Stop::Failed(outcome)) => Ok(*outcome),
+            Err(Stop::Fault(fault)) => Err(*fault),
+        };
+        opened.close(answer)
+    })
+}
+
+/// A call whose arguments were looked at.
+struct Prepared {
+    /// Typed, with templates as they were written.
+    authored: Map<String, Value>,
+    /// The private copy to run with, or why there is none.
+    verdict: Result<Args, Stop>,
+}
+
+fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
+    let place = call.place();
+    let Some(tool) = registry.get(&call.tool) else {
+        let fault = Fault::UnknownTool { name: call.tool.clone(), place, hint_text: registry.suggestion(&call.tool) };
+        return Prepared { authored: call.args.loose(), verdict: Err(fault.into()) };
+    };
+    let authored = match call.args.typed(tool) {
+        Ok(authored) => authored,
+        Err(fault) => return Prepared { authored: call.args.loose(), verdict: Err(fault.into()) },
+    };
+    let verdict = refuse(cx, call, tool, &authored).and_then(|()| {
+        let resolved = cx.attempt.memory().resolve(&authored, tool.schema.json(), &cx.session.secrets);
+        let mut resolved = resolved.map_err(|unknown| {
+            Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
+        })?;
+        for token in &resolved.unknown {
+            cx.note(Level::Warning, format!("nothing is remembered as `{token}`; it stays as it is"));
+        }
+        if let Body::BuiltIn(_) = tool.body {
+            tool.schema.fill_defaults(&mut resolved.args);
+        }
+        tool.schema.check(&resolved.args).map_err(|misfit| {
+            Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: place.clone() })
+        })?;
+        Ok(Args(resolved.args))
+    });
+    Prepared { authored, verdict }
+}
+
+/// Calls that must not happen where they are made. The tool that asked for them has failed.
+fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> Result<(), Stop> {
+    let depth = cx.frames().count() + 1;
+    if depth > limits::CALL_DEPTH {
+        let chain: Vec<&str> = cx.frames().map(|frame| frame.tool.as_str()).collect();
+        let text = format!("calls nest deeper than {}: {} ← {}", limits::CALL_DEPTH, call.tool, chain.join(" ← "));
+        return Err(Stop::failed(text));
+    }
+    if let Some(frame) = cx.frames().last() {
+        if Frame::count(&frame.calls_of_root) > limits::CALLS_PER_ROOT {
+            return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
+        }
+    }
+    let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
+    if is_part_of_parent && cx.frames().any(|frame| frame.tool == call.tool && frame.args == *authored) {
+        let mut chain: Vec<&str> = cx.frames().map(|frame| frame.tool.as_str()).collect();
+        chain.reverse();
+        let start = chain.iter().position(|name| *name == call.tool).unwrap_or_default();
+        let text = format!("a cycle of calls: {} → {}", chain[start..].join(" → "), call.tool);
+        return Err(Stop::failed(text));
+    }
+    if let Some(parent) = cx.frame.as_ref().filter(|frame| frame.is_delegating) {
+        if call.origin == Origin::Callback && matches!(tool.kind, ToolKind::Action) {
+            let text = format!(
+                "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
+                parent.tool, call.tool
+            );
+            return Err(Stop::failed(text));
+        }
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn typed(&self, tool: &Tool) -> Result<Map<String, Value>, Fault> {
+        let call = match self {
+            Arguments::Json(map) => return Ok(map.clone()),
+            Arguments::Written(call) => call,
+        };
+        let mut problems = Problems::new(&call.source);
+        match to_json(&call.args, tool.schema.json(), &mut problems) {
+            Some(Value::Object(map)) => Ok(map),
+            _ => Err(Fault::BadFile(problems.into_vec())),
+        }
+    }
+
+    /// As good as it gets without a schema: to be shown, not to be run.
+    fn loose(&self) -> Map<String, Value> {
+        match self {
+            Arguments::Json(map) => map.clone(),
+            Arguments::Written(call) => match loose(&call.args) {
+                Value::Object(map) => map,
+                _ => Map::new(),
+            },
+        }
+    }
+}
+
+/// A call in the record: told of when it opens, and again when it closes.
+struct Opened {
+    cx: Cx,
+    id: CallId,
+    started: Instant,
+    _registered: Option<crate::invocations::Open>,
+}
+
+impl Opened {
+    fn new(cx: &Cx, call: &Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
+        let id = ids::call();
+        cx.renew();
+        let calls_of_root = cx.frames().last().map(|frame| Arc::clone(&frame.calls_of_root));
+        let beneath = cx.beneath(Frame {
+            call: id.clone(),
+            tool: call.tool.clone(),
+            args: prepared.authored.clone(),
+            is_delegating: tool.is_some_and(|tool| tool.is_delegating),
+            depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
+            deadline: Deadline::new(limits::CALL_IDLE, limits::CALL_TOTAL),
+            above: cx.frame.clone(),
+            calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
+        });
+        let registered = cx.session.invocations.open(&beneath);
+        cx.emit(Event::Called(Box::new(Called {
+            call: id.clone(),
+            parent: cx.parent(),
+            session: cx.session.id.clone(),
+            attempt: cx.attempt.id.clone(),
+            tool: call.tool.clone(),
+            args: prepared.authored.clone(),
+            origin: call.origin,
+            kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
+            is_recordable: tool.is_some_and(|tool| tool.is_recordable),
+            is_delegating: tool.is_some_and(|tool| tool.is_delegating),
+            source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
+        })));
+        Opened { cx: beneath, id, started: Instant::now(), _registered: registered }
+    }
+
+    fn close(self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+        let session = &self.cx.session;
+        let answer = answer.map(|outcome| self.stored(session.redact_outcome(outcome)));
+        let event = match &answer {
+            Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
+            Err(fault) => Answer::Fault { exit: fault.exit(), message: fault.to_string() },
+        };
+        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        session.emit(Event::Answered { call: self.id.clone(), micros, answer: event });
+        answer
+    }
+
+    fn stored(&self, mut outcome: Outcome) -> Outcome {
+        let store = |attachment: &mut Attachment| {
+            if attachment.file.is_none() {
+                attachment.file = Some(self.cx.session.sink().store(attachment));
+            }
+        };
+        outcome.attachments.iter_mut().for_each(store);
+        outcome
+    }
+}
+
+async fn carry_out(
+    cx: &Cx,
+    registry: &Registry,
+    tool: &Tool,
+    authored: Map<String, Value>,
+    args: Args,
+) -> Result<Outcome, Stop> {
+    let deadline = cx.frame.as_ref().map(|frame| frame.deadline.clone());
+    let deadline = deadline.expect("a call in flight has a deadline");
+    let run = AssertUnwindSafe(run(cx, registry, tool, authored, args)).catch_unwind();
+    let outcome = tokio::select! {
+        biased;
+        // Cancelling is seen by what runs; it gets a moment to end by itself.
+        () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => return Err(Fault::Cancelled.into()),
+        done = run => match done {
+            Ok(outcome) => outcome?,
+            Err(panic) => {
+                let message = panic_message(&*panic);
+                return Err(Fault::Bug { tool: tool.name.clone(), message }.into());
+            }
+        },
+        () = deadline.expired() => {
+            return Err(Stop::failed(format!("`{}` did not answer in time", tool.name)));
+        }
+    };
+    if outcome.is_error() {
+        return Ok(outcome);
+    }
+    if !outcome.memory.is_empty() {
+        cx.attempt.memory().apply(&outcome.memory);
+    }
+    follow_delegates(cx, outcome).await
+}
+
+async fn run(
+    cx: &Cx,
+    registry: &Registry,
+    tool: &Tool,
+    authored: Map<String, Value>,
+    args: Args,
+) -> Result<Outcome, Stop> {
+    match &tool.body {
+        Body::BuiltIn(built_in) => built_in(cx, &args).await,
+        Body::Foreign(source) => Ok(source.call(cx, &tool.name, &args.0).await?),
+        Body::Expansion(calls) => expand(cx, registry, tool, calls, authored).await,
+    }
+}
+
+/// Executes what a call asked for in its answer, in order; the first failure fails the call.
+async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
+    if outcome.delegates.len() > limits::DELEGATES {
+        let text =
+            format!("the answer asks for {} delegates; the limit is {}", outcome.delegates.len(), limits::DELEGATES);
+        return Err(Stop::failed(text));
+    }
+    for delegate in &outcome.delegates {
+        let args = Arguments::Json(delegate.args.clone());
+        let call = Call { tool: delegate.tool.clone(), args, origin: Origin::Delegate };
+        let answer = match dispatch(cx, call).await {
+            Ok(answer) => answer,
+            // A delegate that does not exist is the fault of the tool that asked for it, not of the trail.
+            Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. })) => Outcome::failed(fault.to_string()),
+            Err(fault) => return Err(fault.into()),
+        };
+        if answer.is_error() {
+            let text = format!("its delegate `{}` failed: {}", delegate.tool, answer.text);
+            return Ok(Outcome { variant: answer.variant, text, ..outcome });
+        }
+    }
+    Ok(outcome)
+}
+
+/// Carries out the calls of a YAML tool. The parameters are put in as they were given, templates included, so that
+/// memory is looked up once, by the call that uses it.
+async fn expand(
+    cx: &Cx,
+    registry: &Registry,
+    tool: &Tool,
+    calls: &[ToolCall],
+    given: Map<String, Value>,
+) -> Result<Outcome, Stop> {
+    let mut params = given;
+    tool.schema.fill_defaults(&mut params);
+    let is_param = |name: &str| tool.schema.property_names().any(|param| param == name);
+    let mut text = String::new();
+    for call in calls {
+        let args = match registry.get(&call.tool.value) {
+            Some(inner) => Arguments::Written(call.clone()).typed(inner)?,
+            None => Arguments::Written(call.clone()).loose(),
+        };
+        let mut fill = |token: &Token<'_>| -> Result<Fill, Stop> {
+            let name = token.path.strip_prefix("params.").unwrap_or(token.path);
+            Ok(match params.get(name).filter(|value| !value.is_null()) {
+                _ if !token.is_curly || !is_param(name) => Fill::Keep,
+                Some(value) => Fill::Value(value.clone()),
+                None => Fill::Nothing,
+            })
+        };
+        let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
+        let answer = dispatch(cx, Call { tool: call.tool.value.clone(), args, origin: Origin::Expansion }).await?;
+        if answer.is_error() {
+            let text = format!("its call of `{}` failed: {}", call.tool.value, answer.text);
+            return Ok(Outcome { variant: answer.variant, text, ..Outcome::default() });
+        }
+        if !answer.text.is_empty() {
+            text = answer.text;
+        }
+    }
+    Ok(Outcome::success(text))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_string())
+}

@@ -1,0 +1,73 @@
+//! What on the screen resembles something that is not there.
+
+use std::collections::HashSet;
+
+use super::{Element, Query, TextMatch, What};
+use crate::screen::{Field, Node, Screen, fold};
+use crate::selector::{Selector, Want};
+
+const SUGGESTIONS: usize = 3;
+/// The most texts that are compared: a screen shows fewer, and a wait asks again and again.
+const COMPARED: usize = 500;
+/// Below this likeness a suggestion only distracts.
+const LIKENESS: f64 = 0.7;
+
+/// The visible texts or ids most like what was asked for, the likest first.
+pub(super) fn near(query: &Query, screen: &Screen) -> Vec<String> {
+    let Some(asked) = asked(query) else { return Vec::new() };
+    let names = |node: &Node| -> Vec<String> {
+        match &asked {
+            Asked::Id(_) => node.short_id().map(str::to_string).into_iter().collect(),
+            Asked::Text(_) => [node.text(), node.label()].into_iter().flatten().map(fold).collect(),
+        }
+    };
+    let (Asked::Id(wanted) | Asked::Text(wanted)) = &asked;
+    let wanted = wanted.to_lowercase();
+    let visible = screen.root.walk().filter(|node| screen.visible_part(node).is_some() && !node.is_password());
+    let mut seen = HashSet::new();
+    let mut scored: Vec<(f64, String)> = visible
+        .flat_map(names)
+        .filter(|name| seen.insert(name.clone()))
+        .take(COMPARED)
+        .map(|name| (likeness(&wanted, &name.to_lowercase()), name))
+        .filter(|(score, _)| *score >= LIKENESS)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+}
+
+enum Asked {
+    Id(String),
+    Text(String),
+}
+
+fn asked(query: &Query) -> Option<Asked> {
+    match &query.what {
+        What::Element(Element { text: Some(text), .. }) => {
+            let (TextMatch::Exact(text) | TextMatch::Contains(text) | TextMatch::Pattern(text)) = text;
+            Some(Asked::Text(fold(text)))
+        }
+        What::Element(Element { id: Some(id), .. }) => Some(Asked::Id(id.clone())),
+        What::Selector(selector) => asked_by_selector(selector),
+        What::Element(_) | What::Reference(_) | What::Node(_) => None,
+    }
+}
+
+fn asked_by_selector(selector: &Selector) -> Option<Asked> {
+    let matcher = selector.matcher.as_ref()?;
+    let wanted = |fields: &[Field]| {
+        matcher.wants.iter().find_map(|(field, want)| match want {
+            Want::Pattern(pattern) if fields.contains(field) => Some(pattern.source().to_string()),
+            Want::Exact(text) if fields.contains(field) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    let text = wanted(matcher.shape.text_fields()).map(Asked::Text);
+    text.or_else(|| wanted(matcher.shape.id_fields()).map(Asked::Id))
+}
+
+fn likeness(wanted: &str, name: &str) -> f64 {
+    let is_part = !wanted.is_empty() && !name.is_empty() && (name.contains(wanted) || wanted.contains(name));
+    let likeness = strsim::jaro_winkler(wanted, name);
+    if is_part { likeness.max(LIKENESS) } else { likeness }
+}

@@ -1,0 +1,421 @@
+//! Looks for an element on a screen that is at hand.
+
+use trailblaze_protocol::geometry::Point;
+
+use super::near::near;
+use super::{Checks, Element, Find, Found, Query, Reason, TextMatch, What, WhyNot};
+use crate::screen::{Field, Node, Screen, fold};
+use crate::selector::{Case, Outline, Patience, Pattern};
+
+/// How many of several matches a message names.
+const CANDIDATES: usize = 5;
+
+impl Query {
+    /// Looks for the element on a screen.
+    pub fn search(&self, screen: &Screen, checks: Checks) -> Find {
+        match self.choose(screen, checks) {
+            Ok(found) => Find::Found(found),
+            Err(reason) => Find::Not(WhyNot { snapshot: screen.snapshot, asked: self.clone(), reason }),
+        }
+    }
+
+    fn choose(&self, screen: &Screen, checks: Checks) -> Result<Found, Reason> {
+        let outline = Outline::new(&screen.root);
+        let matching = self.matching(&outline);
+        let mut places: Vec<usize> =
+            matching.iter().copied().filter(|place| screen.visible_part(outline.node(*place)).is_some()).collect();
+        if places.is_empty() {
+            return Err(match (matching.first(), &self.what) {
+                (Some(place), _) => Reason::Offscreen { element: outline.node(*place).summary() },
+                (None, What::Reference(reference)) => Reason::StaleReference { reference: reference.clone() },
+                (None, _) => Reason::NoMatch { near: near(self, screen) },
+            });
+        }
+        if matches!(&self.what, What::Element(Element { text: Some(_), .. })) {
+            keep_innermost(&outline, &mut places);
+        }
+        outline.sort_for_reading(&mut places);
+        let place = self.pick(&outline, &places)?;
+        let node = outline.node(place);
+        let Some(visible) = screen.visible_part(node) else {
+            return Err(Reason::Offscreen { element: node.summary() });
+        };
+        let point = visible.center();
+        if checks == Checks::Actionable {
+            check_actionable(screen, &outline, place, point)?;
+        }
+        Ok(Found {
+            snapshot: screen.snapshot,
+            node: node.id,
+            reference: node.reference.clone(),
+            bounds: node.bounds.unwrap_or(visible),
+            point,
+            summary: node.summary(),
+            text: node.text().map(str::to_string),
+            count: places.len(),
+        })
+    }
+
+    /// What matches, on the screen or off it.
+    fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
+        match &self.what {
+            What::Element(element) => element.matching(outline),
+            What::Selector(selector) => selector.places(outline),
+            What::Reference(reference) => {
+                outline.places().filter(|place| outline.node(*place).reference.as_ref() == Some(reference)).collect()
+            }
+            What::Node(id) => outline.find(*id).into_iter().collect(),
+        }
+    }
+
+    fn pick(&self, outline: &Outline<'_>, places: &[usize]) -> Result<usize, Reason> {
+        match (self.index, &self.what, places) {
+            (Some(index), ..) => places.get(index).copied().ok_or(Reason::OutOfRange { index, count: places.len() }),
+            // Recordings made elsewhere count on the first.
+            (None, What::Selector(_), [first, ..]) | (None, _, [first]) => Ok(*first),
+            (None, ..) => {
+                let candidates = places.iter().take(CANDIDATES).map(|place| outline.node(*place).summary());
+                Err(Reason::Several { candidates: candidates.collect() })
+            }
+        }
+    }
+}
+
+impl Element {
+    fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
+        let text = self.text.as_ref().map(|text| Wording::new(text, outline.node(0)));
+        let mut patience = Patience::default();
+        outline
+            .places()
+            .filter(|place| {
+                let node = outline.node(*place);
+                text.as_ref().is_none_or(|text| text.is_worn_by(&mut patience, node))
+                    && self.id.as_ref().is_none_or(|id| node.has_id(id))
+                    && self.enabled.is_none_or(|enabled| is_enabled(outline, *place) == enabled)
+                    && self.selected.is_none_or(|selected| is_selected(outline, *place) == selected)
+            })
+            .collect()
+    }
+}
+
+/// A text to look for, made ready once for all nodes.
+enum Wording {
+    Exact(String),
+    Contains(String),
+    Pattern(Pattern),
+}
+
+impl Wording {
+    fn new(text: &TextMatch, root: &Node) -> Wording {
+        match text {
+            TextMatch::Exact(text) => Wording::Exact(fold(text)),
+            TextMatch::Contains(text) => Wording::Contains(fold(text)),
+            TextMatch::Pattern(source) => Wording::Pattern(Pattern::new(source, Case::of(root.props.shape))),
+        }
+    }
+
+    fn is_worn_by(&self, patience: &mut Patience, node: &Node) -> bool {
+        [node.text(), node.label()].into_iter().flatten().any(|text| match self {
+            Wording::Exact(wanted) => is_folded_equal(text, wanted),
+            Wording::Contains(wanted) => fold(text).contains(wanted),
+            Wording::Pattern(pattern) => pattern.matches_within(patience, text),
+        })
+    }
+}
+
+/// As `fold(text) == folded`, without building the text for each node of a large tree.
+fn is_folded_equal(text: &str, folded: &str) -> bool {
+    text == folded || text.split_whitespace().eq(folded.split_whitespace())
+}
+
+/// A row and the label in it often say the same; that is one thing to a reader.
+fn keep_innermost(outline: &Outline<'_>, places: &mut Vec<usize>) {
+    places.sort_unstable();
+    let all = places.clone();
+    let mut after = all.iter().skip(1);
+    places.retain(|place| after.next().is_none_or(|next| !outline.beneath(*place).contains(next)));
+}
+
+fn check_actionable(screen: &Screen, outline: &Outline<'_>, place: usize, point: Point) -> Result<(), Reason> {
+    let node = outline.node(place);
+    if !is_enabled(outline, place) {
+        return Err(Reason::Disabled { element: node.summary() });
+    }
+    match cover(screen, outline, place, point) {
+        Some(by) => Err(Reason::Covered { element: node.summary(), by: by.summary() }),
+        None => Ok(()),
+    }
+}
+
+/// What would get a touch at `point` instead of the element. Later in the document is painted above, so only what
+/// follows the element's own part of the tree can cover it; what is above it in the tree or beneath never does.
+/// Layout boxes let touches through, hence only what answers touches counts, and dialogs with what is behind them.
+fn cover<'a>(screen: &Screen, outline: &Outline<'a>, place: usize, point: Point) -> Option<&'a Node> {
+    let painted_later = outline.beneath(place).end..outline.places().end;
+    // Going backwards, a dialog is met before the backdrop that holds it.
+    let mut last_modal = None;
+    for later in painted_later.rev() {
+        let node = outline.node(later);
+        // A drawer that is shut is out of sight.
+        let is_modal = is_modal(node) && screen.visible_part(node).is_some();
+        if is_modal {
+            last_modal = Some(later);
+        }
+        let modal_within = last_modal.filter(|modal| outline.beneath(later).contains(modal));
+        let takes_touches = node.is_interactive() || is_modal || modal_within.is_some();
+        if takes_touches && node.bounds.is_some_and(|bounds| bounds.contains(point)) {
+            return Some(modal_within.map_or(node, |modal| outline.node(modal)));
+        }
+    }
+    None
+}
+
+fn is_modal(node: &Node) -> bool {
+    // In their own spelling: an `alert` of the web is a mere message.
+    const MODAL: [&str; 14] = [
+        "AXDialog",
+        "AXSheet",
+        "AXSystemDialog",
+        "Alert",
+        "AlertDialog",
+        "BottomSheet",
+        "Dialog",
+        "Popup",
+        "PopupWindow",
+        "Sheet",
+        "XCUIElementTypeAlert",
+        "XCUIElementTypeSheet",
+        "alertdialog",
+        "dialog",
+    ];
+    let says = |text: &str| MODAL.contains(&text);
+    let roles = [Field::Role, Field::Subrole, Field::AriaRole].map(|field| node.props.text(field));
+    node.class().into_iter().chain(roles.into_iter().flatten()).any(says)
+        || node.props.text(Field::PaneTitle).is_some_and(|title| !title.trim().is_empty())
+}
+
+/// Who answers for an element: itself, or the nearest thing around it that takes its touches. The label in a
+/// button is as enabled as the button.
+fn bearer<'a>(outline: &Outline<'a>, place: usize) -> &'a Node {
+    let node = outline.node(place);
+    if node.is_interactive() {
+        return node;
+    }
+    let ancestors = outline.ancestors(place).map(|place| outline.node(place));
+    ancestors.into_iter().find(|ancestor| ancestor.is_interactive()).unwrap_or(node)
+}
+
+fn is_enabled(outline: &Outline<'_>, place: usize) -> bool {
+    outline.node(place).is_enabled() && bearer(outline, place).is_enabled()
+}
+
+fn is_selected(outline: &Outline<'_>, place: usize) -> bool {
+    outline.node(place).is_selected() || bearer(outline, place).is_selected()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trailblaze_protocol::geometry::Rect;
+
+    use super::*;
+    use crate::screen::Shape;
+    use crate::selector::Selector;
+    use crate::selector::samples::{Build, android, node, screen};
+
+    fn text(text: &str) -> Query {
+        element(Element { text: Some(TextMatch::Exact(text.into())), ..Element::default() })
+    }
+
+    fn element(element: Element) -> Query {
+        Query { what: What::Element(element), index: None }
+    }
+
+    fn frame(children: impl IntoIterator<Item = Node>) -> Node {
+        android("FrameLayout", "").at(0, 0, 400, 800).holding(children)
+    }
+
+    fn button(text: &str, top: i32) -> Node {
+        android("Button", text).with(Field::IsClickable, true).at(0, top, 100, 50)
+    }
+
+    /// Checks the number of the node that is found for action, or the words of why not.
+    fn check(root: Node, query: &Query, expected: Result<u64, &str>) {
+        let found = match query.search(&screen(root), Checks::Actionable) {
+            Find::Found(found) => Ok(found.node),
+            Find::Not(why) => Err(why.to_string()),
+        };
+        assert_eq!(found, expected.map_err(str::to_string), "{query}");
+    }
+
+    #[test]
+    fn text_is_compared_as_a_reader_would() {
+        let root = || frame([button("Pay\n  now", 0), button("Payday", 100).with(Field::ContentDescription, "Loan")]);
+        let mode = |text: TextMatch| element(Element { text: Some(text), ..Element::default() });
+        check(root(), &text(" Pay now "), Ok(1));
+        check(root(), &text("Loan"), Ok(2));
+        check(
+            root(),
+            &text("pay now"),
+            Err("nothing on the screen has the text \"pay now\"; the nearest is \"Pay now\""),
+        );
+        check(root(), &mode(TextMatch::Contains("day".into())), Ok(2));
+        check(
+            root(),
+            &mode(TextMatch::Pattern("Pay.".into())),
+            Err("nothing on the screen has the text matching \"Pay.\"; the nearest are \"Payday\", \"Pay now\""),
+        );
+        check(root(), &mode(TextMatch::Pattern("Pay.*".into())), Ok(2));
+        check(root(), &mode(TextMatch::Pattern(r"Pay\s+now".into())), Ok(1));
+    }
+
+    #[test]
+    fn ids_references_and_numbers_find_their_element() {
+        let root = || frame([button("A", 0).with(Field::ResourceId, "com.x:id/submit"), button("B", 100)]);
+        let id = |id: &str| element(Element { id: Some(id.into()), ..Element::default() });
+        check(root(), &id("submit"), Ok(1));
+        check(root(), &id("com.x:id/submit"), Ok(1));
+        check(root(), &id("sumbit"), Err("nothing on the screen has the id \"sumbit\"; the nearest is \"submit\""));
+        let reference = screen(root()).root.children[1].reference.clone().unwrap();
+        check(root(), &Query { what: What::Reference(reference), index: None }, Ok(2));
+        let stale = Query { what: What::Reference("z1".into()), index: None };
+        check(root(), &stale, Err("ref z1 is not on the screen any more; take a new snapshot"));
+        check(root(), &Query { what: What::Node(2), index: None }, Ok(2));
+        check(root(), &Query { what: What::Node(9), index: None }, Err("nothing on the screen matches node 9"));
+    }
+
+    #[test]
+    fn several_matches_need_an_index_but_a_selector_takes_the_first() {
+        let root = || frame([button("Pay", 100), button("Pay", 0)]);
+        let at = |index| Query { index: Some(index), ..text("Pay") };
+        check(
+            root(),
+            &text("Pay"),
+            Err("several elements match text \"Pay\": Button \"Pay\", Button \"Pay\"; say which with an index"),
+        );
+        check(root(), &at(0), Ok(2));
+        check(root(), &at(1), Ok(1));
+        check(root(), &at(2), Err("there is no index 2 among the 2 that match text \"Pay\""));
+        let selector = Selector::parse(&json!({"androidAccessibility": {"text": "Pay"}})).unwrap();
+        check(root(), &Query { what: What::Selector(Box::new(selector)), index: None }, Ok(2));
+        let selector = Selector::parse(&json!({"androidAccessibility": {"text": "Bay"}})).unwrap();
+        check(
+            root(),
+            &Query { what: What::Selector(Box::new(selector)), index: None },
+            Err(
+                "nothing on the screen matches selector {\"androidAccessibility\":{\"text\":\"Bay\"}}; the nearest is \"Pay\"",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_row_and_the_label_in_it_are_one_match() {
+        let row = android("Row", "").with(Field::ContentDescription, "Pay").at(0, 0, 400, 50);
+        check(frame([row.clone().holding([android("TextView", "Pay").at(0, 0, 50, 50)])]), &text("Pay"), Ok(2));
+        let hidden = android("TextView", "Pay").at(0, 0, 0, 0);
+        check(frame([row.clone().holding([hidden])]), &text("Pay"), Ok(1));
+        let labels = [0, 100].map(|left| android("TextView", "Pay").at(left, 0, 50, 50));
+        let message =
+            "several elements match text \"Pay\": TextView \"Pay\", TextView \"Pay\"; say which with an index";
+        check(frame([row.holding(labels)]), &text("Pay"), Err(message));
+    }
+
+    #[test]
+    fn only_what_is_on_the_screen_counts() {
+        let message = "Button \"Pay\" is there, but not on the visible part of the screen";
+        check(frame([button("Pay", 800)]), &text("Pay"), Err(message));
+        check(frame([button("Pay", -50)]), &text("Pay"), Err(message));
+        check(frame([android("Button", "Pay")]), &text("Pay"), Err(message));
+        check(frame([button("Pay", 900), button("Pay", 0)]), &text("Pay"), Ok(2));
+    }
+
+    #[test]
+    fn the_touch_goes_to_the_middle_of_the_visible_part() {
+        let screen = screen(frame([button("Pay", 780)]));
+        let Find::Found(found) = text("Pay").search(&screen, Checks::Actionable) else { panic!("it is there") };
+        assert_eq!(found.point, Point { x: 50, y: 790 });
+        assert_eq!(found.bounds, Rect::new(0, 780, 100, 50));
+        assert_eq!((found.summary.as_str(), found.count), ("Button \"Pay\"", 1));
+    }
+
+    #[test]
+    fn a_label_is_as_enabled_and_selected_as_its_button() {
+        let root = |enabled: bool| {
+            let label = android("TextView", "Pay").with(Field::IsEnabled, true).at(0, 0, 50, 50);
+            let button = button("", 0).with(Field::IsEnabled, enabled).with(Field::IsSelected, true);
+            frame([button.holding([label])])
+        };
+        let state = |enabled, selected| {
+            element(Element { text: Some(TextMatch::Exact("Pay".into())), enabled, selected, ..Element::default() })
+        };
+        check(root(true), &text("Pay"), Ok(2));
+        check(root(false), &text("Pay"), Err("TextView \"Pay\" is disabled"));
+        check(root(true), &state(Some(true), Some(true)), Ok(2));
+        check(
+            root(false),
+            &state(Some(true), None),
+            Err("nothing on the screen has the text \"Pay\" and state enabled; the nearest is \"Pay\""),
+        );
+        check(
+            root(true),
+            &state(None, Some(false)),
+            Err("nothing on the screen has the text \"Pay\" and state not selected; the nearest is \"Pay\""),
+        );
+    }
+
+    #[test]
+    fn what_is_painted_above_and_takes_touches_covers() {
+        let pay = || button("Pay", 0);
+        let sheet = |class: &str| android(class, "Terms").at(0, 0, 400, 400);
+        check(
+            frame([pay(), sheet("FrameLayout").with(Field::IsClickable, true)]),
+            &text("Pay"),
+            Err("Button \"Pay\" is covered by FrameLayout \"Terms\""),
+        );
+        check(frame([pay(), sheet("Dialog")]), &text("Pay"), Err("Button \"Pay\" is covered by Dialog \"Terms\""));
+        let dialog = node(Shape::Web).with(Field::AriaRole, "dialog").at(0, 0, 400, 400);
+        let page = node(Shape::Web).holding([node(Shape::Web).with(Field::AriaName, "Pay").at(0, 0, 50, 50), dialog]);
+        check(page, &text("Pay"), Err("\"Pay\" is covered by dialog"));
+        // The backdrop of a dialog covers, where it is told from a mere box.
+        let backdrop =
+            |inner: Node| android("FrameLayout", "").at(0, 0, 400, 800).holding([inner.at(0, 300, 400, 400)]);
+        check(
+            frame([pay(), backdrop(sheet("Dialog"))]),
+            &text("Pay"),
+            Err("Button \"Pay\" is covered by Dialog \"Terms\""),
+        );
+        let shut = backdrop(android("Drawer", "")).holding([sheet("Dialog").at(-400, 0, 400, 800)]);
+        check(frame([pay(), shut]), &text("Pay"), Ok(1));
+        check(frame([pay(), backdrop(sheet("Card")), sheet("Dialog").at(0, 900, 50, 50)]), &text("Pay"), Ok(1));
+        // Painted before, elsewhere, or letting touches through.
+        check(frame([sheet("Dialog"), pay()]), &text("Pay"), Ok(2));
+        check(frame([pay(), sheet("Dialog").at(0, 100, 400, 400)]), &text("Pay"), Ok(1));
+        check(frame([pay(), sheet("FrameLayout")]), &text("Pay"), Ok(1));
+        // Its own parts, and what it is part of.
+        let part = button("inner", 0);
+        check(frame([pay().holding([part])]), &text("Pay"), Ok(1));
+        check(button("", 0).at(0, 0, 400, 800).holding([pay()]), &text("Pay"), Ok(1));
+    }
+
+    #[test]
+    fn looking_does_not_mind_covers_and_disabled_elements() {
+        let dialog = android("Dialog", "").at(0, 0, 400, 400);
+        let screen = screen(frame([button("Pay", 0).with(Field::IsEnabled, false), dialog]));
+        assert!(matches!(text("Pay").search(&screen, Checks::Visible), Find::Found(_)));
+    }
+
+    #[test]
+    fn a_query_can_be_told() {
+        let all = Element {
+            text: Some(TextMatch::Contains("Pay".into())),
+            id: Some("submit".into()),
+            enabled: Some(true),
+            selected: Some(false),
+        };
+        let query = Query { index: Some(2), ..element(all) };
+        let expected = "text containing \"Pay\" and id \"submit\" and state enabled and state not selected at index 2";
+        assert_eq!(query.to_string(), expected);
+        assert_eq!(element(Element::default()).to_string(), "any element");
+        assert_eq!(Query { what: What::Reference("y778".into()), index: None }.to_string(), "ref y778");
+    }
+}

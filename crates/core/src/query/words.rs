@@ -1,0 +1,95 @@
+//! Queries and their outcomes in words.
+
+use std::fmt;
+
+use super::{Element, Query, Reason, TextMatch, What, WhyNot};
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.what.fmt(f)?;
+        match self.index {
+            Some(index) => write!(f, " at index {index}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            What::Element(element) => element.fmt(f),
+            What::Selector(selector) => write!(f, "selector {}", selector.to_json()),
+            What::Reference(reference) => write!(f, "ref {reference}"),
+            What::Node(id) => write!(f, "node {id}"),
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text.as_ref().map(|text| match text {
+            TextMatch::Exact(text) => format!("text \"{text}\""),
+            TextMatch::Contains(text) => format!("text containing \"{text}\""),
+            TextMatch::Pattern(source) => format!("text matching \"{source}\""),
+        });
+        let id = self.id.as_ref().map(|id| format!("id \"{id}\""));
+        let state = |is: Option<bool>, word: &str| is.map(|is| format!("state {}{word}", if is { "" } else { "not " }));
+        let parts = [text, id, state(self.enabled, "enabled"), state(self.selected, "selected")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(if parts.is_empty() { "any element" } else { "" })?;
+        f.write_str(&parts.join(" and "))
+    }
+}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.reason, &self.asked.what) {
+            (Reason::NoMatch { near }, What::Element(element)) if *element != Element::default() => {
+                write!(f, "nothing on the screen has the {element}")?;
+                write_near(f, near)
+            }
+            (Reason::NoMatch { near }, what) => {
+                write!(f, "nothing on the screen matches {what}")?;
+                write_near(f, near)
+            }
+            (Reason::Several { candidates }, what) => {
+                write!(f, "several elements match {what}: {}; say which with an index", candidates.join(", "))
+            }
+            (Reason::OutOfRange { index, count }, what) => {
+                write!(f, "there is no index {index} among the {count} that match {what}")
+            }
+            (reason, _) => reason.fmt(f),
+        }
+    }
+}
+
+/// For those who know what was asked for.
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::NoMatch { near } => {
+                f.write_str("nothing on the screen matches")?;
+                write_near(f, near)
+            }
+            Reason::Several { candidates } => {
+                write!(f, "several elements match: {}; say which with an index", candidates.join(", "))
+            }
+            Reason::OutOfRange { index, count } => write!(f, "there is no index {index} among the {count} that match"),
+            Reason::Offscreen { element } => write!(f, "{element} is there, but not on the visible part of the screen"),
+            Reason::Disabled { element } => write!(f, "{element} is disabled"),
+            Reason::Covered { element, by } => write!(f, "{element} is covered by {by}"),
+            Reason::StaleReference { reference } => {
+                write!(f, "ref {reference} is not on the screen any more; take a new snapshot")
+            }
+        }
+    }
+}
+
+fn write_near(f: &mut fmt::Formatter<'_>, near: &[String]) -> fmt::Result {
+    let quoted: Vec<String> = near.iter().map(|text| format!("\"{text}\"")).collect();
+    match quoted.as_slice() {
+        [] => Ok(()),
+        [one] => write!(f, "; the nearest is {one}"),
+        several => write!(f, "; the nearest are {}", several.join(", ")),
+    }
+}

@@ -1,0 +1,125 @@
+//! The short names by which people and models point at elements.
+
+use std::collections::HashMap;
+
+use crate::screen::{Node, Shape, fold};
+
+/// Gives every element that a person may point at its reference. The same tree always gets the same ones, and an
+/// element keeps its own while its class, words and place stay, whatever comes and goes around it.
+pub fn assign(root: &mut Node) {
+    let mut taken: HashMap<String, u32> = HashMap::new();
+    let mut sequence = 0;
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        node.reference = if !can_be_pointed_at(node) {
+            None
+        } else if node.props.shape == Shape::Web {
+            sequence += 1;
+            Some(format!("e{sequence}"))
+        } else {
+            let mut reference = reference(&identity(node));
+            let copies = taken.entry(reference.clone()).or_default();
+            reference.push_str(&suffix(*copies));
+            *copies += 1;
+            Some(reference)
+        };
+        todo.extend(node.children.iter_mut().rev());
+    }
+}
+
+fn can_be_pointed_at(node: &Node) -> bool {
+    node.bounds.is_some()
+        && (node.is_interactive() || node.text().is_some() || node.label().is_some() || node.developer_id().is_some())
+}
+
+fn identity(node: &Node) -> String {
+    let class = node.class().unwrap_or_default();
+    let label = fold(node.text().or(node.label()).unwrap_or_default());
+    // Rounded, so that an element that settles by a few pixels keeps its reference.
+    let (x, y) = node.bounds.map_or((0, 0), |bounds| (bounds.left / 10 * 10, bounds.top / 10 * 10));
+    format!("{class}|{label}|{x},{y}")
+}
+
+fn reference(identity: &str) -> String {
+    let hash = java_hash(identity).unsigned_abs();
+    let letter = char::from(b'a' + (hash % 26) as u8);
+    format!("{letter}{}", hash / 26 % 1000)
+}
+
+/// `String.hashCode` of Java, so that both implementations name elements alike.
+fn java_hash(text: &str) -> i32 {
+    text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+}
+
+/// Nothing for the first, then b, c, … z, bb, bc, …
+fn suffix(copies: u32) -> String {
+    const LETTERS: u32 = 25;
+    let mut letters = Vec::new();
+    let mut rest = copies;
+    while rest > 0 {
+        letters.push(char::from(b'b' + ((rest - 1) % LETTERS) as u8));
+        rest = (rest - 1) / LETTERS;
+    }
+    letters.into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::screen::Field;
+    use crate::selector::samples::{Build, android, any_screen, node, screen};
+
+    fn check(root: Node, expected: &[&str]) {
+        let screen = screen(root);
+        let found: Vec<&str> = screen.root.walk().filter_map(|node| node.reference.as_deref()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_hash_is_that_of_java() {
+        assert_eq!(java_hash("hello"), 99_162_322);
+        assert_eq!(java_hash("polygenelubricants"), i32::MIN);
+        assert_eq!(java_hash("😀"), 1_772_899);
+        assert_eq!(reference("polygenelubricants"), "y524");
+    }
+
+    #[test]
+    fn equal_elements_at_one_place_are_told_apart() {
+        let button = || android("Button", "Pay").at(12, 17, 50, 20);
+        let base = reference("Button|Pay|10,10");
+        check(button().holding([button(), button()]), &[&base, &format!("{base}b"), &format!("{base}c")]);
+        assert_eq!([24, 25, 26, 27].map(suffix), ["y", "z", "bb", "bc"]);
+    }
+
+    #[test]
+    fn a_nudge_does_not_change_a_reference() {
+        let base = reference("Button|Pay now|10,10");
+        check(android("Button", "Pay  now").at(11, 19, 50, 20), &[&base]);
+        check(android("Button", " Pay now\n").at(19, 11, 80, 30), &[&base]);
+    }
+
+    #[test]
+    fn what_nobody_can_point_at_has_none() {
+        check(android("FrameLayout", "").at(0, 0, 50, 50), &[]);
+        check(android("Button", "Pay"), &[]);
+    }
+
+    #[test]
+    fn web_elements_are_counted() {
+        let link = |name: &str| node(Shape::Web).with(Field::AriaName, name).at(0, 0, 10, 10);
+        check(node(Shape::Web).holding([link("a").holding([link("b")]), link("c")]), &["e1", "e2", "e3"]);
+    }
+
+    proptest! {
+        #[test]
+        fn references_are_unique(screen in any_screen()) {
+            let references: Vec<_> = screen.root.walk().filter_map(|node| node.reference.clone()).collect();
+            let distinct: HashSet<_> = references.iter().collect();
+            prop_assert_eq!(distinct.len(), references.len());
+        }
+    }
+}

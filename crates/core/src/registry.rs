@@ -1,0 +1,282 @@
+//! The flat table of a session's tools. A registry is a value: a reload makes a new one, and calls in flight keep
+//! the one they started with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
+
+use crate::config::{PlatformEntry, Toolset};
+use crate::names::{self, Origin};
+use crate::tool::{Contributor, Tool};
+use crate::yaml::{Severity, nearest};
+
+/// The tools of one contributor. They are registered together or not at all.
+#[derive(Clone)]
+pub struct Batch {
+    pub contributor: Contributor,
+    pub tools: Vec<Tool>,
+    pub groups: BTreeMap<String, Group>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    pub description: String,
+    pub is_default: bool,
+}
+
+/// What a session is, as far as its tools depend on it.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    pub platform: Platform,
+    pub driver: DriverKey,
+    pub agent_mode: AgentMode,
+    pub toolsets: Vec<Toolset>,
+    /// What the target says of this platform.
+    pub target: Option<PlatformEntry>,
+    /// Groups asked for; none asked for means the default ones.
+    pub groups: Vec<String>,
+    /// Only tools whose name begins with one of these are offered; none means all.
+    pub prefixes: Vec<String>,
+    pub reserved_prefixes: Vec<String>,
+}
+
+pub struct Registry {
+    pub generation: u64,
+    tools: BTreeMap<String, Arc<Tool>>,
+    offered: BTreeSet<String>,
+    /// What was left out, and why.
+    pub filtered: Vec<Filtered>,
+    /// Batches that could not be registered.
+    pub refused: Vec<Refusal>,
+    pub warnings: Vec<String>,
+    /// The toolsets that this session has, each with the tools it offers.
+    pub toolsets: BTreeMap<String, ActiveToolset>,
+    not_offered: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActiveToolset {
+    pub description: String,
+    pub tools: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filtered {
+    pub tool: String,
+    pub contributor: Contributor,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub contributor: Contributor,
+    pub reason: String,
+}
+
+impl Registry {
+    pub fn build(generation: u64, batches: &[Batch], scope: &Scope) -> Registry {
+        let mut registry = Registry {
+            generation,
+            tools: BTreeMap::new(),
+            offered: BTreeSet::new(),
+            filtered: Vec::new(),
+            refused: Vec::new(),
+            warnings: Vec::new(),
+            toolsets: BTreeMap::new(),
+            not_offered: BTreeMap::new(),
+        };
+        for batch in batches {
+            registry.add(batch, scope);
+        }
+        registry.offer(batches, scope);
+        registry
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.tools.get(name)
+    }
+
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values()
+    }
+
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// What a model sees.
+    pub fn offered(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.offered.iter().filter_map(|name| self.tools.get(name))
+    }
+
+    pub fn is_offered(&self, name: &str) -> bool {
+        self.offered.contains(name)
+    }
+
+    /// Why a registered tool is not offered to models.
+    pub fn why_not_offered(&self, name: &str) -> Option<&str> {
+        self.not_offered.get(name).map(String::as_str)
+    }
+
+    /// What to say to somebody who called a tool that is not there.
+    pub fn suggestion(&self, name: &str) -> Option<String> {
+        if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
+            return Some(format!("{} offers it, but {}", filtered.contributor.label, filtered.reason));
+        }
+        nearest(name, self.tools.keys().map(String::as_str)).map(|near| format!("did you mean `{near}`?"))
+    }
+
+    fn add(&mut self, batch: &Batch, scope: &Scope) {
+        let mut accepted: BTreeMap<String, Arc<Tool>> = BTreeMap::new();
+        for tool in &batch.tools {
+            if let Some(reason) = filter(tool, scope) {
+                let contributor = batch.contributor.clone();
+                self.filtered.push(Filtered { tool: tool.name.clone(), contributor, reason });
+                continue;
+            }
+            let refuse = |reason: String| Refusal { contributor: batch.contributor.clone(), reason };
+            match names::judge(&tool.name, batch.contributor.origin, &scope.reserved_prefixes) {
+                Some(objection) if objection.severity == Severity::Error => {
+                    return self.refused.push(refuse(objection.message));
+                }
+                Some(objection) => self.warnings.push(format!("{}: {}", batch.contributor.label, objection.message)),
+                None => {}
+            }
+            let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
+            let earlier = earlier.or(accepted.get(&tool.name).map(|tool| &tool.contributor));
+            if let Some(earlier) = earlier {
+                let reason = format!(
+                    "the tool `{}` is offered twice: by {} and by {}",
+                    tool.name, earlier.label, batch.contributor.label
+                );
+                return self.refused.push(refuse(reason));
+            }
+            accepted.insert(tool.name.clone(), Arc::new(tool.clone()));
+        }
+        self.tools.append(&mut accepted);
+    }
+
+    /// Decides what a model sees: toolsets, groups, prefixes.
+    fn offer(&mut self, batches: &[Batch], scope: &Scope) {
+        let memberships = self.memberships(scope);
+        let groups: BTreeMap<&str, bool> = batches
+            .iter()
+            .flat_map(|batch| batch.groups.iter())
+            .map(|(name, group)| (name.as_str(), group.is_default))
+            .collect();
+        for tool in self.tools.values() {
+            let name = &tool.name;
+            let reason = match memberships.get(name) {
+                _ if !tool.is_for_llm => Some("it is not for models".to_string()),
+                _ if is_excluded(name, scope) => Some("the target excludes it".to_string()),
+                _ if is_named_by_target(name, scope) => None,
+                Some(sets) if sets.iter().any(|set| self.toolsets.contains_key(set)) => None,
+                Some(sets) => Some(format!(
+                    "none of its toolsets ({}) is in this session",
+                    sets.iter().cloned().collect::<Vec<_>>().join(", ")
+                )),
+                None if tool.contributor.origin == Origin::TargetServer => {
+                    Some("tools of a target's servers are offered through toolsets, and it is in none".to_string())
+                }
+                None if tool.contributor.origin == Origin::BuiltIn => Some("it is in no toolset".to_string()),
+                None => None,
+            };
+            let reason =
+                reason.or_else(|| hidden_by_group(tool, &groups, scope)).or_else(|| hidden_by_prefix(name, scope));
+            match reason {
+                Some(reason) => {
+                    self.not_offered.insert(name.clone(), reason);
+                }
+                None => {
+                    self.offered.insert(name.clone());
+                }
+            }
+        }
+        let offered = &self.offered;
+        for toolset in self.toolsets.values_mut() {
+            toolset.tools.retain(|name| offered.contains(name));
+        }
+    }
+
+    /// The toolsets of each tool, pushed and pulled; fills in the active ones.
+    fn memberships(&mut self, scope: &Scope) -> BTreeMap<String, BTreeSet<String>> {
+        let wanted = scope.target.as_ref().and_then(|target| target.tool_sets.as_ref());
+        // Without a word from the target, every toolset of the platform is there.
+        let is_wanted = |id: &str| wanted.is_none_or(|wanted| wanted.iter().any(|wanted| wanted.value == id));
+        let mut memberships: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for toolset in &scope.toolsets {
+            let id = &toolset.id.value;
+            for name in &toolset.tools {
+                memberships.entry(name.value.clone()).or_default().insert(id.clone());
+            }
+            if toolset.is_for(scope.platform, &scope.driver) && (toolset.always_enabled || is_wanted(id)) {
+                let active = self.toolsets.entry(id.clone()).or_default();
+                active.description = toolset.description.clone();
+            }
+        }
+        for tool in self.tools.values() {
+            let Some(id) = &tool.toolset else { continue };
+            memberships.entry(tool.name.clone()).or_default().insert(id.clone());
+            // A toolset that no file declares comes into being with its first tool.
+            let is_declared = scope.toolsets.iter().any(|toolset| toolset.id.value == *id);
+            if !is_declared && is_wanted(id) {
+                self.toolsets.entry(id.clone()).or_default();
+            }
+        }
+        for (tool, sets) in &memberships {
+            for set in sets {
+                if let Some(active) = self.toolsets.get_mut(set) {
+                    active.tools.insert(tool.clone());
+                }
+            }
+        }
+        memberships
+    }
+}
+
+/// The filters, in order. A filtered tool is not an error.
+fn filter(tool: &Tool, scope: &Scope) -> Option<String> {
+    if !tool.supported_drivers.is_empty()
+        && !tool.supported_drivers.iter().any(|pattern| scope.driver.matches(pattern, scope.platform))
+    {
+        return Some(format!("it is for the drivers {}, not {}", tool.supported_drivers.join(", "), scope.driver));
+    }
+    if !tool.supported_platforms.is_empty() && !tool.supported_platforms.contains(&scope.platform) {
+        let platforms: Vec<&str> = tool.supported_platforms.iter().map(|platform| platform.name()).collect();
+        return Some(format!("it is for {}, not {}", platforms.join(", "), scope.platform));
+    }
+    if tool.requires_host && scope.agent_mode == AgentMode::OnDevice && scope.driver.runs_agent_on_device() {
+        return Some("it needs the host, and the agent runs on the device".to_string());
+    }
+    None
+}
+
+fn is_excluded(name: &str, scope: &Scope) -> bool {
+    scope.target.as_ref().is_some_and(|target| target.excluded_tools.iter().any(|excluded| excluded == name))
+}
+
+fn is_named_by_target(name: &str, scope: &Scope) -> bool {
+    scope.target.as_ref().is_some_and(|target| target.tools.iter().any(|named| named.value == name))
+}
+
+/// A tool shows if any of its groups does; one in no group, or in a group that nobody declared, always does.
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<&str, bool>, scope: &Scope) -> Option<String> {
+    let is_enabled = |name: &String| match groups.get(name.as_str()) {
+        None => true,
+        Some(_) if !scope.groups.is_empty() => scope.groups.contains(name),
+        Some(is_default) => *is_default,
+    };
+    let is_hidden = !tool.groups.is_empty() && !tool.groups.iter().any(is_enabled);
+    is_hidden.then(|| format!("none of its groups ({}) is enabled", tool.groups.join(", ")))
+}
+
+fn hidden_by_prefix(name: &str, scope: &Scope) -> Option<String> {
+    let matches = |prefix: &String| name.starts_with(prefix.trim_end_matches('*'));
+    let is_hidden = !scope.prefixes.is_empty() && !scope.prefixes.iter().any(matches);
+    is_hidden.then(|| format!("only names that begin with {} are asked for", scope.prefixes.join(", ")))
+}

@@ -1,0 +1,424 @@
+//! How to find an element again: the plainest of many descriptions that fits it and nothing else.
+
+use trailblaze_protocol::geometry::Point;
+
+use super::{Case, Match, Outline, Pattern, Selector, Want};
+use crate::query::{Checks, Element, Find, Query, TextMatch, What};
+use crate::screen::{Field, FieldKind, Node, Screen, Shape, fold};
+use crate::template;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stable {
+    /// The name that its developer gave it, in the short form that all platforms share.
+    Id(String),
+    Text(String),
+    Selector(Selector),
+    /// Nothing tells it from others.
+    Point(Point),
+}
+
+/// How many descriptions are kept for repair.
+const ALTERNATIVES: usize = 5;
+
+/// How to find `node` of this screen again.
+pub fn stable(screen: &Screen, node: &Node) -> Stable {
+    let finds = |element: Element| {
+        let query = Query { what: What::Element(element), index: None };
+        matches!(query.search(screen, Checks::Visible), Find::Found(found) if found.node == node.id)
+    };
+    if let Some(id) = lasting_id(node).filter(|id| finds(Element { id: Some(id.to_string()), ..Element::default() })) {
+        return Stable::Id(id.to_string());
+    }
+    if let Some(text) = lasting_text(node) {
+        let text_match = Some(TextMatch::Exact(text.clone()));
+        if finds(Element { text: text_match, ..Element::default() }) {
+            return Stable::Text(text);
+        }
+    }
+    let outline = Outline::new(&screen.root);
+    let selector = outline.find(node.id).and_then(|place| unique(&outline, place).next());
+    match selector {
+        Some(selector) => Stable::Selector(selector),
+        None => Stable::Point(screen.visible_part(node).unwrap_or(screen.frame()).center()),
+    }
+}
+
+/// The selectors that find `node` and nothing else, the most lasting first.
+pub fn alternatives(screen: &Screen, node: &Node) -> Vec<Selector> {
+    let outline = Outline::new(&screen.root);
+    let Some(place) = outline.find(node.id) else { return Vec::new() };
+    let mut found: Vec<Selector> = Vec::new();
+    for selector in unique(&outline, place) {
+        if !found.contains(&selector) {
+            found.push(selector);
+        }
+        if found.len() == ALTERNATIVES {
+            break;
+        }
+    }
+    found
+}
+
+fn lasting_id(node: &Node) -> Option<&str> {
+    let (id, short) = (node.developer_id()?, node.short_id()?);
+    // A path through a web page is no name.
+    let is_path = node.props.text(Field::CssSelector) == Some(id) && !id.starts_with('#');
+    let is_name = !short.is_empty() && short.chars().all(|char| char.is_alphanumeric() || "_-.:".contains(char));
+    (is_name && !is_path && node.has_id(short)).then_some(short)
+}
+
+/// What will still stand there next time: not what somebody typed.
+fn lasting_text(node: &Node) -> Option<String> {
+    let text = if node.is_editable() || node.is_password() { node.label() } else { node.text() }?;
+    let text = fold(text);
+    (!text.is_empty() && !template::has_token(&text)).then_some(text)
+}
+
+/// The descriptions of an element, from the most to the least lasting.
+const CASCADE: [fn(&Outline<'_>, usize) -> Vec<Selector>; 9] = [
+    by_own_name,
+    by_label,
+    by_class_and_state,
+    by_parent,
+    by_place_in_collection,
+    by_child,
+    by_descendant,
+    by_text_and_parent,
+    by_index,
+];
+
+fn unique(outline: &Outline<'_>, place: usize) -> impl Iterator<Item = Selector> {
+    CASCADE
+        .iter()
+        .flat_map(move |describe| describe(outline, place))
+        .filter(move |selector| selector.places(outline) == [place])
+}
+
+fn by_own_name(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let with_class = texts(node).into_iter().flat_map(|text| class(node).map(|class| vec![text, class]));
+    let wants = ids(node).into_iter().chain(texts(node)).map(|want| vec![want]).chain(with_class);
+    wants.map(|wants| own(node, wants)).collect()
+}
+
+fn by_label(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let Some(label) = want(node, Field::LabeledByText) else { return Vec::new() };
+    let with_class = class(node).map(|class| own(node, vec![label.clone(), class]));
+    [own(node, vec![label])].into_iter().chain(with_class).collect()
+}
+
+fn by_class_and_state(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let states = states(node);
+    if states.is_empty() {
+        return Vec::new();
+    }
+    vec![own(node, class(node).into_iter().chain(states).collect())]
+}
+
+fn by_parent(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let Some(parent) = known_ancestor(outline, place) else { return Vec::new() };
+    let node = outline.node(place);
+    let wants = ids(node).into_iter().chain(class(node)).map(|want| vec![want]);
+    let stateful = class(node).into_iter().chain(states(node)).collect();
+    wants.chain([stateful]).filter(|wants| !wants.is_empty()).map(|wants| beneath(&parent, own(node, wants))).collect()
+}
+
+fn by_place_in_collection(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let cell: Vec<_> = [Field::CollectionItemRowIndex, Field::CollectionItemColumnIndex, Field::NthIndex]
+        .into_iter()
+        .filter_map(|field| want(node, field))
+        .collect();
+    if cell.is_empty() {
+        return Vec::new();
+    }
+    // The number of a web element counts those that are described alike.
+    let kind = want(node, Field::AriaDescriptor).or_else(|| class(node));
+    let selector = own(node, kind.into_iter().chain(cell).collect());
+    let within = known_ancestor(outline, place).map(|parent| beneath(&parent, selector.clone()));
+    [selector].into_iter().chain(within).collect()
+}
+
+fn by_child(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let children = outline.children(place).flat_map(|child| names(outline.node(child))).take(ALTERNATIVES);
+    children.map(|child| Selector { contains_child: Some(Box::new(child)), ..own_class(node) }).collect()
+}
+
+fn by_descendant(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let beneath = outline.beneath(place).flat_map(|child| names(outline.node(child))).take(ALTERNATIVES);
+    beneath.map(|child| Selector { contains_descendants: vec![child], ..own_class(node) }).collect()
+}
+
+fn by_text_and_parent(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let Some(parent) = known_ancestor(outline, place) else { return Vec::new() };
+    let node = outline.node(place);
+    texts(node).into_iter().map(|text| beneath(&parent, own(node, vec![text]))).collect()
+}
+
+fn by_index(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
+    let node = outline.node(place);
+    let stateful: Vec<_> = class(node).into_iter().chain(states(node)).collect();
+    let wants = ids(node).into_iter().chain(texts(node)).chain(class(node)).map(|want| vec![want]).chain([stateful]);
+    let named = wants.filter(|wants| !wants.is_empty()).map(|wants| own(node, wants));
+    let within = known_ancestor(outline, place).map(|parent| beneath(&parent, Selector::default()));
+    named
+        .chain(within)
+        .filter_map(|selector| {
+            let index = selector.places(outline).iter().position(|found| *found == place)?;
+            Some(Selector { index: Some(index), ..selector })
+        })
+        .collect()
+}
+
+/// The nearest element above that has a name of its own.
+fn known_ancestor(outline: &Outline<'_>, place: usize) -> Option<Selector> {
+    outline.ancestors(place).find_map(|place| {
+        let is_unique = |selector: &Selector| selector.places(outline) == [place];
+        names(outline.node(place)).into_iter().find(is_unique)
+    })
+}
+
+fn names(node: &Node) -> Vec<Selector> {
+    ids(node).into_iter().chain(texts(node)).map(|want| own(node, vec![want])).collect()
+}
+
+fn own(node: &Node, wants: Vec<(Field, Want)>) -> Selector {
+    Selector { matcher: Some(Match { shape: node.props.shape, wants }), ..Selector::default() }
+}
+
+fn own_class(node: &Node) -> Selector {
+    class(node).map(|class| own(node, vec![class])).unwrap_or_default()
+}
+
+fn beneath(parent: &Selector, selector: Selector) -> Selector {
+    Selector { child_of: Some(Box::new(parent.clone())), ..selector }
+}
+
+fn ids(node: &Node) -> Vec<(Field, Want)> {
+    node.props.shape.id_fields().iter().filter_map(|field| want(node, *field)).collect()
+}
+
+fn texts(node: &Node) -> Vec<(Field, Want)> {
+    let shape = node.props.shape;
+    let may_be_typed = node.is_editable() || node.is_password();
+    let is_typed = |field: Field| match field {
+        Field::EditableText | Field::Value => may_be_typed,
+        // Compose keeps a field's hint there.
+        Field::Text => may_be_typed && shape != Shape::Compose,
+        _ => false,
+    };
+    let fields = shape.text_fields().iter().filter(|field| !is_typed(**field));
+    fields.filter_map(|field| want(node, *field)).collect()
+}
+
+fn class(node: &Node) -> Option<(Field, Want)> {
+    node.props.shape.class_fields().iter().find_map(|field| want(node, *field))
+}
+
+/// What tells it from its likes, but for the focus, which moves.
+fn states(node: &Node) -> Vec<(Field, Want)> {
+    let shape = node.props.shape;
+    let flags = shape.matchable().iter().filter(|field| {
+        let is_told = node.props.flag(**field).is_some_and(|flag| flag != field.default_flag());
+        is_told && !matches!(field, Field::IsFocused | Field::Focused)
+    });
+    let texts = [Field::StateDescription, Field::ToggleableState, Field::RoleDescription, Field::PaneTitle];
+    let numbers = [Field::HeadingLevel, Field::InputType];
+    flags.copied().chain(texts).chain(numbers).filter_map(|field| want(node, field)).collect()
+}
+
+/// What the element has in this field, as a selector would ask for it.
+fn want(node: &Node, field: Field) -> Option<(Field, Want)> {
+    let shape = node.props.shape;
+    if !shape.matchable().contains(&field) {
+        return None;
+    }
+    let want = match field.kind() {
+        FieldKind::Text => {
+            let text = node.props.text(field).filter(|text| !text.trim().is_empty())?;
+            // Paths and names of web pages are full of signs, and are never written as expressions.
+            let is_verbatim = matches!(field, Field::CssSelector | Field::DataTestId | Field::AriaRole);
+            if is_verbatim && shape == Shape::Web && !template::has_token(text) {
+                Want::Exact(text.to_string())
+            } else {
+                Want::Pattern(Pattern::literal(text, Case::of(shape)))
+            }
+        }
+        FieldKind::Flag => Want::Flag(node.props.flag(field)?),
+        FieldKind::Number => Want::Number(node.props.number(field)?),
+    };
+    Some((field, want))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::super::samples::{Build, android, any_screen, node, screen};
+    use super::*;
+
+    /// Checks how the node of this number is found again.
+    fn check(root: Node, id: u64, expected: Stable) {
+        let screen = screen(root);
+        let node = screen.root.walk().find(|node| node.id == id).unwrap();
+        assert_eq!(stable(&screen, node), expected, "{}", node.summary());
+    }
+
+    fn selector(value: Value) -> Stable {
+        Stable::Selector(Selector::parse(&value).unwrap())
+    }
+
+    fn list(children: impl IntoIterator<Item = Node>) -> Node {
+        android("ListView", "").at(0, 0, 400, 800).holding(children)
+    }
+
+    #[test]
+    fn a_developers_name_comes_first() {
+        let button = || android("Button", "Pay").with(Field::ResourceId, "com.x:id/pay").at(0, 0, 50, 50);
+        check(list([button()]), 1, Stable::Id("pay".into()));
+        let link = node(Shape::Web).with(Field::CssSelector, "#nav").with(Field::AriaName, "Home").at(0, 0, 50, 50);
+        check(link.clone(), 0, Stable::Id("nav".into()));
+        check(link.with(Field::CssSelector, "ul > li/a"), 0, Stable::Text("Home".into()));
+        check(list([button(), button().with(Field::Text, "Now")]), 2, Stable::Text("Now".into()));
+    }
+
+    #[test]
+    fn a_text_of_its_own_comes_second_unless_somebody_typed_it() {
+        check(list([android("Button", "Pay  now").at(0, 0, 50, 50)]), 1, Stable::Text("Pay now".into()));
+        let field = android("EditText", "joe").with(Field::IsEditable, true).at(0, 0, 50, 50);
+        check(list([field.clone().with(Field::HintText, "Name")]), 1, Stable::Text("Name".into()));
+        check(
+            list([field]),
+            1,
+            selector(
+                json!({"androidAccessibility": {"classNameRegex": "\\Qandroid.widget.EditText\\E", "isEditable": true}}),
+            ),
+        );
+    }
+
+    #[test]
+    fn a_compose_field_is_known_by_its_hint() {
+        let field = node(Shape::Compose).with(Field::IsEditable, true).with(Field::Text, "Name").at(0, 0, 50, 50);
+        check(field.with(Field::EditableText, "joe"), 0, Stable::Text("Name".into()));
+    }
+
+    #[test]
+    fn a_template_in_a_text_is_not_recorded_as_one() {
+        let label = android("TextView", "{{user}}").at(0, 0, 50, 50);
+        check(list([label]), 1, selector(json!({"androidAccessibility": {"textRegex": "\\{\\{user\\}\\}"}})));
+    }
+
+    #[test]
+    fn the_cascade_goes_from_names_to_places() {
+        let asked = |fields: Value| json!({"androidAccessibility": fields});
+        let view = || node(Shape::AndroidAccessibility).with(Field::ClassName, "View").at(0, 0, 50, 50);
+        let root = || node(Shape::AndroidAccessibility).at(0, 0, 400, 800);
+        // Text and class.
+        let button = android("Button", "Pay").with(Field::ClassName, "Button").at(0, 100, 50, 50);
+        check(
+            root().holding([view().with(Field::Text, "Pay"), button]),
+            2,
+            selector(asked(json!({"textRegex": "Pay", "classNameRegex": "Button"}))),
+        );
+        // The label beside it.
+        let labeled = view().with(Field::LabeledByText, "Name").with(Field::ContentDescription, "field");
+        let other = view().with(Field::ContentDescription, "field");
+        check(root().holding([other, labeled]), 2, selector(asked(json!({"labeledByTextRegex": "Name"}))));
+        // Class and state.
+        check(
+            root().holding([view(), view().with(Field::IsChecked, true)]),
+            2,
+            selector(asked(json!({"classNameRegex": "View", "isChecked": true}))),
+        );
+        // A parent with a name.
+        let row = |id: &str| root().with(Field::ResourceId, id).holding([view()]);
+        check(
+            root().holding([row("a"), row("b")]),
+            4,
+            selector(
+                json!({"androidAccessibility": {"classNameRegex": "View"}, "childOf": asked(json!({"resourceIdRegex": "b"}))}),
+            ),
+        );
+        // A cell.
+        let cell = |row: i64| view().with(Field::CollectionItemRowIndex, row);
+        check(
+            root().holding([cell(0), cell(1)]),
+            2,
+            selector(asked(json!({"classNameRegex": "View", "collectionItemRowIndex": 1}))),
+        );
+        let link = |nth: i64| {
+            let link = node(Shape::Web).with(Field::AriaDescriptor, "link").with(Field::NthIndex, nth);
+            link.with(Field::AriaRole, "link").at(0, 0, 50, 50)
+        };
+        check(
+            node(Shape::Web).holding([link(0), link(1)]),
+            2,
+            selector(json!({"web": {"ariaDescriptorRegex": "link", "nthIndex": 1}})),
+        );
+        // What it holds.
+        let holder = |text: &str| view().holding([node(Shape::AndroidAccessibility).with(Field::Text, text)]);
+        check(
+            root().holding([holder("a"), holder("b")]),
+            3,
+            selector(
+                json!({"androidAccessibility": {"classNameRegex": "View"}, "containsChild": asked(json!({"textRegex": "b"}))}),
+            ),
+        );
+        // Which of them.
+        check(
+            root().holding([view(), view()]),
+            2,
+            selector(json!({"androidAccessibility": {"classNameRegex": "View"}, "index": 1})),
+        );
+        // Nothing to say.
+        check(root().holding([root(), root()]), 2, Stable::Point(Point { x: 200, y: 400 }));
+    }
+
+    #[test]
+    fn alternatives_are_kept_in_order() {
+        let pay = android("Button", "Pay").with(Field::ResourceId, "com.x:id/pay").with(Field::IsClickable, true);
+        let screen = screen(list([pay.at(0, 0, 50, 50)]));
+        let found: Vec<Value> = alternatives(&screen, &screen.root.children[0]).iter().map(Selector::to_json).collect();
+        let class = "\\Qandroid.widget.Button\\E";
+        let expected = [
+            json!({"androidAccessibility": {"resourceIdRegex": "\\Qcom.x:id/pay\\E"}}),
+            json!({"androidAccessibility": {"textRegex": "Pay"}}),
+            json!({"androidAccessibility": {"textRegex": "Pay", "classNameRegex": class}}),
+            json!({"androidAccessibility": {"classNameRegex": class, "isClickable": true}}),
+            json!({"androidAccessibility": {"resourceIdRegex": "\\Qcom.x:id/pay\\E"}, "index": 0}),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn an_element_is_found_again(screen in any_screen()) {
+            for node in screen.root.walk() {
+                let element = match stable(&screen, node) {
+                    Stable::Id(id) => Element { id: Some(id), ..Element::default() },
+                    Stable::Text(text) => Element { text: Some(TextMatch::Exact(text)), ..Element::default() },
+                    Stable::Selector(selector) => {
+                        let read = Selector::parse(&selector.to_json()).unwrap();
+                        let found: Vec<u64> = read.resolve(&screen.root).iter().map(|found| found.id).collect();
+                        prop_assert_eq!(found, [node.id]);
+                        continue;
+                    }
+                    Stable::Point(_) => {
+                        prop_assert!(alternatives(&screen, node).is_empty());
+                        continue;
+                    }
+                };
+                let query = Query { what: What::Element(element), index: None };
+                match query.search(&screen, Checks::Visible) {
+                    Find::Found(found) => prop_assert_eq!(found.node, node.id),
+                    Find::Not(why) => prop_assert!(false, "{}", why),
+                }
+            }
+        }
+    }
+}

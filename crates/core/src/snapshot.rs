@@ -1,0 +1,316 @@
+//! The screen as text: what a model reads before it decides, and a person on the command line.
+
+mod line;
+
+use crate::screen::{Field, Node, Screen, Shape, fold};
+use crate::selector::Outline;
+
+/// What to show besides the elements that are on the screen and can be pointed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Details {
+    pub bounds: bool,
+    pub offscreen: bool,
+    /// Layout boxes, system bars and all.
+    pub all: bool,
+}
+
+/// The text of a screen. Every element that can be acted on is there with its reference.
+pub fn text(screen: &Screen, details: &Details) -> String {
+    let outline = Outline::new(&screen.root);
+    let mut page = Page::new(&outline);
+    let mut place = 0;
+    while place < outline.places().end {
+        if !details.all && is_system(outline.node(place)) {
+            place = outline.beneath(place).end;
+            continue;
+        }
+        page.visit(screen, details, place);
+        place += 1;
+    }
+    let mut lines = header(screen);
+    if page.lines.is_empty() {
+        lines.push("(no interactive elements found)".to_string());
+    }
+    lines.append(&mut page.lines);
+    match page.hidden {
+        0 => {}
+        1 => lines.push("(1 offscreen element hidden — use --offscreen to show)".to_string()),
+        n_hidden => lines.push(format!("({n_hidden} offscreen elements hidden — use --offscreen to show)")),
+    }
+    lines.join("\n")
+}
+
+fn header(screen: &Screen) -> Vec<String> {
+    let mut lines = Vec::new();
+    if screen.root.props.shape == Shape::Web {
+        lines.push("### Page".to_string());
+        lines.extend(screen.app.as_ref().map(|url| format!("URL: {url}")));
+        lines.extend(screen.root.text().map(|title| format!("Title: {}", fold(title))));
+        lines.push(String::new());
+        lines.push("### Screen".to_string());
+        lines.push(format!("Viewport: {}x{}", screen.size.width, screen.size.height));
+    } else {
+        lines.push("### Screen".to_string());
+        lines.extend(screen.app.as_ref().map(|app| format!("App: {app}")));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// What belongs to the device and not to the app.
+fn is_system(node: &Node) -> bool {
+    const STATUS_BAR: i32 = 50;
+    let id = node.props.text(Field::ResourceId).unwrap_or_default();
+    let is_ios = matches!(node.props.shape, Shape::IosMaestro | Shape::IosAxe);
+    let is_plain_leaf = node.children.is_empty() && !node.is_interactive();
+    // The clock of iOS says whatever time it is, so only its place gives it away.
+    let is_status_bar = is_ios && is_plain_leaf && node.bounds.is_some_and(|bounds| bounds.bottom <= STATUS_BAR);
+    id.starts_with("com.android.systemui:") || is_status_bar
+}
+
+/// The lines so far, and what the places beneath need to know.
+struct Page<'a> {
+    outline: &'a Outline<'a>,
+    lines: Vec<String>,
+    hidden: usize,
+    /// How far the children of each place are indented.
+    indents: Vec<usize>,
+    /// The element around each place that takes its touches, itself included.
+    bearers: Vec<Option<usize>>,
+    /// Whose words each place has already lent to the element around it.
+    lent: Vec<bool>,
+}
+
+impl<'a> Page<'a> {
+    fn new(outline: &'a Outline<'a>) -> Page<'a> {
+        let count = outline.places().end;
+        Page {
+            outline,
+            lines: Vec::new(),
+            hidden: 0,
+            indents: vec![0; count],
+            bearers: vec![None; count],
+            lent: vec![false; count],
+        }
+    }
+
+    fn visit(&mut self, screen: &Screen, details: &Details, place: usize) {
+        let node = self.outline.node(place);
+        let parent = self.outline.ancestors(place).next();
+        let indent = parent.map_or(0, |parent| self.indents[parent]);
+        let bearer = parent.and_then(|parent| self.bearers[parent]);
+        self.bearers[place] = if node.is_interactive() { Some(place) } else { bearer };
+        self.indents[place] = indent;
+        let Some(mut line) = self.line(details, place, bearer) else { return };
+        let is_offscreen = screen.visible_part(node).is_none();
+        if is_offscreen && details.offscreen {
+            line.push_str(" (offscreen)");
+        } else if is_offscreen && node.is_editable() {
+            // A form is filled in as a whole, so its fields are told even where they are not seen.
+            line = format!("({}) {line}", way_to(screen, node));
+        } else if is_offscreen {
+            self.hidden += usize::from(node.is_interactive() || bearer.is_none() && line::group(node).is_none());
+            return;
+        }
+        self.lines.push(format!("{}{line}", "  ".repeat(indent)));
+        self.indents[place] = indent + 1;
+    }
+
+    /// What is said of an element, if anything.
+    fn line(&mut self, details: &Details, place: usize, bearer: Option<usize>) -> Option<String> {
+        let node = self.outline.node(place);
+        if node.is_interactive() {
+            let label = line::label(node).or_else(|| self.borrow_label(place));
+            return Some(line::element(node, label.as_deref(), details));
+        }
+        // The header has named the page.
+        if place == 0 && node.props.shape == Shape::Web && !details.all {
+            return None;
+        }
+        if let Some(group) = line::group(node) {
+            return Some(group);
+        }
+        let label = line::label(node);
+        if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
+            let is_said = self.lent[place] || line::label(self.outline.node(bearer)).as_ref() == Some(label);
+            return (!is_said).then(|| line::quoted(label));
+        }
+        let is_worth_a_line = label.is_some() || line::is_nameable_leaf(node) || details.all;
+        is_worth_a_line.then(|| line::element(node, label.as_deref(), details))
+    }
+
+    /// A row without words of its own is known by the first words in it.
+    fn borrow_label(&mut self, place: usize) -> Option<String> {
+        let beneath = self.outline.beneath(place);
+        let mut inner = beneath.start;
+        while inner < beneath.end {
+            let node = self.outline.node(inner);
+            if node.is_interactive() {
+                inner = self.outline.beneath(inner).end;
+                continue;
+            }
+            if let Some(label) = line::label(node) {
+                self.lent[inner] = true;
+                return Some(label);
+            }
+            inner += 1;
+        }
+        None
+    }
+}
+
+fn way_to(screen: &Screen, node: &Node) -> &'static str {
+    let frame = screen.frame();
+    match node.bounds {
+        Some(bounds) if bounds.bottom <= frame.top => "scroll up to reveal",
+        Some(bounds) if bounds.right <= frame.left => "scroll left to reveal",
+        Some(bounds) if bounds.left >= frame.right && bounds.top < frame.bottom => "scroll right to reveal",
+        _ => "scroll down to reveal",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::selector::samples::{Build, android, any_screen, node, screen};
+
+    const PLAIN: Details = Details { bounds: false, offscreen: false, all: false };
+
+    /// Checks the text beneath the header, with references written as `[#]`.
+    fn check(root: Node, details: Details, expected: &[&str]) {
+        let screen = screen(root);
+        let mut found = text(&screen, &details);
+        for reference in screen.root.walk().filter_map(|node| node.reference.as_ref()) {
+            found = found.replace(&format!("[{reference}]"), "[#]");
+        }
+        let lines: Vec<&str> = found.lines().skip(3).collect();
+        assert_eq!(lines, expected, "{found}");
+    }
+
+    fn frame(children: impl IntoIterator<Item = Node>) -> Node {
+        android("FrameLayout", "").at(0, 0, 400, 800).holding(children)
+    }
+
+    fn button(text: &str) -> Node {
+        android("Button", text).with(Field::IsClickable, true).at(0, 0, 100, 50)
+    }
+
+    #[test]
+    fn the_header_names_the_app_or_the_page() {
+        let app = screen(frame([]));
+        assert_eq!(text(&app, &PLAIN), "### Screen\nApp: com.example\n\n(no interactive elements found)");
+        let mut page = screen(node(Shape::Web).with(Field::AriaName, "Home"));
+        page.app = Some("https://example.com".into());
+        let expected = "### Page\nURL: https://example.com\nTitle: Home\n\n### Screen\nViewport: 400x800\n\n";
+        assert!(text(&page, &PLAIN).starts_with(expected), "{}", text(&page, &PLAIN));
+    }
+
+    #[test]
+    fn an_element_is_one_line_with_its_state() {
+        let pay = button("Sign\n in").with(Field::ResourceId, "com.x:id/submit").with(Field::IsEnabled, false);
+        check(frame([pay]), PLAIN, &["[#] Button \"Sign in\" [id=submit] [disabled]"]);
+        let on = button("Wifi").with(Field::IsCheckable, true).with(Field::IsChecked, false);
+        check(
+            frame([on.with(Field::StateDescription, "Off")]),
+            PLAIN,
+            &["[#] Button \"Wifi\" [unchecked] [state: \"Off\"]"],
+        );
+        let tab = button("Say \"hi\"").with(Field::IsSelected, true).with(Field::IsFocused, true);
+        check(frame([tab]), PLAIN, &["[#] Button \"Say \\\"hi\\\"\" [selected] [focused]"]);
+        let title = android("TextView", "Bank").with(Field::IsHeading, true).at(0, 0, 50, 50);
+        check(frame([title]), PLAIN, &["[#] \"Bank\" [heading]"]);
+        let details = Details { bounds: true, ..PLAIN };
+        check(frame([button("Pay")]), details, &["[#] Button \"Pay\" {x:0,y:0,w:100,h:50}"]);
+    }
+
+    #[test]
+    fn a_field_says_what_it_is_for_and_what_is_in_it() {
+        let field = |typed: &str| {
+            let field = android("EditText", typed).with(Field::IsEditable, true).at(0, 0, 50, 50);
+            field.with(Field::HintText, "Name")
+        };
+        let web = node(Shape::Web).with(Field::IsEditable, true).with(Field::AriaName, "Name").at(0, 0, 50, 50);
+        let web = web.with(Field::AriaRole, "textbox").with(Field::Value, "joe");
+        let page = |field: Node| text(&screen(node(Shape::Web).holding([field])), &PLAIN);
+        assert!(page(web.clone()).ends_with("[e1] textbox \"Name\" [value: joe]"), "{}", page(web.clone()));
+        let web = web.with(Field::Text, "joe");
+        assert!(page(web.clone()).ends_with("[e1] textbox \"Name: joe\""), "{}", page(web));
+        check(frame([field("")]), PLAIN, &["[#] EditText \"Name\""]);
+        check(frame([field("joe")]), PLAIN, &["[#] EditText \"Name: joe\""]);
+        check(frame([field("secret").with(Field::IsPassword, true)]), PLAIN, &["[#] EditText \"Name\" [password]"]);
+    }
+
+    #[test]
+    fn boxes_vanish_and_a_row_takes_the_first_words_in_it() {
+        let label = |text: &str| android("TextView", text).at(0, 0, 50, 50);
+        let row = android("LinearLayout", "").with(Field::IsClickable, true).at(0, 0, 400, 50);
+        let row = row.holding([frame([label("Wifi"), label("Connected")]), button("Forget")]);
+        let expected = ["[#] LinearLayout \"Wifi\"", "  \"Connected\"", "  [#] Button \"Forget\""];
+        check(frame([frame([row])]), PLAIN, &expected);
+        check(frame([button("Pay").holding([label("Pay")])]), PLAIN, &["[#] Button \"Pay\""]);
+    }
+
+    #[test]
+    fn lists_and_landmarks_head_what_is_in_them() {
+        let list = android("RecyclerView", "").at(0, 0, 400, 800).holding([button("A"), button("B")]);
+        check(frame([list]), PLAIN, &["RecyclerView [2 items]:", "  [#] Button \"A\"", "  [#] Button \"B\""]);
+        let web = |role: &str, name: &str| node(Shape::Web).with(Field::AriaRole, role).with(Field::AriaName, name);
+        let link = web("link", "Learn more").with(Field::IsInteractive, true).at(0, 0, 50, 50);
+        let heading = web("heading", "News").with(Field::HeadingLevel, 2).at(0, 0, 50, 50);
+        let page = node(Shape::Web).holding([web("navigation", "Main").at(0, 0, 400, 50).holding([link, heading])]);
+        let found = text(&screen(page), &PLAIN);
+        let lines: Vec<&str> = found.lines().skip(6).collect();
+        assert_eq!(lines, ["navigation \"Main\":", "  [e2] link \"Learn more\"", "  [e3] heading \"News\" [level=2]"]);
+    }
+
+    #[test]
+    fn what_is_off_the_screen_is_counted_or_marked() {
+        let field = android("EditText", "").with(Field::IsEditable, true).with(Field::HintText, "Name");
+        let root = || frame([button("A"), button("B").at(0, 900, 50, 0), field.clone().at(0, 1000, 50, 50)]);
+        check(
+            root(),
+            PLAIN,
+            &[
+                "[#] Button \"A\"",
+                "(scroll down to reveal) [#] EditText \"Name\"",
+                "(1 offscreen element hidden — use --offscreen to show)",
+            ],
+        );
+        let details = Details { offscreen: true, ..PLAIN };
+        check(
+            root(),
+            details,
+            &["[#] Button \"A\"", "[#] Button \"B\" (offscreen)", "[#] EditText \"Name\" (offscreen)"],
+        );
+    }
+
+    #[test]
+    fn what_belongs_to_the_device_is_left_out() {
+        let bar = frame([button("Battery")]).with(Field::ResourceId, "com.android.systemui:id/bar");
+        check(frame([bar, button("Pay")]), PLAIN, &["[#] Button \"Pay\""]);
+        let ios = |text: &str, top: i32| node(Shape::IosMaestro).with(Field::Text, text).at(0, top, 50, 20);
+        let root = node(Shape::IosMaestro).at(0, 0, 400, 800).holding([ios("9:41", 10), ios("Pay", 100)]);
+        check(root, PLAIN, &["[#] \"Pay\""]);
+    }
+
+    #[test]
+    fn everything_is_shown_on_request() {
+        let details = Details { all: true, ..PLAIN };
+        check(frame([button("Pay")]), details, &["FrameLayout", "  [#] Button \"Pay\""]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_can_be_acted_on_is_shown_with_its_reference(screen in any_screen()) {
+            let shown = text(&screen, &PLAIN);
+            for node in screen.root.walk() {
+                if node.is_interactive() && screen.visible_part(node).is_some() {
+                    let reference = node.reference.as_ref().unwrap();
+                    prop_assert!(shown.contains(&format!("[{reference}]")), "{reference} in {shown}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A tool: one kind, whoever brings it. What differs is a field.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::ToolKind;
+use trailblaze_protocol::outcome::Outcome;
+
+use crate::cx::Cx;
+use crate::fault::Stop;
+use crate::names::Origin;
+use crate::schema::Schema;
+use crate::source::ToolSource;
+use crate::trail::ToolCall;
+
+#[derive(Clone)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    pub schema: Arc<Schema>,
+    pub kind: ToolKind,
+    pub contributor: Contributor,
+    /// Whether models are offered it.
+    pub is_for_llm: bool,
+    /// Whether calls of it are recorded.
+    pub is_recordable: bool,
+    /// Whether it answers with delegates instead of acting.
+    pub is_delegating: bool,
+    pub requires_host: bool,
+    /// Kept and passed on; never a filter.
+    pub requires_context: bool,
+    /// Driver keys or platforms; empty is all.
+    pub supported_drivers: Vec<String>,
+    /// Empty is all.
+    pub supported_platforms: Vec<Platform>,
+    /// The toolset that it joins by its own wish.
+    pub toolset: Option<String>,
+    pub groups: Vec<String>,
+    pub body: Body,
+}
+
+/// Who brings a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contributor {
+    /// For people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
+    pub label: Arc<str>,
+    pub origin: Origin,
+}
+
+/// What happens when a tool is called.
+#[derive(Clone)]
+pub enum Body {
+    BuiltIn(BuiltIn),
+    /// The calls of a YAML tool.
+    Expansion(Arc<[ToolCall]>),
+    /// Code that lives elsewhere.
+    Foreign(Arc<dyn ToolSource>),
+}
+
+pub type BuiltIn = for<'a> fn(&'a Cx, &'a Args) -> BoxFuture<'a, Result<Outcome, Stop>>;
+
+impl Tool {
+    pub fn new(name: &str, description: &str, schema: Schema, contributor: Contributor, body: Body) -> Tool {
+        Tool {
+            name: name.to_string(),
+            description: description.to_string(),
+            schema: Arc::new(schema),
+            kind: ToolKind::Action,
+            contributor,
+            is_for_llm: true,
+            is_recordable: true,
+            is_delegating: false,
+            requires_host: false,
+            requires_context: false,
+            supported_drivers: Vec::new(),
+            supported_platforms: Vec::new(),
+            toolset: None,
+            groups: Vec::new(),
+            body,
+        }
+    }
+}
+
+/// Arguments that fit the tool's schema: templates resolved, defaults filled in.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Args(pub Map<String, Value>);
+
+impl Args {
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// A text that the schema requires.
+    pub fn required(&self, name: &str) -> &str {
+        self.text(name).unwrap_or_default()
+    }
+
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.0.get(name)?.as_i64()
+    }
+
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.0.get(name)?.as_f64()
+    }
+
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.0.get(name)?.as_bool()
+    }
+
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+}

@@ -1,0 +1,46 @@
+//! Apps, links and the network.
+
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use super::commands::act;
+use super::row::{MOBILE, REASON, Row, Ty, required};
+use crate::cx::Cx;
+use crate::driver::{Action, LaunchMode};
+use crate::fault::Stop;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "stopApp",
+        "Stop an app.",
+        &[required("appId", Ty::Text, "The app's package or bundle."), REASON],
+        |cx, args| Box::pin(async move { act(cx, &Action::StopApp { app: args.required("appId").into() }).await }),
+    ),
+    Row::action("openUrl", "Open a link.", &[required("url", Ty::Text, "The link."), REASON], |cx, args| {
+        Box::pin(async move { act(cx, &Action::OpenUrl { url: args.required("url").into() }).await })
+    }),
+    Row::action(
+        "networkConnection",
+        "Connect the device to the network, or cut it off.",
+        &[required("connected", Ty::Flag, "Whether it is connected."), REASON],
+        |cx, args| {
+            Box::pin(
+                async move { act(cx, &Action::SetNetwork { connected: args.flag("connected").unwrap_or(true) }).await },
+            )
+        },
+    )
+    .on(MOBILE),
+    Row::query("mobile_listInstalledApps", "The apps on the device.", &[], |cx, _| {
+        Box::pin(async move { act(cx, &Action::ListApps).await })
+    })
+    .on(MOBILE),
+];
+
+pub async fn launch(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let Some(app) = args.text("packageId").or(args.text("appId")) else {
+        let missing = vec!["packageId".to_string()];
+        return Err(Stop::error(Variant::MissingRequiredArgs { missing }, "say which app: `packageId`"));
+    };
+    let mode = args.text("launchMode").and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);
+    act(cx, &Action::LaunchApp { app: app.to_string(), mode }).await
+}

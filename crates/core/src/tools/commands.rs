@@ -1,0 +1,379 @@
+//! The commands API: what a tool of any language can ask of a device. Contract and rows have one source.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trailblaze_protocol::geometry::{Point, Size};
+use trailblaze_protocol::outcome::Outcome;
+
+use super::elements::{self, Aim};
+use super::row::{ANDROID, MOBILE, P, Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use super::{apps, assertions};
+use crate::cx::Cx;
+use crate::device::{Goal, Reached};
+use crate::driver::{Action, Direction, Key, LaunchMode, Target};
+use crate::fault::Stop;
+use crate::limits;
+use crate::query::{Checks, Element, Find, Query, Reason, TextMatch, What};
+use crate::selector::Selector;
+use crate::snapshot;
+use crate::tool::Args;
+
+const TEXT: P = optional("text", Ty::Text, "The element's whole text.");
+const ID: P = optional("id", Ty::Text, "The id that the app's developers gave the element.");
+const PACKAGE: P = required("packageId", Ty::Text, "The app's package, bundle or address.");
+
+pub const ROWS: &[Row] = &[
+    // Actions.
+    Row::action(
+        "tap",
+        "Tap an element, by the ref that a snapshot shows, by its whole text, by its id, or a point. Waits until it can be tapped.",
+        &[
+            optional("ref", Ty::Text, "The element's ref in the last snapshot, such as y778."),
+            TEXT,
+            ID,
+            optional("index", Ty::Integer, "Which of several, from 0."),
+            optional("x", Ty::Integer, "In device pixels, with y."),
+            optional("y", Ty::Integer, "In device pixels, with x."),
+            optional("longPress", Ty::Flag, "Press for long."),
+            REASON,
+        ],
+        |cx, args| Box::pin(tap(cx, args)),
+    ),
+    Row::action(
+        "inputText",
+        "Type text into the field that has the focus.",
+        &[
+            required("text", Ty::Text, "The text to type."),
+            defaulted("hideKeyboardAfter", Ty::Flag, Preset::Flag(true), "Hide the keyboard afterwards."),
+            REASON,
+        ],
+        |cx, args| Box::pin(input_text(cx, args)),
+    ),
+    Row::action(
+        "launchApp",
+        "Start an app. REINSTALL starts it fresh, FORCE_RESTART keeps its data, RESUME brings it to the front.",
+        &[
+            optional("packageId", Ty::Text, "The app's package, bundle or address."),
+            optional("appId", Ty::Text, "The same as packageId."),
+            defaulted("launchMode", Ty::Word(LaunchMode::NAMES), Preset::Word("REINSTALL"), "How to start it."),
+            REASON,
+        ],
+        |cx, args| Box::pin(apps::launch(cx, args)),
+    ),
+    Row::action("clearAppData", "Clear all data of an app.", &[PACKAGE], |cx, args| {
+        Box::pin(async move { act(cx, &Action::ClearAppData { app: args.required("packageId").into() }).await })
+    }),
+    // Queries: an answer, never an error.
+    Row::query(
+        "isVisible",
+        "Whether an element is on the screen.",
+        &[
+            TEXT,
+            ID,
+            defaulted("timeoutMs", Ty::Integer, Preset::Integer(0), "How long to wait for it, in milliseconds."),
+        ],
+        |cx, args| Box::pin(is_visible(cx, args)),
+    ),
+    Row::query(
+        "hasText",
+        "Whether a text stands anywhere on the screen, also within a longer one.",
+        &[required("text", Ty::Text, "The text.")],
+        |cx, args| Box::pin(has_text(cx, args)),
+    ),
+    Row::query(
+        "getElementText",
+        "The text of an element, or null.",
+        &[required("id", Ty::Text, "The element's id.")],
+        |cx, args| Box::pin(get_element_text(cx, args)),
+    ),
+    Row::query("getElementCount", "How many elements match.", &[TEXT, ID], |cx, args| {
+        Box::pin(get_element_count(cx, args))
+    }),
+    Row::query("captureScreen", "The screen as it is now: its elements, with refs to tap.", &[], |cx, _| {
+        Box::pin(capture_screen(cx))
+    }),
+    // Assertions.
+    Row::assertion(
+        "assertVisible",
+        "Fail unless an element is on the screen, or comes within the timeout (5 s).",
+        &[
+            optional("ref", Ty::Text, "The element's ref in the last snapshot."),
+            TEXT,
+            ID,
+            TIMEOUT,
+            optional("expectedText", Ty::Text, "What its text must be."),
+            REASON,
+        ],
+        |cx, args| Box::pin(assertions::assert_visible(cx, args)),
+    ),
+    Row::assertion(
+        "waitUntilVisible",
+        "Wait until a text is on the screen; fail if it does not come.",
+        &[
+            required("text", Ty::Text, "The element's whole text."),
+            required("timeoutMs", Ty::Integer, "How long to wait, in milliseconds."),
+        ],
+        |cx, args| Box::pin(assertions::assert_visible(cx, args)),
+    ),
+    // Mobile.
+    Row::action(
+        "adbShell",
+        "Run a shell command on the device.",
+        &[required("command", Ty::Text, "The command line.")],
+        |cx, args| Box::pin(async move { act(cx, &Action::Shell { command: args.required("command").into() }).await }),
+    )
+    .on(ANDROID)
+    .hidden(),
+    Row::action(
+        "grantPermission",
+        "Grant a permission to an app.",
+        &[PACKAGE, required("permission", Ty::Text, "Such as android.permission.CAMERA.")],
+        |cx, args| {
+            Box::pin(async move {
+                let (app, permission) = (args.required("packageId").into(), args.required("permission").into());
+                act(cx, &Action::GrantPermission { app, permission }).await
+            })
+        },
+    )
+    .on(MOBILE)
+    .hidden(),
+    Row::action("pressBack", "Go back.", &[REASON], |cx, _| Box::pin(press(cx, Key::Back))),
+    Row::action("pressHome", "Go to the home screen.", &[REASON], |cx, _| Box::pin(press(cx, Key::Home))).on(MOBILE),
+    Row::action(
+        "swipe",
+        "Swipe with the finger in a direction.",
+        &[
+            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("UP"), "Where the finger goes."),
+            optional("swipeOnElementText", Ty::Text, "Start on the element with this text."),
+            optional("durationMs", Ty::Integer, "How long the swipe takes, in milliseconds."),
+            REASON,
+        ],
+        |cx, args| Box::pin(swipe(cx, args)),
+    ),
+    Row::action(
+        "scroll",
+        "Scroll the view in a direction.",
+        &[
+            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("DOWN"), "Where the view goes."),
+            optional("amount", Ty::Integer, "How far, in device pixels; most of a screen unless given."),
+            REASON,
+        ],
+        |cx, args| Box::pin(scroll(cx, args)),
+    ),
+    Row::action(
+        "pinch",
+        "Pinch with two fingers.",
+        &[required("scale", Ty::Number, "Above 1 zooms in, below 1 out.")],
+        |cx, args| {
+            Box::pin(async move { act(cx, &Action::Pinch { scale: args.number("scale").unwrap_or(1.0) }).await })
+        },
+    )
+    .on(MOBILE),
+    // Web.
+    Row::action("navigate", "Open an address.", &[required("url", Ty::Text, "The address.")], |cx, args| {
+        Box::pin(async move { act(cx, &Action::OpenUrl { url: args.required("url").into() }).await })
+    })
+    .on(WEB),
+    Row::action(
+        "click",
+        "Click the element that a CSS selector names.",
+        &[required("selector", Ty::Text, "The CSS selector.")],
+        |cx, args| Box::pin(async move { elements::act_on(cx, css(args), &Action::Tap).await }),
+    )
+    .on(WEB)
+    .hidden(),
+    Row::action(
+        "fill",
+        "Replace the value of a field that a CSS selector names.",
+        &[required("selector", Ty::Text, "The CSS selector."), required("value", Ty::Text, "The new value.")],
+        |cx, args| {
+            Box::pin(async move {
+                elements::act_on(cx, css(args), &Action::SetText { text: args.required("value").into() }).await
+            })
+        },
+    )
+    .on(WEB)
+    .hidden(),
+    Row::assertion(
+        "waitForSelector",
+        "Wait until a CSS selector matches something on the page.",
+        &[required("selector", Ty::Text, "The CSS selector."), TIMEOUT],
+        |cx, args| {
+            Box::pin(async move {
+                assertions::expect_visible(cx, css(args), timeout(args, limits::ASSERT_WAIT), None).await
+            })
+        },
+    )
+    .on(WEB)
+    .hidden(),
+    Row::action(
+        "evaluateJs",
+        "Evaluate JavaScript in the page.",
+        &[required("script", Ty::Text, "An expression.")],
+        |cx, args| {
+            Box::pin(async move { act(cx, &Action::EvaluateJs { script: args.required("script").into() }).await })
+        },
+    )
+    .on(WEB)
+    .hidden(),
+];
+
+/// Acts on the device as a whole.
+pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
+    let acted = cx.session.device.act(cx, &Target::Device, action).await?;
+    Ok(Outcome { text: acted.text, structured: acted.value, ..Outcome::default() })
+}
+
+/// The element that `text` and `id` name together.
+pub fn element(args: &Args) -> Query {
+    Query {
+        what: What::Element(Element {
+            text: args.text("text").map(|text| TextMatch::Exact(text.to_string())),
+            id: args.text("id").map(str::to_string),
+            ..Element::default()
+        }),
+        index: args.integer("index").and_then(|index| usize::try_from(index).ok()),
+    }
+}
+
+pub fn timeout(args: &Args, otherwise: Duration) -> Duration {
+    let given = args.integer("timeoutMs").map(|millis| Duration::from_millis(u64::try_from(millis).unwrap_or(0)));
+    given.unwrap_or(otherwise).min(limits::CALL_TOTAL)
+}
+
+fn css(args: &Args) -> Query {
+    let selector = json!({"web": {"cssSelector": args.required("selector")}});
+    let selector = Selector::parse(&selector).expect("the selector is well-formed");
+    Query { what: What::Selector(Box::new(selector)), index: None }
+}
+
+async fn tap(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let is_long = args.flag("longPress").unwrap_or(false);
+    let action = if is_long { Action::LongPress } else { Action::Tap };
+    match Aim::of(args)? {
+        Aim::Reference(reference) => elements::delegate_by_ref(cx, reference, is_long).await,
+        Aim::Point(point) => {
+            cx.session.device.act(cx, &Target::Point(point), &action).await?;
+            Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
+        }
+        Aim::Element => elements::act_on(cx, element(args), &action).await,
+    }
+}
+
+async fn input_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let outcome = act(cx, &Action::InputText { text: args.required("text").into() }).await?;
+    if args.flag("hideKeyboardAfter").unwrap_or(true) && cx.session.device.description().platform.is_mobile() {
+        act(cx, &Action::HideKeyboard).await?;
+    }
+    Ok(outcome)
+}
+
+pub async fn press(cx: &Cx, key: Key) -> Result<Outcome, Stop> {
+    act(cx, &Action::PressKey { key }).await
+}
+
+async fn is_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let query = Query { index: Some(0), ..element(args) };
+    let reached = cx.session.device.reach(cx, &query, Goal::Visible, timeout(args, Duration::ZERO)).await?;
+    Ok(answer(matches!(reached, Reached::Met { .. })))
+}
+
+async fn has_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let element = Element { text: Some(TextMatch::Contains(args.required("text").to_string())), ..Element::default() };
+    let query = Query { what: What::Element(element), index: Some(0) };
+    let find = cx.session.device.find(cx, &query, Checks::Visible).await?;
+    Ok(answer(matches!(find, Find::Found(_))))
+}
+
+async fn get_element_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let query = Query { index: Some(0), ..element(args) };
+    let text = match cx.session.device.find(cx, &query, Checks::Visible).await? {
+        Find::Found(found) => found.text,
+        Find::Not(_) => None,
+    };
+    Ok(answer(text))
+}
+
+async fn get_element_count(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let query = Query { index: Some(0), ..element(args) };
+    let count = match cx.session.device.find(cx, &query, Checks::Visible).await? {
+        Find::Found(found) => found.count,
+        Find::Not(why) => match why.reason {
+            Reason::OutOfRange { count, .. } => count,
+            _ => 0,
+        },
+    };
+    Ok(answer(count))
+}
+
+async fn capture_screen(cx: &Cx) -> Result<Outcome, Stop> {
+    let screen = cx.session.device.show(cx).await?;
+    let description = cx.session.device.description();
+    let elements: Vec<Value> = screen
+        .root
+        .walk()
+        .filter(|node| node.reference.is_some())
+        .map(|node| {
+            json!({
+                "ref": node.reference, "nodeId": node.id, "role": node.class(), "text": node.text(),
+                "id": node.developer_id(), "bounds": node.bounds, "enabled": node.is_enabled(),
+            })
+        })
+        .collect();
+    let text = snapshot::text(&screen, &snapshot::Details::default());
+    let state = json!({
+        "platform": description.platform.name(), "app": screen.app, "width": screen.size.width,
+        "height": screen.size.height, "elements": elements,
+    });
+    Ok(Outcome::value(text, state))
+}
+
+/// The answer of a query.
+fn answer(value: impl Into<Value>) -> Outcome {
+    let value = value.into();
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    Outcome::value(text, value)
+}
+
+async fn swipe(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Up);
+    let size = cx.session.device.description().size;
+    let from = match args.text("swipeOnElementText") {
+        Some(text) => elements::visible(cx, &super::elements::containing(text)).await?.point,
+        None => center(size),
+    };
+    let action = Action::Swipe {
+        from,
+        to: toward(from, direction, size),
+        duration: Duration::from_millis(
+            args.integer("durationMs").and_then(|millis| u64::try_from(millis).ok()).unwrap_or(400),
+        ),
+    };
+    cx.session.device.act(cx, &Target::Point(from), &action).await?;
+    Ok(Outcome::success(format!("swiped {}", direction.name().to_lowercase())))
+}
+
+pub async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
+    let amount = args.integer("amount").and_then(|amount| u32::try_from(amount).ok());
+    act(cx, &Action::Scroll { direction, amount }).await
+}
+
+fn center(size: Size) -> Point {
+    let half = |length: u32| i32::try_from(length / 2).unwrap_or(0);
+    Point { x: half(size.width), y: half(size.height) }
+}
+
+/// A third of the screen away, within it.
+fn toward(from: Point, direction: Direction, size: Size) -> Point {
+    let width = i32::try_from(size.width).unwrap_or(i32::MAX);
+    let height = i32::try_from(size.height).unwrap_or(i32::MAX);
+    let (dx, dy) = match direction {
+        Direction::Up => (0, -height / 3),
+        Direction::Down => (0, height / 3),
+        Direction::Left => (-width / 3, 0),
+        Direction::Right => (width / 3, 0),
+    };
+    Point { x: (from.x + dx).clamp(1, width - 2), y: (from.y + dy).clamp(1, height - 2) }
+}

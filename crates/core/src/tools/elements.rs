@@ -1,0 +1,213 @@
+//! Touching elements: by ref or node, which answer with something stable, and by what is stable already.
+
+use serde_json::{Map, Value, json};
+use trailblaze_protocol::geometry::Point;
+use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
+
+use super::row::{P, Preset, REASON, Row, Ty, defaulted, optional, required};
+use crate::cx::Cx;
+use crate::device::{Goal, Reached};
+use crate::driver::{Action, Target};
+use crate::fault::Stop;
+use crate::limits;
+use crate::query::{Element, Found, Query, TextMatch, What};
+use crate::screen::Screen;
+use crate::selector::{Selector, Stable, stable};
+use crate::tool::Args;
+
+const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
+const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Press for long.");
+const WHY: P = optional("reason", Ty::Text, "Why you do this.");
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "tapOnElementByNodeId",
+        "Tap the element with this node id in the last captureScreen.",
+        &[required("nodeId", Ty::Integer, "The node id."), LONG, WHY, REASON],
+        |cx, args| Box::pin(tap_by_node(cx, args)),
+    )
+    .delegating()
+    .hidden(),
+    Row::action(
+        "longPress",
+        "Press an element for long, by the ref that a snapshot shows.",
+        &[required("ref", Ty::Text, "The element's ref in the last snapshot."), REASON],
+        |cx, args| Box::pin(delegate_by_ref(cx, args.required("ref"), true)),
+    )
+    .delegating(),
+    Row::action(
+        "tapOnPoint",
+        "Tap a point of the screen. Prefer tap with a ref.",
+        &[
+            required("x", Ty::Integer, "In device pixels."),
+            required("y", Ty::Integer, "In device pixels."),
+            LONG,
+            REASON,
+        ],
+        |cx, args| Box::pin(tap_on_point(cx, args)),
+    ),
+    Row::action(
+        "tapOnElementBySelector",
+        "Tap the element that a selector names.",
+        &[SELECTOR, LONG, WHY, REASON],
+        |cx, args| Box::pin(async move { act_on(cx, by_selector(args)?, &press(args)).await }),
+    )
+    .hidden(),
+    Row::action(
+        "tapOnElementWithText",
+        "Tap an element that contains the text, which need not be all of its text.",
+        &[
+            required("text", Ty::Text, "A meaningful part of the text on the screen."),
+            defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
+            optional("id", Ty::Text, "The element's id."),
+            optional("enabled", Ty::Flag, "Only an element that is enabled, or that is not."),
+            optional("selected", Ty::Flag, "Only an element that is selected, or that is not."),
+            REASON,
+        ],
+        |cx, args| Box::pin(async move { act_on(cx, with_text(args), &Action::Tap).await }),
+    ),
+    Row::action(
+        "longPressOnElementWithText",
+        "Press an element that contains the text for long.",
+        &[
+            required("text", Ty::Text, "A meaningful part of the text on the screen."),
+            defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
+            REASON,
+        ],
+        |cx, args| Box::pin(async move { act_on(cx, with_text(args), &Action::LongPress).await }),
+    )
+    .hidden(),
+];
+
+/// What `tap` is aimed at.
+pub enum Aim<'a> {
+    Reference(&'a str),
+    Point(Point),
+    Element,
+}
+
+impl Aim<'_> {
+    pub fn of(args: &Args) -> Result<Aim<'_>, Stop> {
+        let has = |name: &str| args.value(name).is_some();
+        let ways = [has("ref"), has("x") || has("y"), has("text") || has("id")];
+        match ways {
+            [true, false, false] => Ok(Aim::Reference(args.required("ref"))),
+            [false, true, false] => match (args.integer("x"), args.integer("y")) {
+                (Some(x), Some(y)) => Ok(Aim::Point(point(x, y))),
+                _ => Err(missing(&["x", "y"], "a point needs both `x` and `y`")),
+            },
+            [false, false, true] => Ok(Aim::Element),
+            [false, false, false] => {
+                Err(missing(&["ref", "text", "id"], "say what to tap: `ref`, `text`, `id`, or `x` and `y`"))
+            }
+            _ => Err(Stop::failed("say what to tap in one way: `ref`, or `text` and `id`, or `x` and `y`")),
+        }
+    }
+}
+
+fn missing(names: &[&str], text: &str) -> Stop {
+    let missing = names.iter().map(ToString::to_string).collect();
+    Stop::error(Variant::MissingRequiredArgs { missing }, text)
+}
+
+fn point(x: i64, y: i64) -> Point {
+    let clamp = |value: i64| i32::try_from(value.clamp(0, i64::from(i32::MAX))).unwrap_or(0);
+    Point { x: clamp(x), y: clamp(y) }
+}
+
+fn press(args: &Args) -> Action {
+    if args.flag("longPress").unwrap_or(false) { Action::LongPress } else { Action::Tap }
+}
+
+async fn tap_on_point(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let point = point(args.integer("x").unwrap_or(0), args.integer("y").unwrap_or(0));
+    cx.session.device.act(cx, &Target::Point(point), &press(args)).await?;
+    Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
+}
+
+async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let screen = cx.session.device.look(cx).await?;
+    let node = args.integer("nodeId").and_then(|id| u64::try_from(id).ok()).unwrap_or_default();
+    delegate_tap(&screen, node, args.flag("longPress").unwrap_or(false))
+}
+
+/// Answers with a tap that will find the same element on another day.
+pub async fn delegate_by_ref(cx: &Cx, reference: &str, is_long: bool) -> Result<Outcome, Stop> {
+    let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
+    delegate_tap(&screen, node, is_long)
+}
+
+fn delegate_tap(screen: &Screen, node: u64, is_long: bool) -> Result<Outcome, Stop> {
+    let mut delegate = match find_stable(screen, node)? {
+        Stable::Id(id) => delegate("tap", json!({"id": id})),
+        Stable::Text(text) => delegate("tap", json!({"text": text})),
+        Stable::Selector(selector) => delegate("tapOnElementBySelector", json!({"nodeSelector": selector.to_json()})),
+        Stable::Point(point) => delegate("tapOnPoint", json!({"x": point.x, "y": point.y})),
+    };
+    if is_long {
+        delegate.args.insert("longPress".into(), Value::Bool(true));
+    }
+    Ok(Outcome::delegating(vec![delegate]))
+}
+
+pub fn find_stable(screen: &Screen, node: u64) -> Result<Stable, Stop> {
+    let node = screen.root.walk().find(|candidate| candidate.id == node);
+    let node = node.ok_or_else(|| Stop::failed("no element has this node id; capture the screen again"))?;
+    Ok(stable(screen, node))
+}
+
+pub fn delegate(tool: &str, args: Value) -> Delegate {
+    let args = args.as_object().cloned().unwrap_or_else(Map::new);
+    Delegate { tool: tool.to_string(), args }
+}
+
+pub fn by_selector(args: &Args) -> Result<Query, Stop> {
+    let value = args.value("nodeSelector").cloned().unwrap_or_default();
+    let selector =
+        Selector::parse(&value).map_err(|error| Stop::failed(format!("the selector makes no sense: {error}")))?;
+    Ok(Query { what: What::Selector(Box::new(selector)), index: None })
+}
+
+fn with_text(args: &Args) -> Query {
+    let element = Element {
+        text: Some(TextMatch::Contains(args.required("text").to_string())),
+        id: args.text("id").map(str::to_string),
+        enabled: args.flag("enabled"),
+        selected: args.flag("selected"),
+    };
+    Query { what: What::Element(element), index: args.integer("index").and_then(|index| usize::try_from(index).ok()) }
+}
+
+/// The first element that contains a text.
+pub fn containing(text: &str) -> Query {
+    let element = Element { text: Some(TextMatch::Contains(text.to_string())), ..Element::default() };
+    Query { what: What::Element(element), index: Some(0) }
+}
+
+/// Waits for the element, then acts on it.
+pub async fn act_on(cx: &Cx, query: Query, action: &Action) -> Result<Outcome, Stop> {
+    match cx.session.device.reach(cx, &query, Goal::Acted(action), limits::FIND_WAIT).await? {
+        Reached::Met { found, acted } => {
+            let what = found.map(|found| found.summary).unwrap_or_default();
+            Ok(Outcome { text: format!("{} on {what}", action.name()), structured: acted.value, ..Outcome::default() })
+        }
+        Reached::Missed { saw, waited } => Err(missed(&query, action.name(), &saw, waited, Variant::ExceptionThrown)),
+    }
+}
+
+/// Waits for the element to be on the screen.
+pub async fn visible(cx: &Cx, query: &Query) -> Result<Found, Stop> {
+    match cx.session.device.reach(cx, query, Goal::Visible, limits::FIND_WAIT).await? {
+        Reached::Met { found: Some(found), .. } => Ok(found),
+        Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no place on the screen"))),
+        Reached::Missed { saw, waited } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),
+    }
+}
+
+/// What to say when waiting was in vain: what was expected, and what was seen.
+pub fn missed(query: &Query, action: &str, saw: &str, waited: std::time::Duration, variant: Variant) -> Stop {
+    let seconds = waited.as_secs_f64();
+    let text = format!("could not {action} {query} within {seconds:.1} s: {saw}");
+    let structured = json!({"expected": query.to_string(), "saw": saw});
+    Stop::Failed(Box::new(Outcome { variant, text, structured: Some(structured), ..Outcome::default() }))
+}

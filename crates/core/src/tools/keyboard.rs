@@ -1,0 +1,64 @@
+//! Typing, erasing, keys and the clipboard.
+
+use serde_json::{Value, json};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
+
+use super::commands::{act, press};
+use super::row::{MOBILE, NOT_WEB, Preset, REASON, Row, Ty, defaulted, required};
+use crate::cx::Cx;
+use crate::driver::{Action, Key};
+use crate::fault::Stop;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "inputTextRandom",
+        "Type a text that is new each time, and remember it.",
+        &[
+            required("variable", Ty::Text, "The name to remember it by."),
+            defaulted("prefix", Ty::Text, Preset::Word("TBZ-"), "What it begins with."),
+            defaulted("digitCount", Ty::Integer, Preset::Integer(6), "How many digits follow."),
+            REASON,
+        ],
+        |cx, args| Box::pin(input_random(cx, args)),
+    ),
+    Row::action("clearText", "Erase all text of the field that has the focus.", &[REASON], |cx, _| {
+        Box::pin(async move { act(cx, &Action::EraseText { count: None }).await })
+    }),
+    Row::action("hideKeyboard", "Hide the on-screen keyboard.", &[REASON], |cx, _| {
+        Box::pin(async move { act(cx, &Action::HideKeyboard).await })
+    })
+    .on(MOBILE),
+    Row::action(
+        "pressKey",
+        "Press a key.",
+        &[required("keyCode", Ty::Word(Key::NAMES), "The key."), REASON],
+        |cx, args| Box::pin(async move { press(cx, Key::parse(args.required("keyCode")).unwrap_or(Key::Enter)).await }),
+    ),
+    Row::action(
+        "mobile_setClipboard",
+        "Put a text on the clipboard.",
+        &[required("text", Ty::Text, "The text."), REASON],
+        |cx, args| Box::pin(async move { act(cx, &Action::SetClipboard { text: args.required("text").into() }).await }),
+    )
+    .on(NOT_WEB),
+    Row::action(
+        "mobile_pasteClipboard",
+        "Paste the clipboard into the field that has the focus.",
+        &[REASON],
+        |cx, _| Box::pin(async move { act(cx, &Action::PasteClipboard).await }),
+    )
+    .on(NOT_WEB),
+];
+
+async fn input_random(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let digits = usize::try_from(args.integer("digitCount").unwrap_or(6)).unwrap_or(6).clamp(1, 18);
+    let mut bytes = [0u8; 18];
+    getrandom::fill(&mut bytes[..digits]).map_err(|error| Stop::failed(format!("no random digits: {error}")))?;
+    let number: String = bytes[..digits].iter().map(|byte| char::from(b'0' + byte % 10)).collect();
+    let text = format!("{}{number}", args.text("prefix").unwrap_or_default());
+    act(cx, &Action::InputText { text: text.clone() }).await?;
+    let set = [(args.required("variable").to_string(), Value::from(text.as_str()))].into_iter().collect();
+    let memory = MemoryChanges { set, deleted: Vec::new() };
+    Ok(Outcome { text: format!("typed {text}"), structured: Some(json!(text)), memory, ..Outcome::default() })
+}

@@ -1,0 +1,34 @@
+//! The tools that are built in, as tables of rows. Names, descriptions and schemas come from the rows alone.
+
+mod apps;
+mod assertions;
+mod commands;
+mod elements;
+mod keyboard;
+mod maestro;
+mod remember;
+mod row;
+mod shipped;
+mod toolsets;
+mod waiting;
+
+pub use toolsets::toolsets;
+
+use crate::registry::Batch;
+
+/// Everything built in: compiled rows, then the YAML tools that ship with the program.
+pub fn batches() -> Vec<Batch> {
+    let rows = [
+        commands::ROWS,
+        elements::ROWS,
+        assertions::ROWS,
+        keyboard::ROWS,
+        apps::ROWS,
+        waiting::ROWS,
+        remember::ROWS,
+        maestro::ROWS,
+    ];
+    let mut batches = vec![row::batch(rows.into_iter().flatten())];
+    batches.extend(shipped::batches());
+    batches
+}

@@ -1,0 +1,58 @@
+//! Memory: what one call learns and a later one uses as `{{name}}`.
+
+use serde_json::{Value, json};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
+
+use super::commands::element;
+use super::elements::visible;
+use super::row::{Row, Ty, optional, required};
+use crate::cx::Cx;
+use crate::fault::Stop;
+use crate::query::Query;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "remember",
+        "Remember a value for later steps, which use it as {{variable}}.",
+        &[required("variable", Ty::Text, "The name to remember it by."), required("value", Ty::Text, "The value.")],
+        |_, args| Box::pin(async move { Ok(remembering(args, args.required("value"))) }),
+    ),
+    Row::action(
+        "rememberElementText",
+        "Remember the text of an element for later steps.",
+        &[
+            required("variable", Ty::Text, "The name to remember it by."),
+            optional("id", Ty::Text, "The element's id."),
+            optional("text", Ty::Text, "The element's whole text."),
+        ],
+        |cx, args| Box::pin(remember_element(cx, args)),
+    ),
+    Row::action("forget", "Forget a value.", &[required("variable", Ty::Text, "Its name.")], |_, args| {
+        Box::pin(async move {
+            let memory =
+                MemoryChanges { deleted: vec![args.required("variable").to_string()], ..MemoryChanges::default() };
+            Ok(Outcome { memory, ..Outcome::success(format!("forgot {}", args.required("variable"))) })
+        })
+    }),
+    Row::query("dumpMemory", "All that is remembered.", &[], |cx, _| Box::pin(async move { Ok(dump(cx)) })),
+];
+
+fn remembering(args: &Args, value: &str) -> Outcome {
+    let variable = args.required("variable");
+    let set = [(variable.to_string(), Value::from(value))].into_iter().collect();
+    let memory = MemoryChanges { set, deleted: Vec::new() };
+    Outcome { memory, ..Outcome::success(format!("{variable} = {value}")) }
+}
+
+async fn remember_element(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let query = Query { index: Some(0), ..element(args) };
+    let found = visible(cx, &query).await?;
+    let text = found.text.ok_or_else(|| Stop::failed(format!("{query} has no text")))?;
+    Ok(remembering(args, &text))
+}
+
+fn dump(cx: &Cx) -> Outcome {
+    let values = Value::Object(cx.attempt.memory().values().clone());
+    Outcome::value(values.to_string(), json!(values))
+}

@@ -1,0 +1,172 @@
+//! A row of a table of built-in tools.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::ToolKind;
+
+use crate::names::Origin;
+use crate::registry::Batch;
+use crate::schema::{Param, Schema};
+use crate::selector;
+use crate::tool::{Body, BuiltIn, Contributor, Tool};
+
+pub struct Row {
+    pub name: &'static str,
+    pub kind: ToolKind,
+    pub about: &'static str,
+    pub params: &'static [P],
+    pub platforms: &'static [Platform],
+    pub is_for_llm: bool,
+    pub is_recordable: bool,
+    pub is_delegating: bool,
+    pub run: BuiltIn,
+}
+
+/// A parameter.
+pub struct P {
+    pub name: &'static str,
+    pub ty: Ty,
+    pub is_required: bool,
+    pub default: Option<Preset>,
+    pub about: &'static str,
+}
+
+pub enum Ty {
+    Text,
+    Integer,
+    Number,
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    Selector,
+    /// A list of Maestro commands.
+    Commands,
+}
+
+pub enum Preset {
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+    Word(&'static str),
+}
+
+pub const MOBILE: &[Platform] = &[Platform::Android, Platform::Ios];
+pub const ANDROID: &[Platform] = &[Platform::Android];
+pub const WEB: &[Platform] = &[Platform::Web];
+pub const NOT_WEB: &[Platform] = &[Platform::Android, Platform::Ios, Platform::Desktop];
+
+pub const fn required(name: &'static str, ty: Ty, about: &'static str) -> P {
+    P { name, ty, is_required: true, default: None, about }
+}
+
+pub const fn optional(name: &'static str, ty: Ty, about: &'static str) -> P {
+    P { name, ty, is_required: false, default: None, about }
+}
+
+pub const fn defaulted(name: &'static str, ty: Ty, default: Preset, about: &'static str) -> P {
+    P { name, ty, is_required: false, default: Some(default), about }
+}
+
+/// Why the caller does it: kept in the record, of no effect.
+pub const REASON: P = optional("reasoning", Ty::Text, "Why you do this.");
+pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds.");
+
+impl Row {
+    pub const fn new(
+        name: &'static str,
+        kind: ToolKind,
+        about: &'static str,
+        params: &'static [P],
+        run: BuiltIn,
+    ) -> Row {
+        // A query changes nothing, so there is nothing to replay.
+        let is_recordable = matches!(kind, ToolKind::Action | ToolKind::Assertion);
+        Row { name, kind, about, params, platforms: &[], is_for_llm: true, is_recordable, is_delegating: false, run }
+    }
+
+    pub const fn action(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
+        Row::new(name, ToolKind::Action, about, params, run)
+    }
+
+    pub const fn query(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
+        Row::new(name, ToolKind::Query, about, params, run)
+    }
+
+    pub const fn assertion(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
+        Row::new(name, ToolKind::Assertion, about, params, run)
+    }
+
+    pub const fn on(self, platforms: &'static [Platform]) -> Row {
+        Row { platforms, ..self }
+    }
+
+    /// For recordings and other tools, not for models.
+    pub const fn hidden(self) -> Row {
+        Row { is_for_llm: false, ..self }
+    }
+
+    /// Answers with delegates, which are recorded in its place.
+    pub const fn delegating(self) -> Row {
+        Row { is_delegating: true, is_recordable: false, ..self }
+    }
+
+    fn tool(&self) -> Tool {
+        let params: Vec<Param> = self.params.iter().map(P::param).collect();
+        let mut tool =
+            Tool::new(self.name, self.about, Schema::from_params(&params), contributor(), Body::BuiltIn(self.run));
+        tool.kind = self.kind;
+        tool.is_for_llm = self.is_for_llm;
+        tool.is_recordable = self.is_recordable;
+        tool.is_delegating = self.is_delegating;
+        tool.supported_platforms = self.platforms.to_vec();
+        tool
+    }
+}
+
+impl P {
+    fn param(&self) -> Param {
+        Param {
+            name: self.name.to_string(),
+            schema: self.ty.json(),
+            is_required: self.is_required,
+            default: self.default.as_ref().map(Preset::json),
+            description: self.about.to_string(),
+        }
+    }
+}
+
+impl Ty {
+    fn json(&self) -> Value {
+        match self {
+            Ty::Text => json!({"type": "string"}),
+            Ty::Integer => json!({"type": "integer"}),
+            Ty::Number => json!({"type": "number"}),
+            Ty::Flag => json!({"type": "boolean"}),
+            Ty::Word(words) => json!({"enum": words}),
+            Ty::Selector => selector::json_schema(),
+            Ty::Commands => super::maestro::schema(),
+        }
+    }
+}
+
+impl Preset {
+    fn json(&self) -> Value {
+        match self {
+            Preset::Integer(number) => json!(number),
+            Preset::Number(number) => json!(number),
+            Preset::Flag(flag) => json!(flag),
+            Preset::Word(word) => json!(word),
+        }
+    }
+}
+
+pub fn contributor() -> Contributor {
+    Contributor { label: Arc::from("built-in"), origin: Origin::BuiltIn }
+}
+
+pub fn batch<'a>(rows: impl Iterator<Item = &'a Row>) -> Batch {
+    Batch { contributor: contributor(), tools: rows.map(Row::tool).collect(), groups: BTreeMap::new() }
+}

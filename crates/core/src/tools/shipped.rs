@@ -1,0 +1,25 @@
+//! YAML tools that ship with the program: read as any team's own.
+
+use crate::names::Origin;
+use crate::registry::Batch;
+use crate::tool_files::{self, FileTool};
+use crate::yaml::Source;
+
+const FILES: &[(&str, &str)] = &[("built-in eraseText.yaml", include_str!("yaml/eraseText.yaml"))];
+
+pub fn batches() -> Vec<Batch> {
+    FILES
+        .iter()
+        .map(|(path, text)| match tool_files::read(&Source::new(*path, *text)) {
+            (Some(FileTool::Own(batch)), problems) if problems.is_empty() => {
+                let mut batch = *batch;
+                batch.contributor.origin = Origin::BuiltIn;
+                for tool in &mut batch.tools {
+                    tool.contributor.origin = Origin::BuiltIn;
+                }
+                batch
+            }
+            (_, problems) => panic!("a shipped tool is broken: {problems:?}"),
+        })
+        .collect()
+}

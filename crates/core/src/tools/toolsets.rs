@@ -1,0 +1,117 @@
+//! The toolsets that are built in: what sessions offer together.
+
+use trailblaze_protocol::driver::Platform;
+
+use crate::config::Toolset;
+use crate::yaml::{Span, Spanned};
+
+struct Row {
+    id: &'static str,
+    about: &'static str,
+    platforms: &'static [Platform],
+    is_always_enabled: bool,
+    tools: &'static [&'static str],
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        id: "meta",
+        about: "Saying how a step stands.",
+        platforms: &[],
+        is_always_enabled: true,
+        tools: &["objectiveStatus"],
+    },
+    Row {
+        id: "core_interaction",
+        about: "Touching, typing and keys.",
+        platforms: &[],
+        is_always_enabled: true,
+        tools: &[
+            "tap",
+            "longPress",
+            "tapOnPoint",
+            "tapOnElementWithText",
+            "inputText",
+            "inputTextRandom",
+            "clearText",
+            "eraseText",
+            "hideKeyboard",
+            "pressKey",
+            "pressBack",
+            "swipe",
+            "scroll",
+            "scrollUntilTextIsVisible",
+            "wait",
+            "waitForChange",
+        ],
+    },
+    Row {
+        id: "navigation",
+        about: "Apps and links.",
+        platforms: &[],
+        is_always_enabled: false,
+        tools: &["launchApp", "stopApp", "clearAppData", "openUrl", "pressHome"],
+    },
+    Row {
+        id: "observation",
+        about: "Looking at the screen.",
+        platforms: &[],
+        is_always_enabled: false,
+        tools: &["captureScreen", "isVisible", "hasText", "getElementText", "getElementCount", "takeSnapshot"],
+    },
+    Row {
+        id: "verification",
+        about: "Assertions.",
+        platforms: &[],
+        is_always_enabled: false,
+        tools: &[
+            "assertVisible",
+            "waitUntilVisible",
+            "assertVisibleWithText",
+            "assertNotVisibleWithText",
+            "waitUntilNotVisible",
+        ],
+    },
+    Row {
+        id: "memory",
+        about: "Remembering values.",
+        platforms: &[],
+        is_always_enabled: false,
+        tools: &["remember", "rememberElementText", "forget", "dumpMemory", "assertEquals", "assertNotEquals"],
+    },
+    Row {
+        id: "mobile_primitives",
+        about: "What only phones have.",
+        platforms: &[Platform::Android, Platform::Ios],
+        is_always_enabled: false,
+        tools: &[
+            "pinch",
+            "networkConnection",
+            "mobile_setClipboard",
+            "mobile_pasteClipboard",
+            "mobile_listInstalledApps",
+        ],
+    },
+    Row {
+        id: "web_core",
+        about: "What only browsers have.",
+        platforms: &[Platform::Web],
+        is_always_enabled: false,
+        tools: &["navigate"],
+    },
+];
+
+pub fn toolsets() -> Vec<Toolset> {
+    let spanned = |text: &str| Spanned { value: text.to_string(), span: Span::default() };
+    ROWS.iter()
+        .map(|row| Toolset {
+            id: spanned(row.id),
+            description: row.about.to_string(),
+            platforms: row.platforms.to_vec(),
+            drivers: Vec::new(),
+            always_enabled: row.is_always_enabled,
+            tools: row.tools.iter().map(|tool| spanned(tool)).collect(),
+            span: Span::default(),
+        })
+        .collect()
+}

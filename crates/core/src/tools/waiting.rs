@@ -1,0 +1,165 @@
+//! Waiting and scrolling until something is there.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+use trailblaze_protocol::event::ToolKind;
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use super::commands::timeout;
+use super::row::{Preset, REASON, Row, Ty, defaulted, optional, required};
+use crate::cx::Cx;
+use crate::driver::{Action, Direction, Target};
+use crate::fault::{Fault, Stop};
+use crate::limits;
+use crate::query::{Checks, Element, Find, Query, TextMatch, What};
+use crate::snapshot;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "wait",
+        "Wait for a while. Prefer waiting for what you expect to see.",
+        &[defaulted("timeToWaitInSeconds", Ty::Number, Preset::Number(1.0), "How long, in seconds."), REASON],
+        |cx, args| Box::pin(wait(cx, args)),
+    ),
+    Row::action(
+        "waitForChange",
+        "Wait until the screen changes and is quiet again.",
+        &[
+            defaulted("timeoutMs", Ty::Integer, Preset::Integer(5000), "How long to wait at most, in milliseconds."),
+            defaulted(
+                "quietWindowMs",
+                Ty::Integer,
+                Preset::Integer(300),
+                "How long it must be quiet, in milliseconds.",
+            ),
+            defaulted("requireChange", Ty::Flag, Preset::Flag(false), "Fail if nothing changes."),
+            REASON,
+        ],
+        |cx, args| Box::pin(wait_for_change(cx, args)),
+    ),
+    Row::action(
+        "scrollUntilTextIsVisible",
+        "Scroll until an element is on the screen.",
+        &[
+            optional("text", Ty::Text, "A part of its text."),
+            optional("textRegex", Ty::Text, "A regular expression for its whole text."),
+            optional("id", Ty::Text, "Its id."),
+            defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
+            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("DOWN"), "Where the view goes."),
+            defaulted("timeoutMs", Ty::Integer, Preset::Integer(20_000), "How long to go on, in milliseconds."),
+            REASON,
+        ],
+        |cx, args| Box::pin(scroll_until_visible(cx, args)),
+    ),
+    Row::query(
+        "takeSnapshot",
+        "Keep a picture of the screen in the report.",
+        &[required("screenName", Ty::Text, "What the screen is."), optional("description", Ty::Text, "More about it.")],
+        |cx, args| Box::pin(take_snapshot(cx, args)),
+    ),
+    Row::new(
+        "objectiveStatus",
+        ToolKind::Meta,
+        "Say how the current step stands.",
+        &[
+            required("explanation", Ty::Text, "What was done or seen."),
+            required("status", Ty::Word(&["IN_PROGRESS", "COMPLETED", "FAILED"]), "How it stands."),
+        ],
+        |_, args| Box::pin(async move { objective_status(args) }),
+    ),
+];
+
+async fn wait(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let seconds = args.number("timeToWaitInSeconds").unwrap_or(1.0).clamp(0.0, limits::CALL_TOTAL.as_secs_f64());
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    while Instant::now() < end {
+        cx.renew();
+        tokio::select! {
+            () = cx.cancel.cancelled() => return Err(Fault::Cancelled.into()),
+            () = tokio::time::sleep_until(end.min(Instant::now() + limits::CALL_IDLE / 2)) => {}
+        }
+    }
+    Ok(Outcome::success(format!("waited {seconds} s")))
+}
+
+async fn wait_for_change(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let device = &cx.session.device;
+    let end = Instant::now() + timeout(args, Duration::from_secs(5));
+    let quiet =
+        Duration::from_millis(args.integer("quietWindowMs").and_then(|ms| u64::try_from(ms).ok()).unwrap_or(300));
+    let mut last = device.look(cx).await?.snapshot;
+    let mut has_changed = false;
+    loop {
+        let remaining = end.saturating_duration_since(Instant::now());
+        // Until something happens, wait for it; afterwards, wait for it to stop.
+        let window = if has_changed { quiet.min(remaining) } else { remaining };
+        match device.await_change(cx, last, window).await? {
+            true => has_changed = true,
+            false if has_changed => return Ok(Outcome::success("the screen changed and is quiet")),
+            false if args.flag("requireChange").unwrap_or(false) => {
+                return Err(Stop::failed("the screen did not change"));
+            }
+            false => return Ok(Outcome::success("the screen did not change")),
+        }
+        last = device.look(cx).await?.snapshot;
+        if Instant::now() >= end {
+            return Ok(Outcome::success("the screen keeps changing"));
+        }
+    }
+}
+
+async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let text = args.text("textRegex").map(|text| TextMatch::Pattern(text.to_string()));
+    let text = text.or_else(|| args.text("text").map(|text| TextMatch::Contains(text.to_string())));
+    let id = args.text("id").map(str::to_string);
+    if text.is_none() && id.is_none() {
+        let missing = vec!["text".to_string()];
+        return Err(Stop::error(
+            Variant::MissingRequiredArgs { missing },
+            "say what to scroll to: `text`, `textRegex` or `id`",
+        ));
+    }
+    let index = args.integer("index").and_then(|index| usize::try_from(index).ok());
+    let query = Query { what: What::Element(Element { text, id, ..Element::default() }), index };
+    let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
+    let end = Instant::now() + timeout(args, Duration::from_secs(20));
+    let device = &cx.session.device;
+    let mut unmoved = 0;
+    loop {
+        let why = match device.find(cx, &query, Checks::Visible).await? {
+            Find::Found(found) => return Ok(Outcome::success(format!("{} is visible", found.summary))),
+            Find::Not(why) => why,
+        };
+        // Twice without effect is the end of the list.
+        if Instant::now() >= end || unmoved == 2 {
+            let reason = if unmoved == 2 { "the view scrolls no further" } else { "the time is up" };
+            let structured = json!({"expected": query.to_string(), "saw": why.to_string()});
+            let text = format!("could not scroll to {query}: {reason}; {why}");
+            return Err(Stop::Failed(Box::new(Outcome { structured: Some(structured), ..Outcome::failed(text) })));
+        }
+        let before = device.look(cx).await?;
+        device.act(cx, &Target::Device, &Action::Scroll { direction, amount: None }).await?;
+        let after = device.look(cx).await?;
+        unmoved = if snapshot_text(&before) == snapshot_text(&after) { unmoved + 1 } else { 0 };
+    }
+}
+
+fn snapshot_text(screen: &crate::screen::Screen) -> String {
+    snapshot::text(screen, &snapshot::Details { bounds: true, ..snapshot::Details::default() })
+}
+
+async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    cx.session.device.shoot(cx, cx.parent(), trailblaze_protocol::event::Moment::After).await?;
+    Ok(Outcome::success(format!("kept a picture of {}", args.required("screenName"))))
+}
+
+fn objective_status(args: &Args) -> Result<Outcome, Stop> {
+    let explanation = args.required("explanation").to_string();
+    match args.required("status") {
+        "FAILED" => Err(Stop::failed(explanation)),
+        status => Ok(Outcome::value(explanation, json!(status))),
+    }
+}
