@@ -99,7 +99,7 @@ pub struct Attempt {
     pub number: u32,
     pub started_at: u64,
     pub end: Option<AttemptEnd>,
-    /// When it ended, or when it was last heard of.
+    /// When it ended; for an unfinished one, when the run did.
     pub last_at: u64,
     pub standing: Standing,
     pub steps: Vec<Step>,
@@ -313,12 +313,15 @@ impl Run {
         devices
     }
 
-    /// Tells retried and flaky attempts from those that count.
+    /// Tells retried and flaky attempts from those that count, and lets unfinished ones last as long as the run.
     fn settle(mut self) -> Run {
         let mut tries: HashMap<(String, String, DeviceId), Vec<usize>> = HashMap::new();
         for (idx, attempt) in self.attempts.iter().enumerate() {
             let trail = &attempt.trail;
             tries.entry((trail.id.clone(), trail.path.clone(), attempt.device.clone())).or_default().push(idx);
+        }
+        for attempt in self.attempts.iter_mut().filter(|attempt| attempt.end.is_none()) {
+            attempt.last_at = self.last_at;
         }
         for tries in tries.into_values() {
             let mut was_retried = false;
@@ -373,8 +376,7 @@ impl Attempt {
     /// All pictures, in the order they were taken.
     pub fn pictures(&self) -> Vec<&Picture> {
         let of_steps = self.steps.iter().flat_map(|step| &step.pictures);
-        let mut pictures: Vec<&Picture> =
-            of_steps.chain(self.calls.iter().flat_map(|call| &call.pictures)).collect();
+        let mut pictures: Vec<&Picture> = of_steps.chain(self.calls.iter().flat_map(|call| &call.pictures)).collect();
         pictures.sort_by_key(|picture| picture.at);
         pictures
     }
@@ -476,7 +478,7 @@ impl Reader {
             }
             Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
                 let place = *self.attempts.get(&attempt).ok_or(Stray)?;
-                let attempt = self.attempt_at(place, at);
+                let attempt = &mut self.run.attempts[place];
                 attempt.steps.push(Step {
                     id: id.clone(),
                     index,
@@ -494,15 +496,15 @@ impl Reader {
             }
             Event::Called(called) => self.take_call(at, *called)?,
             Event::Touched { call, point, bounds, what } => {
-                self.call(&call, at)?.touches.push(Touch { point, bounds, what });
+                self.call(&call)?.touches.push(Touch { point, bounds, what });
             }
             Event::Waited { call, what, micros, met, saw } => {
-                self.call(&call, at)?.waits.push(Wait { what, micros, met, saw });
+                self.call(&call)?.waits.push(Wait { what, micros, met, saw });
             }
             Event::Pictured(pictured) => {
                 let pictures = match &pictured.about {
-                    Parent::Step(step) => &mut self.step(step, at)?.pictures,
-                    Parent::Call(call) => &mut self.call(call, at)?.pictures,
+                    Parent::Step(step) => &mut self.step(step)?.pictures,
+                    Parent::Call(call) => &mut self.call(call)?.pictures,
                 };
                 pictures.push(Picture {
                     at,
@@ -515,20 +517,21 @@ impl Reader {
             Event::Noted { about, level, text } => {
                 let notes = match about {
                     None => &mut self.run.notes,
-                    Some(Parent::Step(step)) => &mut self.step(&step, at)?.notes,
-                    Some(Parent::Call(call)) => &mut self.call(&call, at)?.notes,
+                    Some(Parent::Step(step)) => &mut self.step(&step)?.notes,
+                    Some(Parent::Call(call)) => &mut self.call(&call)?.notes,
                 };
                 notes.push(Note { at, level, text });
             }
             Event::Answered { call, micros, answer } => {
-                self.call(&call, at)?.answer = Some(Answered { micros, answer });
+                self.call(&call)?.answer = Some(Answered { micros, answer });
             }
             Event::StepEnded { step, verdict, message } => {
-                self.step(&step, at)?.end = Some(StepEnd { at, verdict, message });
+                self.step(&step)?.end = Some(StepEnd { at, verdict, message });
             }
             Event::AttemptEnded { attempt, verdict, message, failure } => {
-                let place = *self.attempts.get(&attempt).ok_or(Stray)?;
-                self.attempt_at(place, at).end = Some(AttemptEnd { verdict, message, failure });
+                let attempt = self.attempt(&attempt)?;
+                attempt.last_at = at;
+                attempt.end = Some(AttemptEnd { verdict, message, failure });
             }
             Event::SessionClosed { session, message } => {
                 let place = *self.sessions.get(&session).ok_or(Stray)?;
@@ -547,7 +550,7 @@ impl Reader {
             Parent::Call(id) => self.calls.get(id),
         };
         let parent = parent.filter(|(attempt, _)| *attempt == place).map(|(_, nth)| *nth);
-        let attempt = self.attempt_at(place, at);
+        let attempt = &mut self.run.attempts[place];
         let siblings = match (&called.parent, parent) {
             (Parent::Step(_), Some(step)) => &mut attempt.steps[step].calls,
             (Parent::Call(_), Some(call)) => &mut attempt.calls[call].children,
@@ -575,21 +578,18 @@ impl Reader {
         Ok(())
     }
 
-    fn attempt_at(&mut self, place: usize, at: u64) -> &mut Attempt {
-        let attempt = &mut self.run.attempts[place];
-        if attempt.end.is_none() {
-            attempt.last_at = attempt.last_at.max(at);
-        }
-        attempt
+    fn attempt(&mut self, id: &AttemptId) -> Result<&mut Attempt, Stray> {
+        let place = *self.attempts.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place])
     }
 
-    fn step(&mut self, id: &StepId, at: u64) -> Result<&mut Step, Stray> {
+    fn step(&mut self, id: &StepId) -> Result<&mut Step, Stray> {
         let (place, nth) = *self.steps.get(id).ok_or(Stray)?;
-        Ok(&mut self.attempt_at(place, at).steps[nth])
+        Ok(&mut self.run.attempts[place].steps[nth])
     }
 
-    fn call(&mut self, id: &CallId, at: u64) -> Result<&mut Call, Stray> {
+    fn call(&mut self, id: &CallId) -> Result<&mut Call, Stray> {
         let (place, nth) = *self.calls.get(id).ok_or(Stray)?;
-        Ok(&mut self.attempt_at(place, at).calls[nth])
+        Ok(&mut self.run.attempts[place].calls[nth])
     }
 }

@@ -225,23 +225,48 @@ fn recording() -> Plan {
 pub fn passing(run: &mut Recorder, session: &SessionId) {
     let attempt = run.attempt(session, "Sign in and see the shelf", 1, &["smoke", "account"]);
     let step = run.step(&attempt, 0, StepKind::Trailhead, "Open the shop, signed out", Plan::Authored);
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "launchApp", json!({"app": "shop", "clearState": true}));
+    let call = run.call(
+        &attempt,
+        Parent::Step(step.clone()),
+        Origin::Step,
+        "launchApp",
+        json!({"app": "shop", "clearState": true}),
+    );
     run.answer(&call, 840_000, Outcome::success("launched com.example.shop"));
     run.picture(Parent::Step(step.clone()), Moment::After, "pictures/start.png", Some("trees/start.txt"));
     run.end_step(&step, Verdict::Passed, "");
 
     let step = run.step(&attempt, 1, StepKind::Step, "Sign in as ${memory.user}", recording());
     run.picture(Parent::Step(step.clone()), Moment::Before, "pictures/start.png", Some("trees/start.txt"));
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "signIn", json!({"user": "${memory.user}", "password": "${secrets.password}"}));
-    let delegates = ["tapOn", "inputText", "tapOn"].map(|tool| Delegate { tool: tool.to_string(), args: Map::new() }).to_vec();
+    let call = run.call(
+        &attempt,
+        Parent::Step(step.clone()),
+        Origin::Step,
+        "signIn",
+        json!({"user": "${memory.user}", "password": "${secrets.password}"}),
+    );
+    let delegates =
+        ["tapOn", "inputText", "tapOn"].map(|tool| Delegate { tool: tool.to_string(), args: Map::new() }).to_vec();
     run.answer(&call, 4_000, Outcome { text: "3 calls".to_string(), ..Outcome::delegating(delegates) });
     let tap = run.call(&attempt, Parent::Call(call.clone()), Origin::Delegate, "tapOn", json!({"id": "email"}));
     run.wait(&tap, "an element with id `email`", 1_200_000, true, "");
     run.touch(&tap, Rect::new(80, 640, 920, 150), "text field `Email`");
     run.answer(&tap, 1_310_000, Outcome::success(""));
-    let input = run.call(&attempt, Parent::Call(call.clone()), Origin::Delegate, "inputText", json!({"text": "${memory.user}"}));
+    let input = run.call(
+        &attempt,
+        Parent::Call(call.clone()),
+        Origin::Delegate,
+        "inputText",
+        json!({"text": "${memory.user}"}),
+    );
     run.answer(&input, 220_000, Outcome::success("typed 14 characters"));
-    let tap = run.call(&attempt, Parent::Call(call), Origin::Delegate, "tapOn", json!({"text": "Sign in", "position": {"index": 0, "of": 9007199254740993u64}}));
+    let tap = run.call(
+        &attempt,
+        Parent::Call(call),
+        Origin::Delegate,
+        "tapOn",
+        json!({"text": "Sign in", "position": {"index": 0, "of": 9007199254740993u64}}),
+    );
     run.touch(&tap, Rect::new(80, 1080, 920, 160), "button `Sign in`");
     let inner = run.call(&attempt, Parent::Call(tap.clone()), Origin::Callback, "waitForIdle", json!({}));
     run.note(Some(Parent::Call(inner.clone())), Level::Debug, "two frames without change");
@@ -251,7 +276,8 @@ pub fn passing(run: &mut Recorder, session: &SessionId) {
     run.end_step(&step, Verdict::Passed, "");
 
     let step = run.step(&attempt, 2, StepKind::Verify, "The shelf shows three plants", recording());
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "assertVisible", json!({"text": "Monstera"}));
+    let call =
+        run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "assertVisible", json!({"text": "Monstera"}));
     run.answer(&call, 30_000, Outcome::value("visible", json!({"count": 3, "names": ["Monstera", "Fern", "Aloe"]})));
     run.picture(Parent::Step(step.clone()), Moment::After, "pictures/shelf-again.png", None);
     run.end_step(&step, Verdict::Passed, "");
@@ -264,11 +290,21 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
     run.picture(Parent::Step(step.clone()), Moment::Before, "pictures/cart.png", Some("trees/shelf.txt"));
     let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "tapOn", json!({"text": "Remove"}));
     run.touch(&call, Rect::new(760, 520, 260, 120), "button `Remove`");
-    run.note(Some(Parent::Call(call.clone())), Level::Warning, "the element was found by text; its recorded id `remove-1` is gone");
+    run.note(
+        Some(Parent::Call(call.clone())),
+        Level::Warning,
+        "the element was found by text; its recorded id `remove-1` is gone",
+    );
     run.answer(&call, 410_000, Outcome::success(""));
     run.end_step(&step, Verdict::Passed, "");
     let step = run.step(&attempt, 1, StepKind::Verify, "The cart is empty", recording());
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "assertVisible", json!({"text": "Your cart is empty", "timeout": "5s"}));
+    let call = run.call(
+        &attempt,
+        Parent::Step(step.clone()),
+        Origin::Step,
+        "assertVisible",
+        json!({"text": "Your cart is empty", "timeout": "5s"}),
+    );
     run.wait(&call, "an element with text `Your cart is empty`", 5_000_000, false, "`1 item`, `Fern`, `Check out`");
     let message = "no element with text `Your cart is empty` within 5 s";
     run.answer(&call, 5_010_000, Outcome::error(Variant::AssertionFailed, message));
@@ -292,7 +328,8 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
     run.picture(Parent::Step(step.clone()), Moment::After, "../../etc/passwd", Some("/etc/passwd"));
     run.picture(Parent::Step(step.clone()), Moment::After, "pictures/not-a-picture.png", None);
     let long = "spam ".repeat(40_000);
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, HOSTILE, json!({HOSTILE: HOSTILE, "long": long}));
+    let call =
+        run.call(&attempt, Parent::Step(step.clone()), Origin::Step, HOSTILE, json!({HOSTILE: HOSTILE, "long": long}));
     run.wait(&call, HOSTILE, 10, false, HOSTILE);
     run.note(Some(Parent::Call(call.clone())), Level::Error, HOSTILE);
     let bounds = Some(Rect { left: i32::MIN, top: i32::MAX, right: i32::MAX, bottom: i32::MIN });
@@ -356,8 +393,13 @@ fn write_files(folder: &Path) {
     write_png(&folder.join("pictures/cart.png"), &[(20, 110, 230, 70), (190, 130, 65, 30), (20, 500, 230, 40)]);
     write_png(&folder.join("pictures/failure.png"), &[(20, 110, 230, 70), (20, 500, 230, 40)]);
     fs::write(folder.join("pictures/not-a-picture.png"), "<svg onload=alert(3)>").unwrap();
-    fs::write(folder.join("trees/start.txt"), "screen 1080x2340\n  field `Email` [80,640][1000,790]\n  field `Password`\n  button `Sign in`\n").unwrap();
-    fs::write(folder.join("trees/shelf.txt"), "screen 1080x2340\n  text `</script>`\n  list\n    text `Monstera`\n").unwrap();
+    fs::write(
+        folder.join("trees/start.txt"),
+        "screen 1080x2340\n  field `Email` [80,640][1000,790]\n  field `Password`\n  button `Sign in`\n",
+    )
+    .unwrap();
+    fs::write(folder.join("trees/shelf.txt"), "screen 1080x2340\n  text `</script>`\n  list\n    text `Monstera`\n")
+        .unwrap();
 }
 
 /// A small phone screen: a bar on top, and the given blocks.

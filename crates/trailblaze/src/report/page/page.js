@@ -21,7 +21,12 @@
       if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
       else node.setAttribute(name, value === true ? "" : value);
     }
-    node.append(...children.flat().filter((child) => child != null && child !== false));
+    return put(node, children);
+  }
+
+  // Appends, leaving out what is absent: `condition && element` may stand among the children.
+  function put(node, children) {
+    node.append(...children.flat(3).filter((child) => child != null && child !== false && child !== 0));
     return node;
   }
 
@@ -29,19 +34,20 @@
   const visible = (text) =>
     String(text).replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));
   const data = (text, cls) => el("span", { class: "data" + (cls ? " " + cls : ""), dir: "auto" }, visible(text));
+
+  // Text with its `names` set apart, as messages write them.
+  const rich = (text) => visible(text).split(/`([^`\n]+)`/).map((part, nth) => (nth % 2 ? el("code", { class: "data" }, part) : part));
+  const said = (text, cls) => el("span", { class: "data" + (cls ? " " + cls : ""), dir: "auto" }, rich(text));
   const cut = (text, most) => (text.length > most ? text.slice(0, most).replace(/[\ud800-\udbff]$/, "") + "…" : text);
 
   // A text that may be long: cut, with a button for the rest.
   function long(text, cls, most = LONG) {
     const box = el("div", { class: "block " + (cls || ""), dir: "auto" });
-    if (text.length <= most * 1.2) {
-      box.append(visible(text));
-      return box;
-    }
-    const shown = el("span", {}, visible(cut(text, most)));
+    if (text.length <= most * 1.2) return put(box, rich(text));
+    const shown = el("span", {}, rich(cut(text, most)));
     const button = el("button", { class: "link", type: "button", onclick: () => {
       const opens = button.getAttribute("aria-expanded") === "false";
-      shown.textContent = visible(opens ? text : cut(text, most));
+      shown.replaceChildren(...rich(opens ? text : cut(text, most)));
       button.textContent = opens ? "show less" : `show all ${count(text.length)} characters`;
       button.setAttribute("aria-expanded", opens);
     }, "aria-expanded": "false" }, `show all ${count(text.length)} characters`);
@@ -203,8 +209,9 @@
       bar.append(part);
     }
     const unread = [[run.torn, "torn"], [run.unknown, "unknown"], [run.stray, "about nothing known"]].filter(([n]) => n);
-    head.append(
+    put(head, [
       el("div", { class: "verdict" },
+        el("span", { class: "label of-run" }, "Run"),
         el("h1", { class: exitState }, el("a", { class: "home", href: "#" }, exitName)),
         el("p", {}, headline())),
       el("dl", { class: "facts" },
@@ -224,7 +231,8 @@
         el("strong", {}, "A newer Trailblaze wrote this run. "), "This page may not show all of it."),
       unread.length && el("div", { class: "banner misused", role: "note" },
         el("strong", {}, "Some lines of events.jsonl could not be used: "),
-        unread.map(([n, why]) => `${count(n)} ${why}`).join(", ") + "."));
+        unread.map(([n, why]) => `${count(n)} ${why}`).join(", ") + "."),
+    ]);
     const dot = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="${getComputedStyle(document.documentElement).getPropertyValue("--" + exitState).trim()}"/></svg>`;
     document.querySelector("link[rel=icon]").href = "data:image/svg+xml," + encodeURIComponent(dot);
   }
@@ -287,7 +295,7 @@
     const place = (node, at) => { node.style.left = (at / whole) * 100 + "%"; return node; };
     const box = el("div", { class: "timeline" });
     box.append(el("div", { class: "lane ruler", "aria-hidden": "true" }, el("span", { class: "name" }),
-      el("div", { class: "track" }, ticks.map((at) => place(el("span", { class: "tick" }, at ? time(at).replace(".0 s", " s").replace(" 00 s", "") : "0"), at)))));
+      el("div", { class: "track" }, ticks.map((at) => place(el("span", { class: "tick" + (at / whole > 0.95 ? " last" : "") }, at ? time(at).replace(".0 s", " s").replace(" 00 s", "") : "0"), at)))));
     run.lanes.forEach((lane, nth) => {
       const track = el("div", { class: "track" }, ticks.map((at) => place(el("span", { class: "rule" }), at)));
       for (const attempt of attempts) {
@@ -372,7 +380,7 @@
           attempt.standing === "retried" && tag("retried", "The trail was tried again"),
           attempt.number > 1 && tag(`attempt ${attempt.number}`),
           (attempt.trail.tags || []).slice(0, 4).map((name) => tag(cut(name, 24)))),
-        el("div", { class: "sub" }, data(attempt.trail.path), why && [" · ", data(cut(why, 200), "why")])),
+        el("div", { class: "sub" }, data(attempt.trail.path), why && [" · ", said(cut(why, 200), "why")])),
       el("span", { class: "device data" }, visible(run.lanes[attempt.lane].name)),
       el("span", { class: "took" }, time(attempt.micros))));
   }
@@ -424,7 +432,7 @@
     const button = el("button", { class: "toggle", type: "button", "aria-expanded": "false", onclick: () => item.toggle(body.hidden) },
       el("span", { class: "nth" }, String(step.index + 1)),
       el("span", {},
-        el("span", { class: "data text" + (step.text.length > 200 ? " long" : ""), dir: "auto" }, visible(cut(step.text, 400))),
+        said(cut(step.text, 400), "text" + (step.text.length > 200 ? " long" : "")),
         el("span", { class: "under" }, step.kind !== "step" && tag(KINDS[step.kind]), plan(step.plan), step.calls.length > 0 && el("span", { class: "label" }, plural(step.calls.length, "call")))),
       state(step.state),
       el("span", { class: "took" }, step.micros == null ? "" : time(step.micros)));
@@ -449,7 +457,9 @@
   function fillStep(step, body) {
     const told = el("div", { class: "told" });
     if (step.text.length > 400) told.append(long(step.text, "said-text", 2000));
-    if (step.message) told.append(long(step.message, isBad(step.state) ? "said" : "faint"));
+    // The failed call says the same, and more, right below.
+    const isSaid = step.calls.some((call) => step.message === (call.answer?.fault?.message ?? call.answer?.outcome.text));
+    if (step.message && !isSaid) told.append(long(step.message, isBad(step.state) ? "said" : "faint"));
     if (step.notes.length) told.append(el("ul", { class: "said-lines" }, step.notes.map(noteLine)));
     told.append(...step.calls.map(callBox));
     if (!step.calls.length) told.append(el("p", { class: "label" }, "No call was made."));
@@ -473,7 +483,7 @@
       ...step.calls.flatMap((call) => (call.pictures.length ? own(call, ` ${call.tool}`) : [])),
       ...own(step, "").filter((each) => order[each.taken.moment] !== 0)];
     const strip = el("div", { class: "strip", tabindex: all.length > 2 ? "0" : null, role: "group", "aria-label": "Pictures" },
-      all.map(({ taken, name, touches }) => hang(taken, name, touches, { width: 300, height: 320 })));
+      all.map(({ taken, name, touches }) => hang(taken, name, touches, { width: 300, height: 264 })));
     const trees = all.filter((each) => each.taken.tree).map(({ taken, name }) => treeBox(taken, name));
     if (trees.length) told.append(el("div", { class: "trees" }, trees));
     body.append(told, strip);
@@ -515,13 +525,12 @@
       button.setAttribute("aria-expanded", String(!body.hidden));
     } },
       el("span", { class: "line" }, data(cut(call.tool, 120), "tool"),
-        (ORIGINS[call.origin] || call.kind === "assertion") && el("span", { class: "tags" },
-          ORIGINS[call.origin] && tag(call.origin, ORIGINS[call.origin])),
+        ORIGINS[call.origin] && el("span", { class: "tags" }, tag(call.origin, ORIGINS[call.origin])),
         sum && data(cut(sum, 240), "sum")),
       el("span", { class: "took" }, took));
     const lines = el("ul", { class: "said-lines" });
     for (const wait of call.waits) {
-      lines.append(el("li", { class: wait.met ? "" : "bad" }, `waited ${time(wait.micros)} for `, data(cut(wait.what, 300)), wait.met ? ": met" : ": gave up", wait.saw && [", saw ", data(cut(wait.saw, 300))]));
+      lines.append(el("li", { class: wait.met ? "" : "bad" }, `waited ${time(wait.micros)} for `, said(cut(wait.what, 300)), wait.met ? ": met" : ": gave up", wait.saw && [", saw ", said(cut(wait.saw, 300))]));
     }
     lines.append(...call.notes.filter((note) => note.level !== "debug").map(noteLine));
     if (isWrong) {
@@ -548,7 +557,7 @@
     const facts = [["offered by", data(call.source), "plain"], ["kind", call.kind + (call.isRecordable ? "" : ", not recorded") + (call.isDelegating ? ", delegating" : ""), "plain"]];
     for (const touch of call.touches) {
       const at = touch.point ? ` at ${touch.point.x}, ${touch.point.y}` : "";
-      facts.push(["touched", el("span", {}, data(cut(touch.what, 300)), at), "plain"]);
+      facts.push(["touched", el("span", {}, said(cut(touch.what, 300)), at), "plain"]);
     }
     for (const note of call.notes) if (note.level === "debug") facts.push(["debug", long(note.text), "plain"]);
     if (outcome) {
