@@ -36,7 +36,9 @@ pub fn html(run: &Run, folder: &Path) -> String {
     let (bad, good): (Vec<_>, Vec<_>) = run.attempts.iter().partition(|attempt| attempt.state().is_bad());
     for picture in bad.into_iter().chain(good).flat_map(Attempt::pictures) {
         album.picture(&picture.file);
-        picture.tree.iter().for_each(|tree| drop(album.tree(tree)));
+        if let Some(tree) = &picture.tree {
+            album.tree(tree);
+        }
     }
 
     let index = json(&index(run, &mut album));
@@ -50,17 +52,17 @@ pub fn html(run: &Run, folder: &Path) -> String {
     for (idx, picture) in album.pictures().iter().enumerate() {
         shelve(&mut store, "picture", idx, &json(picture));
     }
-    fill(PAGE, |slot| match slot {
-        "title" => escape(&format!("Trailblaze run {}", run.id())),
-        "style" => STYLE.to_string(),
-        "style-digest" => digest(STYLE),
-        "script" => SCRIPT.to_string(),
-        "script-digest" => digest(SCRIPT),
-        "index" => index.clone(),
-        "store" => store.clone(),
-        "table" => table(run),
-        _ => String::new(),
-    })
+    let slots = [
+        ("title", escape(&format!("Trailblaze run {}", run.id()))),
+        ("style", STYLE.to_string()),
+        ("style-digest", digest(STYLE)),
+        ("script", SCRIPT.to_string()),
+        ("script-digest", digest(SCRIPT)),
+        ("index", index),
+        ("table", table(run)),
+        ("store", store),
+    ];
+    fill(PAGE, &slots)
 }
 
 #[derive(Serialize)]
@@ -446,12 +448,13 @@ fn shelve(store: &mut String, what: &str, idx: usize, json: &str) {
 }
 
 /// Fills the `{{slots}}` of the page in one pass, so that no content is taken for a slot.
-fn fill(page: &str, content: impl Fn(&str) -> String) -> String {
+fn fill(page: &str, slots: &[(&str, String)]) -> String {
     let mut parts = page.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_string();
     for part in parts {
-        let (slot, rest) = part.split_once("}}").unwrap_or((part, ""));
-        filled.push_str(&content(slot));
+        let (slot, rest) = part.split_once("}}").expect("every slot of the page is closed");
+        let content = slots.iter().find(|(name, _)| *name == slot);
+        filled.push_str(&content.expect("every slot of the page has a content").1);
         filled.push_str(rest);
     }
     filled
