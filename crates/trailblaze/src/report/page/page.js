@@ -9,7 +9,7 @@
   const STATES = ["failed", "errored", "bug", "misused", "unfinished", "cancelled", "passed", "skipped"];
   const TITLE = document.title;
   const LONG = 600;
-  const ROWS = 1000;
+  const ROWS = 200;
   const FAILURES = 30;
 
   // ---- Building blocks. Text from the run only ever becomes text nodes.
@@ -30,9 +30,10 @@
     return node;
   }
 
-  // Control characters become their pictures, so that they are seen and do nothing.
-  const visible = (text) =>
-    String(text).replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));
+  // Control characters become their pictures, and overrides of direction their names, so that they are seen and do nothing.
+  const visible = (text) => String(text)
+    .replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
+    .replace(/[\u202d\u202e]/g, (c) => `[U+${c.charCodeAt(0).toString(16).toUpperCase()}]`);
   const data = (text, cls) => el("span", { class: "data" + (cls ? " " + cls : ""), dir: "auto" }, visible(text));
 
   // Text with its `names` set apart, as messages write them.
@@ -40,14 +41,15 @@
   const said = (text, cls) => el("span", { class: "data" + (cls ? " " + cls : ""), dir: "auto" }, rich(text));
   const cut = (text, most) => (text.length > most ? text.slice(0, most).replace(/[\ud800-\udbff]$/, "") + "…" : text);
 
-  // A text that may be long: cut, with a button for the rest.
-  function long(text, cls, most = LONG) {
+  // A text that may be long: cut, with a button for the rest. A value is shown to the letter, a message with its names set apart.
+  const exact = (text) => long(text, "", LONG, (part) => [visible(part)]);
+  function long(text, cls, most = LONG, show = rich) {
     const box = el("div", { class: "block " + (cls || ""), dir: "auto" });
-    if (text.length <= most * 1.2) return put(box, rich(text));
-    const shown = el("span", {}, rich(cut(text, most)));
+    if (text.length <= most * 1.2) return put(box, show(text));
+    const shown = el("span", {}, show(cut(text, most)));
     const button = el("button", { class: "link", type: "button", onclick: () => {
       const opens = button.getAttribute("aria-expanded") === "false";
-      shown.replaceChildren(...rich(opens ? text : cut(text, most)));
+      shown.replaceChildren(...show(opens ? text : cut(text, most)));
       button.textContent = opens ? "show less" : `show all ${count(text.length)} characters`;
       button.setAttribute("aria-expanded", opens);
     }, "aria-expanded": "false" }, `show all ${count(text.length)} characters`);
@@ -209,6 +211,8 @@
       bar.append(part);
     }
     const unread = [[run.torn, "torn"], [run.unknown, "unknown"], [run.stray, "about nothing known"]].filter(([n]) => n);
+    // A killed run ends in the middle of a line; that it did not finish is said already.
+    const isJustCut = !run.exit && run.torn === 1 && unread.length === 1;
     put(head, [
       el("div", { class: "verdict" },
         el("span", { class: "label of-run" }, "Run"),
@@ -229,7 +233,7 @@
           + (run.trails != null ? `, and ${count(new Set(attempts.map((attempt) => attempt.trail.path + "\n" + attempt.trail.id)).size)} of ${plural(run.trails, "trail")} had started.` : ".")),
       run.isNewer && el("div", { class: "banner misused", role: "note" },
         el("strong", {}, "A newer Trailblaze wrote this run. "), "This page may not show all of it."),
-      unread.length && el("div", { class: "banner misused", role: "note" },
+      unread.length > 0 && !isJustCut && el("div", { class: "banner misused", role: "note" },
         el("strong", {}, "Some lines of events.jsonl could not be used: "),
         unread.map(([n, why]) => `${count(n)} ${why}`).join(", ") + "."),
     ]);
@@ -315,7 +319,7 @@
   const wanted = { text: "", state: "", lane: "", tag: "" };
   const category = (attempt) => (attempt.standing === "retried" ? "retried" : attempt.state);
   let listed = attempts;
-  let rows, spoken, showMore;
+  let rows, spoken;
 
   function list() {
     const tags = [...new Set(attempts.flatMap((attempt) => attempt.trail.tags || []))].sort();
@@ -334,14 +338,13 @@
     const select = (name, all, options, key) => el("select", { "aria-label": name, onchange: (event) => { wanted[key] = event.target.value; filter(); } },
       el("option", { value: "" }, all), options.map(([value, text]) => el("option", { value }, visible(cut(text, 60)))));
     rows = el("ul", { class: "rows" });
-    showMore = el("button", { class: "more", type: "button", onclick: () => fillRows(ROWS) });
     spoken = byId("spoken");
     const part = el("section", { class: "part" }, el("h2", {}, "Attempts", el("span", { class: "n" }, count(attempts.length))),
       el("div", { class: "tools" }, search,
         run.lanes.length > 1 && select("Device", "All devices", run.lanes.map((lane, nth) => [String(nth), lane.name]), "lane"),
         tags.length > 0 && select("Tag", "All tags", tags.map((name) => [name, name]), "tag"),
         chips),
-      rows, showMore);
+      rows);
     filter();
     return part;
   }
@@ -356,18 +359,19 @@
       return words.every((word) => attempt.haystack.includes(word));
     });
     rows.replaceChildren();
-    fillRows(ROWS);
+    if (!listed.length) rows.append(el("li", { class: "none" }, attempts.length ? "No attempt matches." : "No attempt was made."));
+    fillRows(listed);
     spoken.textContent = plural(listed.length, "attempt");
   }
 
-  function fillRows(n) {
-    const from = rows.children.length;
-    rows.append(...listed.slice(from, from + n).map(row));
-    const left = listed.length - rows.children.length;
-    showMore.hidden = left <= 0;
-    showMore.textContent = `Show ${count(Math.min(ROWS, left))} of ${count(left)} more`;
-    if (!listed.length) rows.append(el("li", { class: "none" }, attempts.length ? "No attempt matches." : "No attempt was made."));
+  // The first rows at once, the others when there is time, until the filter changes.
+  function fillRows(wanted, from = 0) {
+    if (wanted !== listed) return;
+    rows.append(...wanted.slice(from, from + ROWS).map(row));
+    if (from + ROWS < wanted.length) soon(() => fillRows(wanted, from + ROWS));
   }
+
+  const soon = window.requestIdleCallback ? (task) => requestIdleCallback(task, { timeout: 200 }) : (task) => setTimeout(task, 16);
 
   function row(attempt) {
     const trouble = attempt.trouble;
@@ -394,6 +398,7 @@
       ? el("a", { href: link(other), title: `${visible(cut(other.name, 80))} (${key})` }, text)
       : el("span", { class: "off", "aria-hidden": "true" }, text);
     const others = attempts.filter((other) => other !== attempt && other.lane === attempt.lane && other.trail.id === attempt.trail.id && other.trail.path === attempt.trail.path);
+    const driver = run.lanes[attempt.lane].sessions[0]?.device.driver;
     detail.replaceChildren(
       el("nav", { class: "crumbs", "aria-label": "Attempts" },
         el("a", { href: "#" }, "All attempts"), el("span", { class: "grow" }),
@@ -405,6 +410,7 @@
         el("h2", { tabindex: "-1", id: "attempt-title" }, data(cut(attempt.name, 300)))),
       el("dl", { class: "facts" },
         fact("Device", data(run.lanes[attempt.lane].name)),
+        driver && fact("Driver", data(driver)),
         fact("Duration", time(attempt.micros)),
         fact("Started after", time(attempt.at)),
         fact("Trail", data(attempt.trail.path || attempt.trail.id, "mono")),
@@ -422,6 +428,14 @@
         behind.steps.length > 1 && el("button", { class: "link", type: "button", onclick: () => steps.forEach((step) => step.toggle(true)) }, "Open all"),
         behind.steps.length > 1 && el("button", { class: "link", type: "button", onclick: () => steps.forEach((step) => step.toggle(false)) }, "Close all")),
       el("ol", {}, steps));
+    const failing = steps[behind.failingStep];
+    if (failing && steps.length > 2) {
+      detail.querySelector(".failure .label")?.append(" ", el("button", { class: "link", type: "button", onclick: () => {
+        failing.toggle(true);
+        failing.querySelector(".toggle").focus({ preventScroll: true });
+        failing.scrollIntoView({ block: "start" });
+      } }, "go to it"));
+    }
     if (behind.loose.length) {
       detail.append(el("div", { class: "steps-head" }, el("h3", {}, "Calls of no known step")), el("div", {}, behind.loose.map(callBox)));
     }
@@ -552,7 +566,7 @@
 
   function callBody(call) {
     const parts = [];
-    if (call.args.length) parts.push(pairs(call.args.map(([name, value]) => [name, long(value)])));
+    if (call.args.length) parts.push(pairs(call.args.map(([name, value]) => [name, exact(value)])));
     const outcome = call.answer?.outcome;
     const facts = [["offered by", data(call.source), "plain"], ["kind", call.kind + (call.isRecordable ? "" : ", not recorded") + (call.isDelegating ? ", delegating" : ""), "plain"]];
     for (const touch of call.touches) {
@@ -563,9 +577,9 @@
     if (outcome) {
       if (variantOf(outcome) === "success" && outcome.text) facts.push(["answered", long(outcome.text), "plain"]);
       if (outcome.variant?.missingRequiredArgs) facts.push(["missing", data(outcome.variant.missingRequiredArgs.missing.join(", "))]);
-      if (outcome.structured != null) facts.push(["structured", long(outcome.structured)]);
-      for (const [tool, args] of outcome.delegates) facts.push(["delegated to", long(`${tool} ${args.map(([name, value]) => `${name}: ${value}`).join(", ")}`, "", 300)]);
-      for (const [name, value] of outcome.remembered) facts.push(["remembered", long(`${name} = ${value}`)]);
+      if (outcome.structured != null) facts.push(["structured", exact(outcome.structured)]);
+      for (const [tool, args] of outcome.delegates) facts.push(["delegated to", exact(`${tool} ${args.map(([name, value]) => `${name}: ${value}`).join(", ")}`)]);
+      for (const [name, value] of outcome.remembered) facts.push(["remembered", exact(`${name} = ${value}`)]);
       for (const name of outcome.forgotten) facts.push(["forgot", data(name)]);
       for (const file of outcome.attachments) facts.push(["attached", data(`${file.name} (${file.mime})${file.file ? ", " + file.file : ""}`), "plain"]);
     }
