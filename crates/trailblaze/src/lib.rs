@@ -1,0 +1,3 @@
+//! The command line and what it writes.
+
+pub mod report;

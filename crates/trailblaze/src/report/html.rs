@@ -1,0 +1,503 @@
+//! `report.html`: one file that needs nothing else and opens from disk.
+//!
+//! The page holds an index of the run, which is read at once, and behind it the detail of each attempt, the
+//! pictures and the trees, each in a script element of its own that is read when it is asked for.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use trailblaze_protocol::driver::AgentMode;
+use trailblaze_protocol::event::{Answer, Device, Level, Moment, Origin, Plan, StepKind, ToolKind, TrailRef};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::geometry::{Point, Rect, Size};
+use trailblaze_protocol::outcome::{Attachment, Variant};
+
+use super::album::{Album, Kept};
+use super::clip::clip;
+use super::model::{Attempt, Call, Note, Picture, Run, Session, Standing, Step, Wait};
+use super::summary::{Counts, count};
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// Bytes of one value in the detail of an attempt, and in the index.
+const LONGEST: usize = 64 << 10;
+const LONGEST_IN_INDEX: usize = 4 << 10;
+
+pub fn html(run: &Run, folder: &Path) -> String {
+    let mut album = Album::new(folder);
+    // Attempts that somebody will look at come first, should the album get full.
+    let (bad, good): (Vec<_>, Vec<_>) = run.attempts.iter().partition(|attempt| attempt.state().is_bad());
+    for picture in bad.into_iter().chain(good).flat_map(Attempt::pictures) {
+        album.picture(&picture.file);
+        if let Some(tree) = &picture.tree {
+            album.tree(tree);
+        }
+    }
+
+    let index = json(&index(run, &mut album));
+    let mut store = String::new();
+    for (idx, attempt) in run.attempts.iter().enumerate() {
+        shelve(&mut store, "attempt", idx, &json(&detail(attempt, &mut album)));
+    }
+    for (idx, tree) in album.trees().iter().enumerate() {
+        shelve(&mut store, "tree", idx, &json(tree));
+    }
+    for (idx, picture) in album.pictures().iter().enumerate() {
+        shelve(&mut store, "picture", idx, &json(picture));
+    }
+    let slots = [
+        ("title", escape(&format!("Trailblaze run {}", run.id()))),
+        ("style", STYLE.to_string()),
+        ("style-digest", digest(STYLE)),
+        ("script", SCRIPT.to_string()),
+        ("script-digest", digest(SCRIPT)),
+        ("index", index),
+        ("table", table(run)),
+        ("store", store),
+    ];
+    fill(PAGE, &slots)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Index<'a> {
+    run: &'a str,
+    started_at: Option<&'a str>,
+    version: Option<&'a str>,
+    is_newer: bool,
+    command: Option<String>,
+    project: Option<&'a str>,
+    /// As text: JavaScript has no such integers.
+    seed: Option<String>,
+    trails: Option<usize>,
+    exit: Option<Exit>,
+    code: Option<u8>,
+    micros: u64,
+    torn: usize,
+    unknown: usize,
+    stray: usize,
+    counts: Counts,
+    lanes: Vec<Lane<'a>>,
+    notes: Vec<NoteView<'a>>,
+    attempts: Vec<Row<'a>>,
+}
+
+/// One device.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Lane<'a> {
+    name: &'a str,
+    sessions: Vec<SessionView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionView<'a> {
+    device: &'a Device,
+    target: Option<&'a str>,
+    agent_mode: AgentMode,
+    tools: usize,
+    closed: Option<&'a str>,
+}
+
+/// What the list shows of an attempt.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    id: &'a str,
+    name: &'a str,
+    trail: &'a TrailRef,
+    lane: usize,
+    number: u32,
+    state: &'static str,
+    standing: &'static str,
+    at: u64,
+    micros: u64,
+    message: String,
+    n_steps: usize,
+    n_calls: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<Trouble>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Trouble {
+    step: Option<String>,
+    step_index: Option<usize>,
+    step_kind: Option<StepKind>,
+    tool: Option<String>,
+    message: String,
+    expected: Option<String>,
+    saw: Option<String>,
+    picture: Option<PictureView>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail<'a> {
+    steps: Vec<StepView<'a>>,
+    loose: Vec<CallView<'a>>,
+    failing_step: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StepView<'a> {
+    index: usize,
+    kind: StepKind,
+    text: String,
+    plan: &'a Plan,
+    state: &'static str,
+    message: String,
+    micros: Option<u64>,
+    calls: Vec<CallView<'a>>,
+    pictures: Vec<PictureView>,
+    notes: Vec<NoteView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallView<'a> {
+    id: &'a str,
+    depth: usize,
+    tool: &'a str,
+    args: Vec<(&'a str, String)>,
+    origin: Origin,
+    kind: ToolKind,
+    is_recordable: bool,
+    is_delegating: bool,
+    source: &'a str,
+    micros: Option<u64>,
+    touches: Vec<TouchView>,
+    waits: Vec<WaitView>,
+    notes: Vec<NoteView<'a>>,
+    pictures: Vec<PictureView>,
+    answer: Option<AnswerView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TouchView {
+    point: Option<Point>,
+    bounds: Option<Rect>,
+    what: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WaitView {
+    what: String,
+    micros: u64,
+    met: bool,
+    saw: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NoteView<'a> {
+    level: Level,
+    text: std::borrow::Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PictureView {
+    moment: Moment,
+    file: String,
+    screen: Size,
+    kept: Kept,
+    tree: Option<Kept>,
+    tree_file: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum AnswerView<'a> {
+    Outcome {
+        variant: &'a Variant,
+        text: String,
+        structured: Option<String>,
+        attachments: &'a [Attachment],
+        delegates: Vec<(&'a str, Vec<(&'a str, String)>)>,
+        remembered: Vec<(&'a str, String)>,
+        forgotten: &'a [String],
+    },
+    Fault {
+        exit: Exit,
+        message: String,
+    },
+}
+
+fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
+    let header = run.header.as_ref();
+    let start = run.start.as_ref();
+    let devices = run.devices();
+    Index {
+        run: run.id(),
+        started_at: header.map(|header| header.started_at.as_str()),
+        version: header.map(|header| header.version.as_str()),
+        is_newer: run.is_newer(),
+        command: start.map(|start| clip(&start.command.join(" "), LONGEST_IN_INDEX).into_owned()),
+        project: start.map(|start| start.project.as_str()),
+        seed: start.map(|start| start.seed.to_string()),
+        trails: start.map(|start| start.trails),
+        exit: run.end.map(|end| end.exit),
+        code: run.end.map(|end| end.exit.code()),
+        micros: run.micros(),
+        torn: run.unread.torn,
+        unknown: run.unread.unknown,
+        stray: run.unread.stray,
+        counts: count(run),
+        lanes: devices.iter().map(|device| lane(run, device.as_str())).collect(),
+        notes: run.notes.iter().map(note).collect(),
+        attempts: run
+            .attempts
+            .iter()
+            .map(|attempt| {
+                let lane = devices.iter().position(|device| **device == attempt.device);
+                row(attempt, lane.expect("an attempt's device is one of the run's"), album)
+            })
+            .collect(),
+    }
+}
+
+fn lane<'a>(run: &'a Run, name: &'a str) -> Lane<'a> {
+    let sessions = run.sessions.iter().filter(|session| session.device.id.as_str() == name);
+    Lane { name, sessions: sessions.map(session).collect() }
+}
+
+fn session(session: &Session) -> SessionView<'_> {
+    SessionView {
+        device: &session.device,
+        target: session.target.as_deref(),
+        agent_mode: session.agent_mode,
+        tools: session.tools,
+        closed: session.closed.as_ref().map(|closed| closed.message.as_str()),
+    }
+}
+
+fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> Row<'a> {
+    Row {
+        id: attempt.id.as_str(),
+        name: attempt.name(),
+        trail: &attempt.trail,
+        lane,
+        number: attempt.number,
+        state: attempt.state().name(),
+        standing: match attempt.standing {
+            Standing::Counts => "counts",
+            Standing::Retried => "retried",
+            Standing::Flaky => "flaky",
+        },
+        at: attempt.started_at,
+        micros: attempt.micros(),
+        message: clip(attempt.message(), LONGEST_IN_INDEX).into_owned(),
+        n_steps: attempt.steps.len(),
+        n_calls: attempt.calls.len(),
+        trouble: attempt.state().is_bad().then(|| trouble(attempt, album)),
+    }
+}
+
+fn trouble(attempt: &Attempt, album: &mut Album) -> Trouble {
+    let short = |text: &str| clip(text, LONGEST_IN_INDEX).into_owned();
+    let failure = attempt.failure();
+    let step = attempt.failing_step();
+    let taken = attempt.failure_pictures().last().copied().or_else(|| attempt.pictures().last().copied());
+    Trouble {
+        step: step.map(|step| short(&step.text)),
+        step_index: step.map(|step| step.index),
+        step_kind: step.map(|step| step.kind),
+        tool: failure.and_then(|failure| failure.tool.as_deref()).map(short),
+        message: short(failure.map_or(attempt.message(), |failure| &failure.message)),
+        expected: failure.and_then(|failure| failure.expected.as_deref()).map(short),
+        saw: failure.and_then(|failure| failure.saw.as_deref()).map(short),
+        picture: taken.map(|picture| picture_view(picture, album)),
+    }
+}
+
+fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> {
+    let failing = attempt.failing_step().map(|step| &step.id);
+    Detail {
+        failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),
+        steps: attempt.steps.iter().map(|step| step_view(attempt, step, album)).collect(),
+        loose: calls(attempt, &attempt.loose, album),
+    }
+}
+
+fn step_view<'a>(attempt: &'a Attempt, step: &'a Step, album: &mut Album) -> StepView<'a> {
+    StepView {
+        index: step.index,
+        kind: step.kind,
+        text: clip(&step.text, LONGEST).into_owned(),
+        plan: &step.plan,
+        state: step.state().name(),
+        message: step.end.as_ref().map_or_else(String::new, |end| clip(&end.message, LONGEST).into_owned()),
+        micros: step.end.as_ref().map(|end| end.at.saturating_sub(step.started_at)),
+        calls: calls(attempt, &step.calls, album),
+        pictures: step.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
+        notes: step.notes.iter().map(note).collect(),
+    }
+}
+
+fn calls<'a>(attempt: &'a Attempt, roots: &[usize], album: &mut Album) -> Vec<CallView<'a>> {
+    attempt.walk(roots).into_iter().map(|(depth, call)| call_view(depth, call, album)).collect()
+}
+
+fn call_view<'a>(depth: usize, call: &'a Call, album: &mut Album) -> CallView<'a> {
+    CallView {
+        id: call.id.as_str(),
+        depth,
+        tool: &call.tool,
+        args: values(&call.args),
+        origin: call.origin,
+        kind: call.kind,
+        is_recordable: call.is_recordable,
+        is_delegating: call.is_delegating,
+        source: &call.source,
+        micros: call.answer.as_ref().map(|answered| answered.micros),
+        touches: call
+            .touches
+            .iter()
+            .map(|touch| TouchView {
+                point: touch.point,
+                bounds: touch.bounds,
+                what: clip(&touch.what, LONGEST).into_owned(),
+            })
+            .collect(),
+        waits: call.waits.iter().map(wait).collect(),
+        notes: call.notes.iter().map(note).collect(),
+        pictures: call.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
+        answer: call.answer.as_ref().map(|answered| answer(&answered.answer)),
+    }
+}
+
+fn answer(answer: &Answer) -> AnswerView<'_> {
+    match answer {
+        Answer::Outcome(outcome) => AnswerView::Outcome {
+            variant: &outcome.variant,
+            text: clip(&outcome.text, LONGEST).into_owned(),
+            structured: outcome.structured.as_ref().map(value),
+            attachments: &outcome.attachments,
+            delegates: outcome
+                .delegates
+                .iter()
+                .map(|delegate| (delegate.tool.as_str(), values(&delegate.args)))
+                .collect(),
+            remembered: values(&outcome.memory.set),
+            forgotten: &outcome.memory.deleted,
+        },
+        Answer::Fault { exit, message } => {
+            AnswerView::Fault { exit: *exit, message: clip(message, LONGEST).into_owned() }
+        }
+    }
+}
+
+fn wait(wait: &Wait) -> WaitView {
+    WaitView {
+        what: clip(&wait.what, LONGEST).into_owned(),
+        micros: wait.micros,
+        met: wait.met,
+        saw: clip(&wait.saw, LONGEST).into_owned(),
+    }
+}
+
+fn note(note: &Note) -> NoteView<'_> {
+    NoteView { level: note.level, text: clip(&note.text, LONGEST) }
+}
+
+fn picture_view(picture: &Picture, album: &mut Album) -> PictureView {
+    PictureView {
+        moment: picture.moment,
+        file: picture.file.clone(),
+        screen: picture.screen,
+        kept: album.picture(&picture.file),
+        tree: picture.tree.as_ref().map(|tree| album.tree(tree)),
+        tree_file: picture.tree.clone(),
+    }
+}
+
+/// Values are sent as text, since JavaScript would round long numbers.
+fn values(map: &Map<String, Value>) -> Vec<(&str, String)> {
+    map.iter().map(|(name, field)| (name.as_str(), value(field))).collect()
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) => clip(text, LONGEST).into_owned(),
+        other => clip(&format!("{other:#}"), LONGEST).into_owned(),
+    }
+}
+
+/// JSON that may stand in a script element: only strings hold `<`, and there it has another spelling.
+fn json(value: &impl Serialize) -> String {
+    let json = serde_json::to_string(value).expect("the page's own types have string keys only");
+    json.replace('<', "\\u003c")
+}
+
+fn shelve(store: &mut String, what: &str, idx: usize, json: &str) {
+    let written = writeln!(store, r#"<script type="application/json" id="{what}-{idx}">{json}</script>"#);
+    written.expect("a string takes any text");
+}
+
+/// Fills the `{{slots}}` of the page in one pass, so that no content is taken for a slot.
+fn fill(page: &str, slots: &[(&str, String)]) -> String {
+    let mut parts = page.split("{{");
+    let mut filled = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (slot, rest) = part.split_once("}}").expect("every slot of the page is closed");
+        let content = slots.iter().find(|(name, _)| *name == slot);
+        filled.push_str(&content.expect("every slot of the page has a content").1);
+        filled.push_str(rest);
+    }
+    filled
+}
+
+fn digest(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text))
+}
+
+/// The attempts for a reader without JavaScript.
+fn table(run: &Run) -> String {
+    let mut rows = String::new();
+    for attempt in &run.attempts {
+        let cells = [
+            attempt.state().name(),
+            attempt.name(),
+            attempt.device.as_str(),
+            &attempt.number.to_string(),
+            &format!("{:.1} s", attempt.micros() as f64 / 1e6),
+            attempt.failure().map_or(attempt.message(), |failure| &failure.message),
+        ];
+        rows.push_str("<tr>");
+        for cell in cells {
+            let written = write!(rows, "<td>{}</td>", escape(&clip(cell, LONGEST_IN_INDEX)));
+            written.expect("a string takes any text");
+        }
+        rows.push_str("</tr>\n");
+    }
+    rows
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c if c.is_control() && c != '\n' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,13 @@
+//! What a run leaves for people and machines to read: a page, JUnit XML and a summary, all made from its
+//! event file and nothing else.
+
+mod album;
+mod clip;
+pub mod html;
+pub mod junit;
+pub mod model;
+pub mod summary;
+mod write;
+
+pub use model::{ReadError, Run};
+pub use write::{WriteError, Written, write};

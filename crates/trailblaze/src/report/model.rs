@@ -1,0 +1,595 @@
+//! A run as its events tell it: sessions, attempts, steps and calls, put together from `events.jsonl`.
+//!
+//! Any bytes can be read. What is torn, unknown or about nothing is counted and left out; what never ended
+//! is unfinished.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde_json::{Map, Value};
+use trailblaze_protocol::driver::AgentMode;
+use trailblaze_protocol::event::{
+    self, Answer, Called, Device, Event, Failure, Header, Level, Line, Moment, Origin, Parsed, Plan, StepKind,
+    ToolKind, TrailRef, Verdict,
+};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::geometry::{Point, Rect, Size};
+use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent, SessionId, StepId};
+
+/// The name of the event file in a run folder.
+pub const EVENTS: &str = "events.jsonl";
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("there is no `{EVENTS}` in `{}`", folder.display())]
+    NoEvents { folder: PathBuf },
+    #[error("cannot read `{}`", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// `None` where the first line is no header.
+    pub header: Option<Header>,
+    pub start: Option<Start>,
+    pub sessions: Vec<Session>,
+    /// In the order they started.
+    pub attempts: Vec<Attempt>,
+    /// Notes about the run as a whole.
+    pub notes: Vec<Note>,
+    /// `None` where the run was killed, or still goes on.
+    pub end: Option<End>,
+    /// The greatest time of any line, in microseconds since the run started.
+    pub last_at: u64,
+    pub unread: Unread,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    pub command: Vec<String>,
+    pub project: String,
+    pub seed: u64,
+    pub trails: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    pub exit: Exit,
+    pub micros: u64,
+}
+
+/// Lines that are not part of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unread {
+    /// Not JSON.
+    pub torn: usize,
+    /// JSON that this build has no name for.
+    pub unknown: usize,
+    /// About an attempt, step or call that the file does not tell of.
+    pub stray: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    pub id: SessionId,
+    pub device: Device,
+    pub target: Option<String>,
+    pub agent_mode: AgentMode,
+    pub tools: usize,
+    pub opened_at: u64,
+    pub closed: Option<Closed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    pub at: u64,
+    pub message: String,
+}
+
+/// One try of one trail. Calls are kept flat; steps and calls name theirs by place, and a parent always
+/// comes before its children.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    pub id: AttemptId,
+    pub session: SessionId,
+    /// The session's name where the session was never opened.
+    pub device: DeviceId,
+    pub trail: TrailRef,
+    pub number: u32,
+    pub started_at: u64,
+    pub end: Option<AttemptEnd>,
+    /// When it ended; for an unfinished one, when the run did.
+    pub last_at: u64,
+    pub standing: Standing,
+    pub steps: Vec<Step>,
+    pub calls: Vec<Call>,
+    /// Calls whose parent the file does not tell of.
+    pub loose: Vec<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptEnd {
+    pub verdict: Verdict,
+    pub message: String,
+    pub failure: Option<Box<Failure>>,
+}
+
+/// What an attempt means next to the others of its trail on its device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standing {
+    /// It counts as it ended.
+    #[default]
+    Counts,
+    /// It did not pass, and the trail was tried again.
+    Retried,
+    /// It passed where an earlier one did not.
+    Flaky,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub id: StepId,
+    pub index: usize,
+    pub kind: StepKind,
+    pub text: String,
+    pub plan: Plan,
+    pub started_at: u64,
+    pub end: Option<StepEnd>,
+    pub calls: Vec<usize>,
+    pub pictures: Vec<Picture>,
+    pub notes: Vec<Note>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepEnd {
+    pub at: u64,
+    pub verdict: Verdict,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub id: CallId,
+    pub tool: String,
+    pub args: Map<String, Value>,
+    pub origin: Origin,
+    pub kind: ToolKind,
+    pub is_recordable: bool,
+    pub is_delegating: bool,
+    pub source: String,
+    pub at: u64,
+    pub children: Vec<usize>,
+    pub touches: Vec<Touch>,
+    pub waits: Vec<Wait>,
+    pub notes: Vec<Note>,
+    pub pictures: Vec<Picture>,
+    pub answer: Option<Answered>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touch {
+    pub point: Option<Point>,
+    pub bounds: Option<Rect>,
+    pub what: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    pub what: String,
+    pub micros: u64,
+    pub met: bool,
+    pub saw: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub at: u64,
+    pub level: Level,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub at: u64,
+    pub moment: Moment,
+    pub file: String,
+    pub screen: Size,
+    pub tree: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    pub micros: u64,
+    pub answer: Answer,
+}
+
+/// How an attempt or a step stands: its verdict, or that it has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    Passed,
+    Failed,
+    Errored,
+    Misused,
+    Skipped,
+    Cancelled,
+    Bug,
+    Unfinished,
+}
+
+impl State {
+    pub const ALL: [State; 8] = [
+        State::Passed,
+        State::Failed,
+        State::Errored,
+        State::Misused,
+        State::Skipped,
+        State::Cancelled,
+        State::Bug,
+        State::Unfinished,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Passed => "passed",
+            State::Failed => "failed",
+            State::Errored => "errored",
+            State::Misused => "misused",
+            State::Skipped => "skipped",
+            State::Cancelled => "cancelled",
+            State::Bug => "bug",
+            State::Unfinished => "unfinished",
+        }
+    }
+
+    /// Whether somebody should look at it.
+    pub fn is_bad(self) -> bool {
+        !matches!(self, State::Passed | State::Skipped)
+    }
+}
+
+impl From<Option<Verdict>> for State {
+    fn from(verdict: Option<Verdict>) -> State {
+        match verdict {
+            Some(Verdict::Passed) => State::Passed,
+            Some(Verdict::Failed) => State::Failed,
+            Some(Verdict::Errored) => State::Errored,
+            Some(Verdict::Misused) => State::Misused,
+            Some(Verdict::Skipped) => State::Skipped,
+            Some(Verdict::Cancelled) => State::Cancelled,
+            Some(Verdict::Bug) => State::Bug,
+            None => State::Unfinished,
+        }
+    }
+}
+
+impl Run {
+    pub fn read(folder: &Path) -> Result<Run, ReadError> {
+        let path = folder.join(EVENTS);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Run::from_bytes(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(ReadError::NoEvents { folder: folder.to_path_buf() })
+            }
+            Err(source) => Err(ReadError::Io { path, source }),
+        }
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Run {
+        let mut reader = Reader::default();
+        for (idx, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let line = String::from_utf8_lossy(line);
+            let line = line.trim();
+            if !line.is_empty() {
+                reader.take_line(idx, line);
+            }
+        }
+        reader.run.settle()
+    }
+
+    /// The run's name, or a dash where there is no header.
+    pub fn id(&self) -> &str {
+        self.header.as_ref().map_or("-", |header| header.run.as_str())
+    }
+
+    /// Whether a newer build wrote the file, in a format that this one may only half understand.
+    pub fn is_newer(&self) -> bool {
+        self.header.as_ref().is_some_and(|header| header.trailblaze_events > event::VERSION)
+    }
+
+    pub fn micros(&self) -> u64 {
+        self.end.map_or(self.last_at, |end| end.micros)
+    }
+
+    /// The devices of the run, each once, in the order they appeared.
+    pub fn devices(&self) -> Vec<&DeviceId> {
+        let sessions = self.sessions.iter().map(|session| &session.device.id);
+        let mut devices: Vec<&DeviceId> = Vec::new();
+        for device in sessions.chain(self.attempts.iter().map(|attempt| &attempt.device)) {
+            if !devices.contains(&device) {
+                devices.push(device);
+            }
+        }
+        devices
+    }
+
+    /// Tells retried and flaky attempts from those that count, and lets unfinished ones last as long as the run.
+    fn settle(mut self) -> Run {
+        let mut tries: HashMap<(String, String, DeviceId), Vec<usize>> = HashMap::new();
+        for (idx, attempt) in self.attempts.iter().enumerate() {
+            let trail = &attempt.trail;
+            tries.entry((trail.id.clone(), trail.path.clone(), attempt.device.clone())).or_default().push(idx);
+        }
+        for attempt in self.attempts.iter_mut().filter(|attempt| attempt.end.is_none()) {
+            attempt.last_at = self.last_at;
+        }
+        for tries in tries.into_values() {
+            let mut was_retried = false;
+            for (nth, idx) in tries.iter().enumerate() {
+                let attempt = &mut self.attempts[*idx];
+                let state = attempt.state();
+                if state.is_bad() && nth + 1 < tries.len() {
+                    attempt.standing = Standing::Retried;
+                    was_retried = true;
+                } else if state == State::Passed && was_retried {
+                    attempt.standing = Standing::Flaky;
+                }
+            }
+        }
+        self
+    }
+}
+
+impl Attempt {
+    pub fn state(&self) -> State {
+        State::from(self.end.as_ref().map(|end| end.verdict))
+    }
+
+    pub fn micros(&self) -> u64 {
+        self.last_at.saturating_sub(self.started_at)
+    }
+
+    /// The title, or the id of a trail without one.
+    pub fn name(&self) -> &str {
+        let trail = &self.trail;
+        [&trail.title, &trail.id, &trail.path].into_iter().find(|text| !text.trim().is_empty()).map_or("-", |text| text)
+    }
+
+    pub fn message(&self) -> &str {
+        self.end.as_ref().map_or("", |end| end.message.as_str())
+    }
+
+    pub fn failure(&self) -> Option<&Failure> {
+        self.end.as_ref()?.failure.as_deref()
+    }
+
+    /// The step that the failure names; else the one that ended badly or, in an unfinished attempt, last.
+    pub fn failing_step(&self) -> Option<&Step> {
+        let named = self.failure().and_then(|failure| failure.step.as_ref());
+        match named.and_then(|id| self.steps.iter().rfind(|step| step.id == *id)) {
+            Some(step) => Some(step),
+            None if self.state().is_bad() => self.steps.iter().rfind(|step| step.state().is_bad()),
+            None => None,
+        }
+    }
+
+    /// All pictures, in the order they were taken.
+    pub fn pictures(&self) -> Vec<&Picture> {
+        let of_steps = self.steps.iter().flat_map(|step| &step.pictures);
+        let mut pictures: Vec<&Picture> = of_steps.chain(self.calls.iter().flat_map(|call| &call.pictures)).collect();
+        pictures.sort_by_key(|picture| picture.at);
+        pictures
+    }
+
+    /// The pictures that were taken because something failed, each file once.
+    pub fn failure_pictures(&self) -> Vec<&Picture> {
+        let mut pictures: Vec<&Picture> = Vec::new();
+        for picture in self.pictures() {
+            if picture.moment == Moment::Failure && pictures.iter().all(|known| known.file != picture.file) {
+                pictures.push(picture);
+            }
+        }
+        pictures
+    }
+
+    /// The calls below `roots` with their depth, parents first.
+    pub fn walk(&self, roots: &[usize]) -> Vec<(usize, &Call)> {
+        let mut walked = Vec::new();
+        let mut open: Vec<(usize, usize)> = roots.iter().rev().map(|idx| (0, *idx)).collect();
+        while let Some((depth, idx)) = open.pop() {
+            let call = &self.calls[idx];
+            walked.push((depth, call));
+            open.extend(call.children.iter().rev().map(|child| (depth + 1, *child)));
+        }
+        walked
+    }
+}
+
+impl Step {
+    pub fn state(&self) -> State {
+        State::from(self.end.as_ref().map(|end| end.verdict))
+    }
+}
+
+/// Puts lines together. The maps hold the places of what has been told of; an id that comes twice means
+/// the latest.
+#[derive(Default)]
+struct Reader {
+    run: Run,
+    sessions: HashMap<SessionId, usize>,
+    attempts: HashMap<AttemptId, usize>,
+    steps: HashMap<StepId, (usize, usize)>,
+    calls: HashMap<CallId, (usize, usize)>,
+}
+
+/// The line is about something that the file does not tell of.
+struct Stray;
+
+impl Reader {
+    fn take_line(&mut self, idx: usize, text: &str) {
+        if idx == 0
+            && let Ok(header) = serde_json::from_str::<Header>(text)
+        {
+            self.run.header = Some(header);
+            return;
+        }
+        match Line::parse(text) {
+            Parsed::Line(line) => {
+                self.run.last_at = self.run.last_at.max(line.at);
+                if self.take_event(line.at, line.event).is_err() {
+                    self.run.unread.stray += 1;
+                }
+            }
+            Parsed::Unknown(_) => self.run.unread.unknown += 1,
+            Parsed::Torn => self.run.unread.torn += 1,
+        }
+    }
+
+    fn take_event(&mut self, at: u64, event: Event) -> Result<(), Stray> {
+        match event {
+            Event::RunStarted { command, project, seed, trails } => {
+                self.run.start = Some(Start { command, project, seed, trails });
+            }
+            Event::SessionOpened { session: id, device, target, agent_mode, tools } => {
+                self.sessions.insert(id.clone(), self.run.sessions.len());
+                let session = Session { id, device, target, agent_mode, tools, opened_at: at, closed: None };
+                self.run.sessions.push(session);
+            }
+            Event::AttemptStarted { attempt: id, session, trail, number } => {
+                self.attempts.insert(id.clone(), self.run.attempts.len());
+                let device = match self.sessions.get(&session) {
+                    Some(place) => self.run.sessions[*place].device.id.clone(),
+                    None => DeviceId::new(session.as_str()),
+                };
+                self.run.attempts.push(Attempt {
+                    id,
+                    session,
+                    device,
+                    trail,
+                    number,
+                    started_at: at,
+                    end: None,
+                    last_at: at,
+                    standing: Standing::default(),
+                    steps: Vec::new(),
+                    calls: Vec::new(),
+                    loose: Vec::new(),
+                });
+            }
+            Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
+                let place = *self.attempts.get(&attempt).ok_or(Stray)?;
+                let attempt = &mut self.run.attempts[place];
+                attempt.steps.push(Step {
+                    id: id.clone(),
+                    index,
+                    kind,
+                    text,
+                    plan,
+                    started_at: at,
+                    end: None,
+                    calls: Vec::new(),
+                    pictures: Vec::new(),
+                    notes: Vec::new(),
+                });
+                let nth = attempt.steps.len() - 1;
+                self.steps.insert(id, (place, nth));
+            }
+            Event::Called(called) => self.take_call(at, *called)?,
+            Event::Touched { call, point, bounds, what } => {
+                self.call(&call)?.touches.push(Touch { point, bounds, what });
+            }
+            Event::Waited { call, what, micros, met, saw } => {
+                self.call(&call)?.waits.push(Wait { what, micros, met, saw });
+            }
+            Event::Pictured(pictured) => {
+                let pictures = match &pictured.about {
+                    Parent::Step(step) => &mut self.step(step)?.pictures,
+                    Parent::Call(call) => &mut self.call(call)?.pictures,
+                };
+                pictures.push(Picture {
+                    at,
+                    moment: pictured.moment,
+                    file: pictured.file,
+                    screen: pictured.screen,
+                    tree: pictured.tree,
+                });
+            }
+            Event::Noted { about, level, text } => {
+                let notes = match about {
+                    None => &mut self.run.notes,
+                    Some(Parent::Step(step)) => &mut self.step(&step)?.notes,
+                    Some(Parent::Call(call)) => &mut self.call(&call)?.notes,
+                };
+                notes.push(Note { at, level, text });
+            }
+            Event::Answered { call, micros, answer } => {
+                self.call(&call)?.answer = Some(Answered { micros, answer });
+            }
+            Event::StepEnded { step, verdict, message } => {
+                self.step(&step)?.end = Some(StepEnd { at, verdict, message });
+            }
+            Event::AttemptEnded { attempt, verdict, message, failure } => {
+                let attempt = self.attempt(&attempt)?;
+                attempt.last_at = at;
+                attempt.end = Some(AttemptEnd { verdict, message, failure });
+            }
+            Event::SessionClosed { session, message } => {
+                let place = *self.sessions.get(&session).ok_or(Stray)?;
+                self.run.sessions[place].closed = Some(Closed { at, message });
+            }
+            Event::RunEnded { exit, micros } => self.run.end = Some(End { exit, micros }),
+        }
+        Ok(())
+    }
+
+    fn take_call(&mut self, at: u64, called: Called) -> Result<(), Stray> {
+        let place = *self.attempts.get(&called.attempt).ok_or(Stray)?;
+        let nth = self.run.attempts[place].calls.len();
+        let parent = match &called.parent {
+            Parent::Step(id) => self.steps.get(id),
+            Parent::Call(id) => self.calls.get(id),
+        };
+        let parent = parent.filter(|(attempt, _)| *attempt == place).map(|(_, nth)| *nth);
+        let attempt = &mut self.run.attempts[place];
+        let siblings = match (&called.parent, parent) {
+            (Parent::Step(_), Some(step)) => &mut attempt.steps[step].calls,
+            (Parent::Call(_), Some(call)) => &mut attempt.calls[call].children,
+            (_, None) => &mut attempt.loose,
+        };
+        siblings.push(nth);
+        attempt.calls.push(Call {
+            id: called.call.clone(),
+            tool: called.tool,
+            args: called.args,
+            origin: called.origin,
+            kind: called.kind,
+            is_recordable: called.is_recordable,
+            is_delegating: called.is_delegating,
+            source: called.source,
+            at,
+            children: Vec::new(),
+            touches: Vec::new(),
+            waits: Vec::new(),
+            notes: Vec::new(),
+            pictures: Vec::new(),
+            answer: None,
+        });
+        self.calls.insert(called.call, (place, nth));
+        Ok(())
+    }
+
+    fn attempt(&mut self, id: &AttemptId) -> Result<&mut Attempt, Stray> {
+        let place = *self.attempts.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place])
+    }
+
+    fn step(&mut self, id: &StepId) -> Result<&mut Step, Stray> {
+        let (place, nth) = *self.steps.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place].steps[nth])
+    }
+
+    fn call(&mut self, id: &CallId) -> Result<&mut Call, Stray> {
+        let (place, nth) = *self.calls.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place].calls[nth])
+    }
+}

@@ -1,0 +1,94 @@
+use std::fs;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use trailblaze::report::Run;
+use trailblaze::report::html::html;
+
+use crate::fixture::write_run;
+
+struct Page {
+    folder: tempfile::TempDir,
+    html: String,
+}
+
+impl Page {
+    fn new() -> Page {
+        let folder = tempfile::tempdir().unwrap();
+        write_run(folder.path());
+        let html = html(&Run::read(folder.path()).unwrap(), folder.path());
+        Page { folder, html }
+    }
+
+    /// The JSON of every script element whose id starts so.
+    fn stored(&self, prefix: &str) -> Vec<Value> {
+        let mark = format!(r#"<script type="application/json" id="{prefix}"#);
+        let after = self.html.split(&mark).skip(1);
+        after
+            .map(|rest| {
+                let (_, json) = rest.split_once('>').unwrap();
+                serde_json::from_str(json.split("</script>").next().unwrap()).unwrap()
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn no_text_of_the_run_becomes_markup() {
+    let page = Page::new();
+    let n_elements = 2 + page.stored("attempt-").len() + page.stored("tree-").len() + page.stored("picture-").len();
+    assert_eq!(page.html.matches("</script").count(), n_elements);
+    assert_eq!(page.html.matches("<img").count(), 0);
+    assert_eq!(page.html.matches("<svg onload").count(), 0);
+}
+
+#[test]
+fn a_page_needs_nothing_from_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let html = html(&Run::default(), folder.path()).replace("http://www.w3.org/2000/svg", "");
+    for way_out in [" src=", "http:", "https:", "//cdn", "@import", "url(", "fetch(", "XMLHttpRequest"] {
+        assert!(!html.contains(way_out), "{way_out}");
+    }
+}
+
+#[test]
+fn each_picture_is_embedded_once_by_content() {
+    let page = Page::new();
+    // `shelf-again.png` is `shelf.png` under another name, and `start.png` is shown twice.
+    assert_eq!(page.stored("picture-").len(), 4);
+    for name in ["start", "shelf", "cart", "failure"] {
+        let bytes = fs::read(page.folder.path().join(format!("pictures/{name}.png"))).unwrap();
+        let uri = format!("data:image/png;base64,{}", STANDARD.encode(bytes));
+        assert_eq!(page.html.matches(&uri).count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_picture_that_cannot_be_shown_says_why() {
+    let page = Page::new();
+    let hostile = &page.stored("attempt-")[2];
+    let pictures = hostile["steps"][0]["pictures"].as_array().unwrap();
+    let kept: Vec<_> = pictures.iter().map(|picture| picture["kept"]["lost"].as_str().unwrap()).collect();
+    assert_eq!(kept, ["is missing", "is outside the run folder", "is not a picture"]);
+    assert_eq!(pictures[1]["tree"]["lost"], "is outside the run folder");
+}
+
+#[test]
+fn the_detail_of_an_attempt_has_all_of_its_calls_and_exact_numbers() {
+    let page = Page::new();
+    let detail = &page.stored("attempt-")[0];
+    let calls = detail["steps"][1]["calls"].as_array().unwrap();
+    let tools: Vec<_> =
+        calls.iter().map(|call| (call["depth"].as_u64().unwrap(), call["tool"].as_str().unwrap())).collect();
+    assert_eq!(tools, [(0, "signIn"), (1, "tapOn"), (1, "inputText"), (1, "tapOn"), (2, "waitForIdle")]);
+    assert!(calls[3]["args"][1][1].as_str().unwrap().contains("9007199254740993"));
+    assert_eq!(page.stored("index")[0]["seed"], "18446744073709551557");
+}
+
+#[test]
+fn a_long_value_is_cut_and_says_so() {
+    let page = Page::new();
+    let long = page.stored("attempt-")[2]["steps"][0]["calls"][0]["args"][1][1].as_str().unwrap().to_string();
+    assert!(long.len() < 70_000 && long.ends_with("more bytes are in events.jsonl)"), "{} bytes", long.len());
+}
