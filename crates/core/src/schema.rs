@@ -28,7 +28,9 @@ pub struct Schema {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Misfit {
     pub missing: Vec<String>,
-    /// Full sentences, each naming its argument.
+    /// Arguments that the tool does not take, in full sentences.
+    pub unknown: Vec<String>,
+    /// Values that do not fit, in full sentences, each naming its argument.
     pub wrong: Vec<String>,
 }
 
@@ -90,7 +92,7 @@ impl Schema {
             Ok(validator) => validator,
             Err(error) => {
                 let wrong = vec![format!("the tool's own schema is broken: {error}")];
-                return Err(Misfit { wrong, missing: Vec::new() });
+                return Err(Misfit { wrong, ..Misfit::default() });
             }
         };
         let value = Value::Object(args.clone());
@@ -106,7 +108,7 @@ impl Schema {
                     misfit.missing.push(property.as_str().unwrap_or_default().to_string());
                 }
                 ValidationErrorKind::AdditionalProperties { unexpected } if name.is_empty() => {
-                    misfit.wrong.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
+                    misfit.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
                 }
                 _ if name.is_empty() => misfit.wrong.push(error.to_string()),
                 _ => misfit.wrong.push(format!("`{name}`: {error}")),
@@ -128,7 +130,7 @@ impl Schema {
 impl std::fmt::Display for Misfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let missing = self.missing.iter().map(|name| format!("missing argument `{name}`"));
-        let all: Vec<String> = missing.chain(self.wrong.iter().cloned()).collect();
+        let all: Vec<String> = missing.chain(self.unknown.iter().chain(&self.wrong).cloned()).collect();
         f.write_str(&all.join("; "))
     }
 }

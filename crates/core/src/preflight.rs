@@ -1,0 +1,105 @@
+//! What can be said about a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
+
+use serde_json::{Map, Value};
+
+use crate::registry::Registry;
+use crate::template;
+use crate::tool::{Body, Tool};
+use crate::trail::{StepPlan, ToolCall, Trail};
+use crate::yaml::{Problem, Problems, to_json};
+
+/// All that keeps the trail from running on a device of these classifiers with these tools.
+pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    if trail.config.skip_reason(lineage).is_some() {
+        return Vec::new();
+    }
+    for step in trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps) {
+        match step.plan(lineage) {
+            StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
+                calls.iter().for_each(|call| check_call(call, registry, &mut problems));
+            }
+            StepPlan::Model => {
+                let device = lineage.first().map_or("this device", String::as_str);
+                problems.error_with_hint(
+                    step.text.span,
+                    format!("the step needs a model: it has neither `tools` nor a recording for {device}"),
+                    "record it once, for example in `trailblaze shell`, or write its `tools:`",
+                );
+            }
+        }
+    }
+    problems.into_vec()
+}
+
+/// What is wrong with the calls of YAML tools.
+pub fn check_tools(registry: &Registry) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for tool in registry.tools() {
+        let Body::Expansion(calls) = &tool.body else { continue };
+        for call in calls.iter() {
+            let mut problems = Problems::new(&call.source);
+            check_call(call, registry, &mut problems);
+            found.extend(problems.into_vec());
+        }
+    }
+    let tools: Vec<&Tool> = registry.tools().map(AsRef::as_ref).collect();
+    for cycle in crate::tool_files::cycles(&tools) {
+        let Some(Body::Expansion(calls)) = registry.get(&cycle[0]).map(|tool| &tool.body) else { continue };
+        let Some(call) = calls.iter().find(|call| call.tool.value == cycle[1]) else { continue };
+        let mut problems = Problems::new(&call.source);
+        problems.error(call.tool.span, format!("these tools call each other without end: {}", cycle.join(" → ")));
+        found.extend(problems.into_vec());
+    }
+    found
+}
+
+fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
+    let name = &call.tool.value;
+    let Some(tool) = registry.get(name) else {
+        match registry.suggestion(name) {
+            Some(hint) => problems.error_with_hint(call.tool.span, format!("unknown tool `{name}`"), hint),
+            None => problems.error(call.tool.span, format!("unknown tool `{name}`")),
+        }
+        return;
+    };
+    let mut typing = Problems::new(problems.source());
+    let args = match to_json(&call.args, tool.schema.json(), &mut typing) {
+        Some(Value::Object(args)) => args,
+        _ => {
+            for problem in typing.into_vec() {
+                match problem.hint {
+                    Some(hint) => problems.error_with_hint(problem.span, problem.message, hint),
+                    None => problems.error(problem.span, problem.message),
+                }
+            }
+            return;
+        }
+    };
+    let Err(misfit) = tool.schema.check(&args) else { return };
+    let has_templates = holds_template(&args);
+    for missing in &misfit.missing {
+        problems.error(call.tool.span, format!("`{name}` lacks the argument `{missing}`"));
+    }
+    for unknown in &misfit.unknown {
+        problems.error(call.args.span, format!("`{name}`: {unknown}"));
+    }
+    // What a template will stand for is known only when the call is made.
+    if !has_templates {
+        for wrong in &misfit.wrong {
+            problems.error(call.args.span, format!("`{name}`: {wrong}"));
+        }
+    }
+}
+
+fn holds_template(args: &Map<String, Value>) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::String(text) => template::has_token(text),
+            Value::Array(items) => items.iter().any(within),
+            Value::Object(map) => map.values().any(within),
+            _ => false,
+        }
+    }
+    args.values().any(within)
+}

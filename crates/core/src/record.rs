@@ -1,0 +1,243 @@
+//! The recording of an attempt: a fold over its events. Nothing is guessed from times; every call knows its parent.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+
+/// What a step comes to when it is replayed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedStep {
+    pub index: usize,
+    pub kind: StepKind,
+    pub text: String,
+    /// Each as `{tool: args}`.
+    pub calls: Vec<Value>,
+    /// Tools that did something which cannot be replayed: the step needs a model every time.
+    pub needs_model: Vec<String>,
+}
+
+/// The recording of one attempt, step by step. A step that was tried again counts as it went the last time.
+pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<RecordedStep> {
+    let mut steps: Vec<(StepId, RecordedStep)> = Vec::new();
+    let mut calls = Calls::default();
+    for event in events {
+        match event {
+            Event::StepStarted { step, attempt: of, index, kind, text, .. } if of == attempt => {
+                let empty =
+                    RecordedStep { index: *index, kind: *kind, text: text.clone(), calls: vec![], needs_model: vec![] };
+                steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
+                steps.push((step.clone(), empty));
+            }
+            Event::Called(called) => calls.open(called),
+            Event::Answered { call, answer, .. } => {
+                calls.answers.insert(call, answer);
+            }
+            _ => {}
+        }
+    }
+    steps
+        .into_iter()
+        .map(|(id, mut step)| {
+            for call in calls.of_step(&id) {
+                calls.record(call, &mut step);
+            }
+            step
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Calls<'e> {
+    /// In the order in which they were made.
+    children: HashMap<&'e Parent, Vec<&'e Called>>,
+    answers: HashMap<&'e CallId, &'e Answer>,
+}
+
+impl<'e> Calls<'e> {
+    fn open(&mut self, called: &'e Called) {
+        self.children.entry(&called.parent).or_default().push(called);
+    }
+
+    fn of_step(&self, step: &StepId) -> Vec<&'e Called> {
+        self.children.get(&Parent::Step(step.clone())).cloned().unwrap_or_default()
+    }
+
+    fn beneath(&self, call: &Called) -> Vec<&'e Called> {
+        self.children.get(&Parent::Call(call.call.clone())).cloned().unwrap_or_default()
+    }
+
+    fn record(&self, call: &Called, step: &mut RecordedStep) {
+        let Some(Answer::Outcome(outcome)) = self.answers.get(&call.call) else { return };
+        if outcome.is_error() || matches!(call.kind, ToolKind::Query | ToolKind::Meta) {
+            return;
+        }
+        if !outcome.delegates.is_empty() {
+            let delegates = self.beneath(call).into_iter().filter(|child| child.origin == Origin::Delegate);
+            delegates.for_each(|child| self.record(child, step));
+        } else if call.is_recordable {
+            step.calls.push(as_written(&call.tool, &call.args));
+        } else if !call.is_delegating || self.acted_beneath(call) {
+            step.needs_model.push(call.tool.clone());
+        }
+    }
+
+    fn acted_beneath(&self, call: &Called) -> bool {
+        self.beneath(call).into_iter().any(|child| child.kind == ToolKind::Action || self.acted_beneath(child))
+    }
+}
+
+fn as_written(tool: &str, args: &Map<String, Value>) -> Value {
+    json!({ tool: args })
+}
+
+/// Whether a recorded call speaks of elements in the words of one platform, or of points of one screen.
+pub fn is_bound_to_device(call: &Value) -> bool {
+    let bound = ["nodeSelector", "x", "y"];
+    call.as_object().into_iter().flatten().any(|(_, args)| bound.iter().any(|name| args.get(name).is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use trailblaze_protocol::event::Plan;
+    use trailblaze_protocol::ids::SessionId;
+    use trailblaze_protocol::outcome::{Delegate, Outcome};
+
+    use super::*;
+
+    /// Events of one step, from a small tree of calls.
+    struct Script(Vec<Event>);
+
+    struct Of<'s> {
+        parent: Parent,
+        origin: Origin,
+        kind: ToolKind,
+        is_recordable: bool,
+        is_delegating: bool,
+        outcome: Outcome,
+        tool: &'s str,
+    }
+
+    fn top(tool: &str) -> Of<'_> {
+        Of {
+            parent: Parent::Step(StepId::new("s0")),
+            origin: Origin::Step,
+            kind: ToolKind::Action,
+            is_recordable: true,
+            is_delegating: false,
+            outcome: Outcome::default(),
+            tool,
+        }
+    }
+
+    fn beneath<'s>(parent: &str, tool: &'s str, origin: Origin) -> Of<'s> {
+        Of { parent: Parent::Call(CallId::new(parent)), origin, ..top(tool) }
+    }
+
+    fn delegating(tool: &str) -> Of<'_> {
+        let delegate = Delegate { tool: "x".into(), args: Map::new() };
+        Of { is_recordable: false, is_delegating: true, outcome: Outcome::delegating(vec![delegate]), ..top(tool) }
+    }
+
+    impl Script {
+        fn step(mut self, id: &str, index: usize) -> Script {
+            self.0.push(Event::StepStarted {
+                step: StepId::new(id),
+                attempt: AttemptId::new("a"),
+                index,
+                kind: StepKind::Step,
+                text: "Do it".into(),
+                plan: Plan::Interactive,
+            });
+            self
+        }
+
+        fn call(mut self, of: Of<'_>) -> Script {
+            self.0.push(Event::Called(Box::new(Called {
+                call: CallId::new(of.tool),
+                parent: of.parent,
+                session: SessionId::new("session"),
+                attempt: AttemptId::new("a"),
+                tool: of.tool.into(),
+                args: Map::new(),
+                origin: of.origin,
+                kind: of.kind,
+                is_recordable: of.is_recordable,
+                is_delegating: of.is_delegating,
+                source: "built-in".into(),
+            })));
+            let answer = Answer::Outcome(Box::new(of.outcome));
+            self.0.push(Event::Answered { call: CallId::new(of.tool), micros: 1, answer });
+            self
+        }
+
+        fn check(self, expected: &[&str], needs_model: &[&str]) {
+            let steps = fold(&AttemptId::new("a"), &self.0);
+            assert_eq!(steps.len(), 1);
+            let names: Vec<&str> =
+                steps[0].calls.iter().filter_map(|call| call.as_object()?.keys().next().map(String::as_str)).collect();
+            assert_eq!(
+                (names.as_slice(), steps[0].needs_model.iter().map(String::as_str).collect::<Vec<_>>().as_slice()),
+                (expected, needs_model)
+            );
+        }
+    }
+
+    fn script() -> Script {
+        Script(Vec::new()).step("s0", 0)
+    }
+
+    #[test]
+    fn what_was_invoked_is_recorded_and_what_a_tool_did_itself_is_not() {
+        script().call(top("login")).call(beneath("login", "tap", Origin::Callback)).check(&["login"], &[]);
+        script().call(top("yamlTool")).call(beneath("yamlTool", "tap", Origin::Expansion)).check(&["yamlTool"], &[]);
+    }
+
+    #[test]
+    fn failures_and_queries_leave_nothing() {
+        script()
+            .call(Of { outcome: Outcome::failed("no"), ..top("tap") })
+            .call(Of { kind: ToolKind::Query, ..top("isVisible") })
+            .call(Of { kind: ToolKind::Meta, is_recordable: false, ..top("objectiveStatus") })
+            .call(Of { kind: ToolKind::Assertion, ..top("assertVisible") })
+            .check(&["assertVisible"], &[]);
+    }
+
+    #[test]
+    fn delegates_stand_in_for_their_tool_to_any_depth() {
+        script()
+            .call(delegating("flow"))
+            .call(beneath("flow", "isVisible", Origin::Callback))
+            .call(Of { parent: Parent::Call(CallId::new("flow")), origin: Origin::Delegate, ..delegating("login") })
+            .call(beneath("login", "tap", Origin::Delegate))
+            .call(beneath("flow", "pay", Origin::Delegate))
+            .check(&["tap", "pay"], &[]);
+    }
+
+    #[test]
+    fn an_unflagged_tool_that_answers_with_delegates_is_replaced_too() {
+        let outcome = delegating("tap").outcome;
+        script()
+            .call(Of { outcome, ..top("tap") })
+            .call(beneath("tap", "tapById", Origin::Delegate))
+            .check(&["tapById"], &[]);
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_replayed_makes_its_step_need_a_model() {
+        script()
+            .call(Of { is_recordable: false, ..top("judgeColours") })
+            .call(beneath("judgeColours", "tap", Origin::Callback))
+            .check(&[], &["judgeColours"]);
+    }
+
+    #[test]
+    fn only_the_last_try_of_a_step_counts() {
+        script()
+            .call(top("first"))
+            .step("s1", 0)
+            .call(Of { parent: Parent::Step(StepId::new("s1")), ..top("second") })
+            .check(&["second"], &[]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, TrailRef, Verdict};
+use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use crate::cx::{Attempt, Cx};
+use crate::dispatch::{Call, dispatch};
+use crate::events::PicturePolicy;
+use crate::fault::{Fault, Stop};
+use crate::ids;
+use crate::memory::Memory;
+use crate::session::Session;
+use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
+
+/// One try of one trail.
+pub struct Try<'a> {
+    pub trail: &'a Trail,
+    pub about: TrailRef,
+    /// From 1.
+    pub number: u32,
+    pub memory: Memory,
+    pub cancel: CancellationToken,
+}
+
+/// How a try ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    pub attempt: AttemptId,
+    pub verdict: Verdict,
+    pub message: String,
+}
+
+/// Runs the trail from its trailhead to its end, or to the first step that fails.
+pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
+    let id = ids::attempt();
+    let Try { trail, about, number, memory, cancel } = attempt;
+    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session.id.clone(), trail: about, number });
+    let lineage = lineage(&session.device.description().classifiers);
+    let ended = match trail.config.skip_reason(&lineage) {
+        Some(reason) => {
+            Broken { verdict: Verdict::Skipped, message: reason.to_string(), failure: None, is_fatal: true }
+        }
+        None => {
+            let runner = Runner { session, attempt: Attempt::new(id.clone(), memory), lineage, cancel };
+            runner.run(trail).await
+        }
+    };
+    let Broken { verdict, message, failure, .. } = ended;
+    let failure = failure.map(Box::new);
+    session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
+    Ended { attempt: id, verdict, message }
+}
+
+struct Runner<'a> {
+    session: &'a Arc<Session>,
+    attempt: Arc<Attempt>,
+    lineage: Vec<String>,
+    cancel: CancellationToken,
+}
+
+/// How an attempt ended, and over what.
+struct Broken {
+    verdict: Verdict,
+    message: String,
+    failure: Option<Failure>,
+    /// Trying again is no use.
+    is_fatal: bool,
+}
+
+impl Runner<'_> {
+    async fn run(&self, trail: &Trail) -> Broken {
+        let head = trail.trailhead.iter().map(|head| &head.0);
+        for (index, step) in head.chain(&trail.steps).enumerate() {
+            if let Err(broken) = self.step_with_retries(index, step).await {
+                return broken;
+            }
+        }
+        Broken { verdict: Verdict::Passed, message: String::new(), failure: None, is_fatal: false }
+    }
+
+    async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
+        let tries = step.max_retries.unwrap_or(0) + 1;
+        for number in 1..=tries {
+            let memory = self.attempt.memory().clone();
+            let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
+            let broken = match self.step(&id, index, step).await {
+                Ok(()) => return Ok(()),
+                Err(broken) => broken,
+            };
+            if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
+                return Err(broken);
+            }
+            *self.attempt.memory() = memory;
+            let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
+            self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
+        }
+        unreachable!("the last try returns")
+    }
+
+    async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), Broken> {
+        let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
+        let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
+            StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
+            StepPlan::Authored(calls) => (Plan::Authored, calls),
+            StepPlan::Model => (Plan::Model, &[]),
+        };
+        let needs_model = plan == Plan::Model;
+        self.session.emit(Event::StepStarted {
+            step: id.clone(),
+            attempt: self.attempt.id.clone(),
+            index,
+            kind: step.kind,
+            text: step.text.value.clone(),
+            plan,
+        });
+        let result = if needs_model {
+            let message = "it has no recording for this device, and there is no model to carry it out".to_string();
+            Err(Broken { verdict: Verdict::Misused, message, failure: None, is_fatal: true })
+        } else {
+            self.calls(&cx, calls).await
+        };
+        let (verdict, message) = match &result {
+            Ok(()) => (Verdict::Passed, String::new()),
+            Err(broken) => (broken.verdict, broken.message.clone()),
+        };
+        self.session.emit(Event::StepEnded { step: id.clone(), verdict, message });
+        result.map_err(|broken| {
+            let mut failure = broken.failure.unwrap_or_else(|| failure(None, &broken.message, None));
+            failure.step = Some(id.clone());
+            let message = format!("step {} \"{}\": {}", index + 1, step.text.value.trim(), broken.message);
+            Broken { message, failure: Some(failure), ..broken }
+        })
+    }
+
+    async fn calls(&self, cx: &Cx, calls: &[ToolCall]) -> Result<(), Broken> {
+        self.picture(cx, PicturePolicy::Step, Moment::Before).await?;
+        for call in calls {
+            let tool = &call.tool.value;
+            let broken = match dispatch(cx, Call::written(call, Origin::Step)).await {
+                Ok(outcome) if !outcome.is_error() => continue,
+                Ok(outcome) => Broken::failed(tool, &outcome),
+                Err(fault) => Broken::fault(tool, &fault),
+            };
+            // What the screen showed is worth more than a second failure to look at it.
+            let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
+            return Err(broken);
+        }
+        self.picture(cx, PicturePolicy::Step, Moment::After).await
+    }
+
+    async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<(), Broken> {
+        if self.session.pictures < policy {
+            return Ok(());
+        }
+        let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
+        shot.map_err(|stop| match stop {
+            Stop::Failed(outcome) => Broken::failed("screenshot", &outcome),
+            Stop::Fault(fault) => Broken::fault("screenshot", &fault),
+        })
+    }
+}
+
+impl Broken {
+    fn failed(tool: &str, outcome: &Outcome) -> Broken {
+        let message = format!("`{tool}` failed: {}", outcome.text);
+        let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
+        let is_fatal = outcome.variant == Variant::FatalError;
+        Broken { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal }
+    }
+
+    fn fault(tool: &str, fault: &Fault) -> Broken {
+        let verdict = match fault {
+            Fault::Cancelled => Verdict::Cancelled,
+            other => match other.exit() {
+                trailblaze_protocol::exit::Exit::Misused => Verdict::Misused,
+                trailblaze_protocol::exit::Exit::Bug => Verdict::Bug,
+                _ => Verdict::Errored,
+            },
+        };
+        Broken {
+            verdict,
+            message: fault.to_string(),
+            failure: Some(failure(Some(tool), &fault.to_string(), None)),
+            is_fatal: true,
+        }
+    }
+}
+
+fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
+    let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
+    Failure {
+        step: None,
+        call: None,
+        tool: tool.map(str::to_string),
+        message: message.to_string(),
+        expected: part("expected"),
+        saw: part("saw"),
+    }
+}
