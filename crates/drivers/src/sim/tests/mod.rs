@@ -1,0 +1,1 @@
+//! The simulated device, through the port that the engine uses.
