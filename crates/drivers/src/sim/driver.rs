@@ -55,7 +55,7 @@ impl Sim {
     }
 
     /// The device as it is by now. A panic while it was held left it as a real device might be left: in use.
-    fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
+    pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
         let mut device = self.device.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         device.advance(now);
         device
@@ -90,7 +90,9 @@ impl Driver for Sim {
         device.here()?;
         let mut screen = device.observe();
         if want == Want::TreeAndPicture {
-            screen.picture = Some(picture(&device.scene(), &device.metrics, device.apps[device.front].app.accent()));
+            let app = &device.apps[device.front].app;
+            let address = screen.app.as_deref().unwrap_or(app.name());
+            screen.picture = Some(picture(&device.scene(), &device.metrics, app, address));
         }
         Ok(screen)
     }

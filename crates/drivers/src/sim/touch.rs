@@ -12,7 +12,6 @@ use super::layout::{Placed, What};
 struct Landed {
     what: What,
     id: Option<String>,
-    is_enabled: bool,
     item: Option<Item>,
     tap: Effects,
     double_tap: Effects,
@@ -27,7 +26,6 @@ impl Landed {
         Landed {
             what: placed.what,
             id: placed.id.clone(),
-            is_enabled: placed.is_enabled,
             item: placed.item.cloned(),
             tap: effects(|element| &element.tap),
             double_tap: effects(|element| &element.double_tap),

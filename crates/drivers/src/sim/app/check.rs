@@ -2,39 +2,59 @@
 
 use std::collections::HashMap;
 
-use trailblaze_core::yaml::{Problems, Spanned};
+use trailblaze_core::yaml::{Decode, Node, Problems, Spanned};
+use trailblaze_protocol::driver::Platform;
 
 use super::effect::{Does, Effects};
-use super::element::{Element, Role};
-use super::file::{App, Screen};
+use super::element::{Children, Element, Role};
+use super::file::Screen;
 
-pub fn check(app: &App, problems: &mut Problems) {
-    let check = Check {
-        screens: app.screens.iter().map(|(name, _)| name).collect(),
-        dialogs: app.dialogs.iter().map(|(name, _)| name).collect(),
-        lists: app.lists.iter().map(|(name, _)| name).collect(),
-    };
-    check.screen_exists(&app.start, problems);
-    for (_, screen) in app.links.iter() {
-        check.screen_exists(screen, problems);
+/// Checks the parts of a file that can be read, whatever is wrong with the others, so that all is told at once.
+pub fn check(node: &Node, problems: &mut Problems) {
+    let check = Check { screens: keys(node, "screens"), dialogs: keys(node, "dialogs"), lists: keys(node, "lists") };
+    if let Some(start) = part::<Spanned<String>>(node.get("start"), problems) {
+        check.screen_exists(&start, problems);
     }
-    for (_, screen) in app.screens.iter().chain(app.dialogs.iter()) {
-        check.screen(screen, problems);
+    for link in parts::<Spanned<String>>(node.get("links"), problems) {
+        check.screen_exists(&link, problems);
     }
-    let mut ids = HashMap::new();
-    for tab in &app.tabs.0 {
-        check.element(tab, &mut ids, problems);
+    for key in ["screens", "dialogs"] {
+        for screen in parts::<Screen>(node.get(key), problems) {
+            check.screen(&screen, problems);
+        }
+    }
+    if let Some(tabs) = part::<Children>(node.get("tabs"), problems) {
+        let mut ids = HashMap::new();
+        for tab in &tabs.0 {
+            check.element(tab, &mut ids, problems);
+        }
     }
 }
 
-struct Check<'a> {
-    screens: Vec<&'a str>,
-    dialogs: Vec<&'a str>,
-    lists: Vec<&'a str>,
+fn keys<'a>(node: &'a Node, key: &str) -> Vec<&'a str> {
+    let entries = node.get(key).and_then(Node::entries).unwrap_or_default();
+    entries.iter().filter_map(|(name, _)| name.raw()).collect()
 }
 
-impl<'a> Check<'a> {
-    fn screen(&self, screen: &'a Screen, problems: &mut Problems) {
+/// A value, if it can be read; why it cannot was told before.
+fn part<T: Decode>(node: Option<&Node>, problems: &Problems) -> Option<T> {
+    T::decode(node?, &mut Problems::new(problems.source()))
+}
+
+fn parts<T: Decode>(node: Option<&Node>, problems: &Problems) -> Vec<T> {
+    let entries = node.and_then(Node::entries).unwrap_or_default();
+    entries.iter().filter_map(|(_, value)| part(Some(value), problems)).collect()
+}
+
+/// The names that a file gives.
+struct Check<'n> {
+    screens: Vec<&'n str>,
+    dialogs: Vec<&'n str>,
+    lists: Vec<&'n str>,
+}
+
+impl Check<'_> {
+    fn screen(&self, screen: &Screen, problems: &mut Problems) {
         for effects in [&screen.arrive, &screen.back, &screen.enter].into_iter().chain(screen.swipe.all()) {
             self.effects(effects, problems);
         }
@@ -44,7 +64,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn element(&self, element: &'a Element, ids: &mut HashMap<&'a str, &'a Element>, problems: &mut Problems) {
+    fn element<'a>(&self, element: &'a Element, ids: &mut HashMap<&'a str, &'a Element>, problems: &mut Problems) {
         match &element.id {
             Some(id) => match ids.get(id.value.as_str()) {
                 Some(first) if can_meet(first, element) => {
@@ -77,9 +97,7 @@ impl<'a> Check<'a> {
         for effect in &effects.0 {
             match &effect.does {
                 Does::Goto(screen) => self.screen_exists(screen, problems),
-                Does::Dialog(dialog) if !self.dialogs.contains(&dialog.value.as_str()) => {
-                    problems.unknown(dialog.span, "dialog", &dialog.value, self.dialogs.iter().copied());
-                }
+                Does::Dialog(dialog) => exists("dialog", dialog, &self.dialogs, problems),
                 Does::Append(append) => self.list_exists(&append.to, problems),
                 Does::Empty(list) => self.list_exists(list, problems),
                 _ => {}
@@ -88,21 +106,26 @@ impl<'a> Check<'a> {
     }
 
     fn screen_exists(&self, screen: &Spanned<String>, problems: &mut Problems) {
-        if !self.screens.contains(&screen.value.as_str()) {
-            problems.unknown(screen.span, "screen", &screen.value, self.screens.iter().copied());
-        }
+        exists("screen", screen, &self.screens, problems);
     }
 
     fn list_exists(&self, list: &Spanned<String>, problems: &mut Problems) {
-        if !self.lists.contains(&list.value.as_str()) {
-            problems.unknown(list.span, "list", &list.value, self.lists.iter().copied());
-        }
+        exists("list", list, &self.lists, problems);
+    }
+}
+
+fn exists(what: &str, name: &Spanned<String>, known: &[&str], problems: &mut Problems) {
+    let Spanned { value, span } = name;
+    if known.is_empty() {
+        problems.error(*span, format!("unknown {what} `{value}`: the file has no {what}s"));
+    } else if !known.contains(&value.as_str()) {
+        problems.unknown(*span, what, value, known.iter().copied());
     }
 }
 
 /// Elements of different platforms may share an id.
 fn can_meet(one: &Element, other: &Element) -> bool {
-    trailblaze_protocol::driver::Platform::ALL.into_iter().any(|platform| one.is_on(platform) && other.is_on(platform))
+    Platform::ALL.into_iter().any(|platform| one.is_on(platform) && other.is_on(platform))
 }
 
 fn noun(role: Role) -> &'static str {

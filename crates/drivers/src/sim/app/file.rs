@@ -83,9 +83,9 @@ impl App {
             }
             return None;
         };
-        let app = App::decode(&node, problems)?;
-        check(&app, problems);
-        (!problems.has_errors()).then_some(app)
+        let app = App::decode(&node, problems);
+        check(&node, problems);
+        app.filter(|_| !problems.has_errors())
     }
 
     /// The JSON Schema of an app file.

@@ -77,7 +77,7 @@ impl<'a> Placer<'a> {
             Platform::Ios => (frame.width() - width) / 2,
             Platform::Android if can_go_back => px(60.0),
             Platform::Android => px(20.0),
-            Platform::Web | Platform::Desktop => (frame.width() - metrics.column) / 2,
+            Platform::Web | Platform::Desktop => (frame.width() - metrics.column) / 2 + px(20.0),
         };
         let height = font.line_height().ceil() as i32;
         let top = frame.top + (frame.height() - height) / 2;
@@ -107,7 +107,8 @@ impl<'a> Placer<'a> {
         };
         let mut bar = self.part(What::Tabs, frame);
         if metrics.has_tabs_on_top() {
-            let left = (metrics.width() - metrics.column) / 2;
+            // The line under a tab is narrower than the tab; it, and not the tab, stands above the column.
+            let left = (metrics.width() - metrics.column) / 2 + metrics.px(4.0);
             frame = Rect { left, right: left + metrics.px(120.0) * count, ..frame };
         }
         let width = frame.width() / count;

@@ -27,7 +27,7 @@ impl Painter {
                 let top = if self.metrics.has_tabs_on_top() { bottom - line } else { top };
                 self.edge(Rect { top, bottom: top + line, ..placed.frame });
             }
-            What::Scrim => self.canvas.fill_through(placed.frame, 0.0, Colour::rgb(0x000000), 0.45),
+            What::Scrim => self.canvas.darken(),
             What::Dialog => {
                 let radius = self.metrics.px(self.theme.card + 6.0) as f32;
                 self.canvas.fill(placed.frame, radius, self.theme.surface);
@@ -117,7 +117,7 @@ impl Painter {
     }
 
     /// The clock and the battery of a phone; the frame of a window elsewhere.
-    pub fn status_bar(&mut self) {
+    pub fn status_bar(&mut self, background: Colour, address: &str) {
         let metrics = self.metrics;
         let px = |units: f32| metrics.px(units);
         let frame = Rect::new(0, 0, metrics.width(), metrics.status_bar);
@@ -125,6 +125,7 @@ impl Painter {
         let font = metrics.type_at(Face::Medium, 13.0);
         let baseline = self.baseline(frame, font);
         if metrics.platform.is_mobile() {
+            self.canvas.fill(frame, 0.0, background);
             self.canvas.text(px(22.0) as f32, baseline, font, "9:41", self.theme.ink);
             let middle = frame.center().y;
             let battery = Rect::new(frame.right - px(44.0), middle - px(5.0), px(22.0), px(11.0));
@@ -139,5 +140,12 @@ impl Painter {
             let disc = Rect::new(px(14.0) + px(20.0) * idx as i32, frame.center().y - px(6.0), px(12.0), px(12.0));
             self.canvas.fill(disc, px(6.0) as f32, Colour::rgb(colour));
         }
+        let font = metrics.type_at(Face::Regular, 13.0);
+        let field =
+            Rect { left: px(90.0), top: px(5.0), right: frame.right - px(90.0), bottom: frame.bottom - px(5.0) };
+        if metrics.platform == Platform::Web {
+            self.canvas.fill(field, px(13.0) as f32, self.theme.surface);
+        }
+        self.write_centred(field, font, address, self.theme.quiet);
     }
 }

@@ -9,17 +9,19 @@ mod theme;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::{Rect, Size};
 
-use super::app::Colour;
+use super::app::App;
 use super::layout::{Metrics, Placed, What};
 use canvas::Canvas;
 use theme::Theme;
 
-pub fn picture(scene: &Placed<'_>, metrics: &Metrics, accent: Option<Colour>) -> Picture {
-    let theme = Theme::of(metrics.platform, accent);
+/// A picture of a scene of an app. `address` is what a browser shows above it.
+pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, address: &str) -> Picture {
+    let theme = Theme::of(metrics.platform, app.accent());
     let canvas = Canvas::new(metrics.size, metrics.picture_scale, theme.background);
     let mut painter = Painter { canvas, theme, metrics: *metrics };
+    let has_bar = scene.children.iter().any(|part| part.what == What::Bar);
+    painter.status_bar(if has_bar { painter.theme.bar } else { painter.theme.background }, address);
     painter.paint(scene, scene.frame);
-    painter.status_bar();
     let (size, pixels) = painter.canvas.into_rgba();
     Picture { size, pixels: Pixels::Rgba(pixels.into()) }
 }
