@@ -1,1 +1,3 @@
+//! Devices. A driver knows nothing of tools, trails or models.
 
+pub mod sim;

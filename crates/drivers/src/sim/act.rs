@@ -1,0 +1,172 @@
+//! One action on the device.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use trailblaze_core::driver::{Acted, Action, Direction, DriverError, LaunchMode, Target};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::geometry::Point;
+
+use super::device::{Device, Installed};
+
+impl Device {
+    pub fn act(&mut self, target: &Target, action: &Action, now: Instant) -> Result<Acted, DriverError> {
+        if !is_supported(self.platform(), action) {
+            let action = action.name().to_string();
+            return Err(DriverError::Unsupported { action, platform: self.platform() });
+        }
+        match action {
+            Action::Tap => self.tap(aim(target, action)?, now),
+            Action::DoubleTap => self.double_tap(aim(target, action)?, now),
+            Action::LongPress => self.long_press(aim(target, action)?, now),
+            Action::InputText { text } => {
+                self.focus_on(target, now);
+                self.input_text(text, now)?;
+            }
+            Action::SetText { text } => {
+                self.focus_on(target, now);
+                self.set_text(text, now)?;
+            }
+            Action::EraseText { count } => {
+                self.focus_on(target, now);
+                self.erase_text(*count, now)?;
+            }
+            Action::PasteClipboard => {
+                self.focus_on(target, now);
+                let text = self.clipboard.clone();
+                self.input_text(&text, now)?;
+            }
+            Action::SetClipboard { text } => self.clipboard.clone_from(text),
+            Action::PressKey { key } => self.press(*key, now)?,
+            Action::HideKeyboard => self.shown_mut().focus = None,
+            Action::Swipe { from, to, .. } => self.swipe(*from, *to, now),
+            Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount),
+            Action::Pinch { scale } => self.pinch(*scale),
+            Action::LaunchApp { app, mode } => self.launch(app, *mode, now)?,
+            Action::StopApp { app } => {
+                let idx = self.app(app)?;
+                self.stop(idx, now);
+            }
+            Action::ClearAppData { app } => {
+                let idx = self.app(app)?;
+                self.stop(idx, now);
+                self.apps[idx].state.clear();
+            }
+            Action::GrantPermission { app, permission } => {
+                let idx = self.app(app)?;
+                self.apps[idx].state.set(&format!("permission.{permission}"), "granted".to_string());
+            }
+            Action::OpenUrl { url } => self.open_url(url, now)?,
+            Action::SetNetwork { connected } => {
+                let network = if *connected { "online" } else { "offline" };
+                for installed in &mut self.apps {
+                    installed.state.set("network", network.to_string());
+                }
+            }
+            Action::Shell { command } => return Ok(self.shell(command, now)),
+            Action::EvaluateJs { script } => return self.evaluate(script),
+            Action::ListApps => {
+                let ids = self.ids();
+                return Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)) });
+            }
+        }
+        Ok(Acted::default())
+    }
+
+    /// A tap gives the target the focus, if there is one.
+    fn focus_on(&mut self, target: &Target, now: Instant) {
+        if let Some(point) = target.point() {
+            self.tap(point, now);
+        }
+    }
+
+    /// Moves the view: scrolling down shows what is further down.
+    fn scroll(&mut self, target: &Target, direction: Direction, amount: Option<u32>) {
+        let default = self.metrics.height() as u32 * 2 / 5;
+        let pixels = i32::try_from(amount.unwrap_or(default)).unwrap_or(i32::MAX / 4);
+        let by = match direction {
+            Direction::Down => pixels,
+            Direction::Up => -pixels,
+            Direction::Left | Direction::Right => return,
+        };
+        match target.point() {
+            Some(point) => self.scroll_at(point, by),
+            None => self.scroll_any(by),
+        };
+    }
+
+    fn pinch(&mut self, scale: f64) {
+        let Installed { app, state } = &mut self.apps[self.front];
+        let zoom: f64 = state.scope(app, None).value("zoom").parse().unwrap_or(1.0);
+        state.set("zoom", format!("{:.2}", zoom * scale));
+    }
+
+    fn launch(&mut self, id: &str, mode: LaunchMode, now: Instant) -> Result<(), DriverError> {
+        let idx = self.app(id)?;
+        let state = &mut self.apps[idx].state;
+        match mode {
+            LaunchMode::Reinstall => state.clear(),
+            LaunchMode::ForceRestart => state.stop(),
+            LaunchMode::Resume => {}
+        }
+        self.bring_to_front(idx, now);
+        Ok(())
+    }
+
+    pub fn stop(&mut self, idx: usize, now: Instant) {
+        self.apps[idx].state.stop();
+        if self.front == idx {
+            self.go_home(now);
+        }
+    }
+
+    fn open_url(&mut self, url: &str, now: Instant) -> Result<(), DriverError> {
+        let platform = self.platform();
+        let opened = self.apps.iter().enumerate().skip(1).find_map(|(idx, installed)| {
+            installed.app.screen_for_link(url, platform).map(|screen| (idx, screen.to_string()))
+        });
+        let Some((idx, screen)) = opened else {
+            let reason = format!("no app on this device opens `{url}`; there are: {}", self.ids().join(", "));
+            return Err(DriverError::Refused { reason });
+        };
+        self.bring_to_front(idx, now);
+        let Installed { app, state } = &mut self.apps[idx];
+        let leave = state.open(app, &screen, now);
+        self.leave(leave, now);
+        Ok(())
+    }
+
+    fn evaluate(&self, script: &str) -> Result<Acted, DriverError> {
+        let front = &self.apps[self.front];
+        let scope = front.state.scope(&front.app, None);
+        let text = match script.trim().trim_end_matches(';').trim_start_matches("return ") {
+            "document.title" => scope.fill(scope.screen().title.as_deref().unwrap_or(front.app.name())),
+            "location.href" | "window.location.href" => self.front_id(),
+            _ => {
+                let known = "`document.title` and `location.href`";
+                let reason = format!("a simulated browser evaluates only {known}, not `{script}`");
+                return Err(DriverError::Refused { reason });
+            }
+        };
+        Ok(Acted { value: Some(Value::from(text.clone())), text })
+    }
+
+    pub fn app(&self, id: &str) -> Result<usize, DriverError> {
+        self.installed(id).ok_or_else(|| DriverError::Refused {
+            reason: format!("the app `{id}` is not installed; there are: {}", self.ids().join(", ")),
+        })
+    }
+}
+
+fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
+    target.point().ok_or_else(|| DriverError::Refused { reason: format!("`{}` needs a place to touch", action.name()) })
+}
+
+fn is_supported(platform: Platform, action: &Action) -> bool {
+    match action {
+        Action::Pinch { .. } | Action::HideKeyboard => platform.is_mobile(),
+        Action::GrantPermission { .. } | Action::Shell { .. } => platform == Platform::Android,
+        Action::EvaluateJs { .. } => platform == Platform::Web,
+        Action::SetNetwork { .. } => matches!(platform, Platform::Android | Platform::Web),
+        _ => true,
+    }
+}

@@ -1,0 +1,170 @@
+//! What a touch, a key, a text or time does.
+
+use serde_json::{Value, json};
+use trailblaze_core::table;
+use trailblaze_core::yaml::{Decode, Entries, Millis, Node, Problems, Span, Spanned};
+
+/// One thing that happens, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    pub conditions: Conditions,
+    pub after: Option<Millis>,
+    pub does: Does,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Does {
+    Goto(Spanned<String>),
+    Back,
+    Home,
+    Set(Entries<String>),
+    Add(Entries<String>),
+    Toggle(String),
+    Dialog(Spanned<String>),
+    Dismiss,
+    Toast(String),
+    Append(Append),
+    Empty(Spanned<String>),
+    Open(String),
+}
+
+/// When something is shown, enabled or done.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conditions {
+    /// All of them hold.
+    pub when: Entries<String>,
+    /// None of them holds.
+    pub unless: Entries<String>,
+}
+
+table! {
+    /// A row to add to a list.
+    pub struct Append {
+        /// The list.
+        "to" => to: Spanned<String>,
+        /// The values of the new row, which comes first.
+        "item" => item: Entries<String>,
+    }
+}
+
+table! {
+    /// An effect: one thing to do, and when to do it.
+    pub struct Row {
+        /// Only if all of these values of the state are so.
+        "when" => when: Entries<String> = Entries::default(),
+        /// Only if none of these values of the state is so.
+        "unless" => unless: Entries<String> = Entries::default(),
+        /// So much later, if the app is still on the same screen.
+        "after" => after: Option<Millis> = None,
+        /// Opens a screen.
+        "goto" => goto: Option<Spanned<String>> = None,
+        /// Goes back to the screen before.
+        "back" => back: bool = false,
+        /// Leaves the app for the home screen.
+        "home" => home: bool = false,
+        /// Sets values of the state.
+        "set" => set: Option<Entries<String>> = None,
+        /// Adds a number, which may be negative, to values of the state.
+        "add" => add: Option<Entries<String>> = None,
+        /// Turns a value of the state from `true` to `false`, or back.
+        "toggle" => toggle: Option<String> = None,
+        /// Shows a dialog.
+        "dialog" => dialog: Option<Spanned<String>> = None,
+        /// Closes the dialog in front.
+        "dismiss" => dismiss: bool = false,
+        /// Shows a short message for two seconds.
+        "toast" => toast: Option<String> = None,
+        /// Adds a row to a list.
+        "append" => append: Option<Append> = None,
+        /// Removes all rows of a list.
+        "empty" => empty: Option<Spanned<String>> = None,
+        /// Opens another app by its id.
+        "open" => open: Option<String> = None,
+    }
+}
+
+const VERBS: &str = "goto, back, home, set, add, toggle, dialog, dismiss, toast, append, empty, open";
+
+impl Decode for Effect {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if let Some(word) = node.raw() {
+            let does = match word {
+                "back" => Does::Back,
+                "home" => Does::Home,
+                "dismiss" => Does::Dismiss,
+                _ => {
+                    problems.unknown(node.span, "effect", word, ["back", "home", "dismiss"]);
+                    return None;
+                }
+            };
+            return Some(Effect { conditions: Conditions::default(), after: None, does });
+        }
+        let row = Row::decode(node, problems)?;
+        let conditions = Conditions { when: row.when.clone(), unless: row.unless.clone() };
+        Some(Effect { conditions, after: row.after, does: verb(row, node.span, problems)? })
+    }
+
+    fn schema() -> Value {
+        json!({"anyOf": [{"enum": ["back", "home", "dismiss"]}, Row::schema()]})
+    }
+}
+
+fn verb(row: Row, span: Span, problems: &mut Problems) -> Option<Does> {
+    let mut verbs: Vec<Does> = [
+        row.goto.map(Does::Goto),
+        row.back.then_some(Does::Back),
+        row.home.then_some(Does::Home),
+        row.set.map(Does::Set),
+        row.add.map(Does::Add),
+        row.toggle.map(Does::Toggle),
+        row.dialog.map(Does::Dialog),
+        row.dismiss.then_some(Does::Dismiss),
+        row.toast.map(Does::Toast),
+        row.append.map(Does::Append),
+        row.empty.map(Does::Empty),
+        row.open.map(Does::Open),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match verbs.len() {
+        1 => verbs.pop(),
+        0 => {
+            problems.error_with_hint(span, "the effect does nothing", format!("add one of: {VERBS}"));
+            None
+        }
+        _ => {
+            problems.error_with_hint(span, "the effect does several things", "write each as its own item of the list");
+            None
+        }
+    }
+}
+
+/// A list of effects, or a single one.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Effects(pub Vec<Effect>);
+
+impl Effects {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of them opens this screen.
+    pub fn lead_to(&self, screen: &str) -> bool {
+        self.0.iter().any(|effect| matches!(&effect.does, Does::Goto(to) if to.value == screen))
+    }
+}
+
+impl Decode for Effects {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if node.items().is_some() {
+            return Vec::decode(node, problems).map(Effects);
+        }
+        Effect::decode(node, problems).map(|effect| Effects(vec![effect]))
+    }
+
+    fn schema() -> Value {
+        let one = json!({"$ref": "#/$defs/effect"});
+        json!({"anyOf": [one, {"type": "array", "items": one}]})
+    }
+}

@@ -1,0 +1,12 @@
+//! The app file: what a simulated app shows, and what it does when it is touched.
+
+mod check;
+mod colour;
+mod effect;
+mod element;
+mod file;
+
+pub use colour::Colour;
+pub use effect::{Conditions, Does, Effect, Effects};
+pub use element::{Element, Look, Role, Swipes};
+pub use file::{App, Item, Screen, demo_app, launcher};

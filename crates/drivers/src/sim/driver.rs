@@ -1,0 +1,141 @@
+//! The simulated device as the engine sees it.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use trailblaze_core::screen::{Screen, Shape, SnapshotId};
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::ids::DeviceId;
+
+use super::app::App;
+use super::device::Device;
+use super::dice::Dice;
+use super::faults::Faults;
+use super::layout::Metrics;
+use super::paint::picture;
+
+/// A simulated device. It does the same things on every run of the same seed and device id.
+pub struct Sim {
+    description: Description,
+    device: Mutex<Device>,
+    changed: Notify,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    pub seed: u64,
+    pub faults: Faults,
+}
+
+impl Sim {
+    /// Needs no device, but a runtime: its clock is Tokio's.
+    pub fn open(id: DeviceId, platform: Platform, driver: DriverKey, apps: Vec<Arc<App>>, options: Options) -> Sim {
+        let metrics = Metrics::of(platform);
+        let shape = Shape::for_driver(&driver, platform);
+        let (classifiers, summary): (&[&str], &str) = match platform {
+            Platform::Android => (&["android", "phone"], "simulated android phone"),
+            Platform::Ios => (&["ios", "iphone"], "simulated iphone"),
+            Platform::Web => (&["web"], "simulated web browser"),
+            Platform::Desktop => (&["desktop"], "simulated desktop"),
+        };
+        let device = Device::new(metrics, shape, apps, options.faults, Dice::new(options.seed, id.as_str()));
+        let description = Description {
+            id,
+            platform,
+            driver,
+            shape,
+            size: metrics.size,
+            classifiers: classifiers.iter().map(|word| word.to_string()).collect(),
+            summary: summary.to_string(),
+        };
+        Sim { description, device: Mutex::new(device), changed: Notify::new() }
+    }
+
+    /// The device as it is by now. A panic while it was held left it as a real device might be left: in use.
+    pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
+        let mut device = self.device.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        device.advance(now);
+        device
+    }
+
+    /// Takes as long as a command takes on this device.
+    async fn pause(&self, budget: &Budget, what: &str) -> Result<(), DriverError> {
+        let latency = {
+            let mut device = self.device(Instant::now());
+            device.here()?;
+            device.latency()
+        };
+        if budget.cancel.is_cancelled() {
+            return Err(DriverError::Cancelled);
+        }
+        if latency.is_zero() {
+            return Ok(());
+        }
+        budget.run(what, tokio::time::sleep(latency)).await
+    }
+}
+
+#[async_trait]
+impl Driver for Sim {
+    fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+        self.pause(budget, "observe").await?;
+        let mut device = self.device(Instant::now());
+        device.here()?;
+        let mut screen = device.observe();
+        if want == Want::TreeAndPicture {
+            let app = &device.apps[device.front].app;
+            let address = screen.app.as_deref().unwrap_or(app.name());
+            screen.picture = Some(picture(&device.scene(), &device.metrics, app, address));
+        }
+        Ok(screen)
+    }
+
+    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+        self.pause(budget, action.name()).await?;
+        let now = Instant::now();
+        let mut device = self.device(now);
+        device.here()?;
+        let acted = device.strike(action.name()).and_then(|()| {
+            let acted = device.change(now, |device| device.act(target, action, now));
+            device.count();
+            acted
+        });
+        drop(device);
+        self.changed.notify_waiters();
+        acted
+    }
+
+    async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
+        loop {
+            let notified = self.changed.notified();
+            tokio::pin!(notified);
+            // Enlisted before the look, so that no change between look and wait is missed.
+            notified.as_mut().enable();
+            let due = {
+                let device = self.device(Instant::now());
+                device.here()?;
+                if device.version() != since {
+                    return Ok(());
+                }
+                device.next_due().map_or(budget.deadline, |due| due.min(budget.deadline))
+            };
+            tokio::select! {
+                biased;
+                () = budget.cancel.cancelled() => return Err(DriverError::Cancelled),
+                () = notified => {}
+                () = tokio::time::sleep_until(due) => {
+                    if Instant::now() >= budget.deadline {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Where everything is: a scene of placed elements, made of an app's file and its state.
+
+mod measure;
+mod metrics;
+mod place;
+mod scene;
+mod screen;
+
+pub use metrics::Metrics;
+pub use scene::{Placed, What};
+pub use screen::{View, lay_out};

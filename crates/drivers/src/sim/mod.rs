@@ -1,0 +1,27 @@
+//! The simulated device: an app described in YAML, laid out, drawn and touched like one on a real device.
+//!
+//! Data goes one way: [`App`] is the file, `state` is what an app remembers on one device, `layout` makes a
+//! scene of the two, and `tree`, `paint` and `touch` read the scene.
+
+mod act;
+mod app;
+mod device;
+mod dice;
+mod driver;
+mod effects;
+mod faults;
+mod keys;
+mod layout;
+mod paint;
+mod shell;
+mod state;
+mod text;
+mod touch;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use app::{App, demo_app};
+pub use driver::{Options, Sim};
+pub use faults::{Faults, FaultsError};

@@ -1,0 +1,137 @@
+//! What one app remembers on one device. Values that still are as in the app file take no room here, so that a
+//! thousand devices share one file.
+
+use std::collections::BTreeMap;
+
+use tokio::time::Instant;
+use trailblaze_core::yaml::Entries;
+
+use super::app::{App, Conditions, Effect, Item, Screen};
+
+#[derive(Debug)]
+pub struct AppState {
+    pub shown: Shown,
+    pub timers: Vec<Timer>,
+    /// Counts the screens that were opened; a timer belongs to one of them.
+    pub visit: u64,
+    pub arrived: Instant,
+    pub toast_until: Option<Instant>,
+}
+
+/// What can be seen. Two equal values look the same.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Shown {
+    /// The open screens, the visible one last. Empty while the app does not run.
+    pub screens: Vec<String>,
+    /// The open dialogs, the visible one last.
+    pub dialogs: Vec<String>,
+    pub values: BTreeMap<String, String>,
+    pub lists: BTreeMap<String, Vec<Item>>,
+    /// The id of the field that has the focus.
+    pub focus: Option<String>,
+    /// How far containers are scrolled, in pixels, by the container's place in the file.
+    pub scrolls: BTreeMap<u64, i32>,
+    pub toast: Option<String>,
+    /// Whether the elements of the screen have appeared.
+    pub is_ready: bool,
+}
+
+#[derive(Debug)]
+pub struct Timer {
+    pub due: Instant,
+    pub visit: u64,
+    pub effect: Effect,
+    pub item: Option<Item>,
+}
+
+impl AppState {
+    pub fn new(now: Instant) -> AppState {
+        AppState { shown: Shown::default(), timers: Vec::new(), visit: 0, arrived: now, toast_until: None }
+    }
+
+    pub fn is_running(&self) -> bool {
+        !self.shown.screens.is_empty()
+    }
+
+    /// Forgets everything, as a fresh install does.
+    pub fn clear(&mut self) {
+        self.stop();
+        self.shown = Shown::default();
+    }
+
+    /// Ends the app; its values survive.
+    pub fn stop(&mut self) {
+        let shown = std::mem::take(&mut self.shown);
+        self.shown = Shown { values: shown.values, lists: shown.lists, ..Shown::default() };
+        self.timers.clear();
+        self.toast_until = None;
+        self.visit += 1;
+    }
+
+    pub fn scope<'a>(&'a self, app: &'a App, item: Option<&'a Item>) -> Scope<'a> {
+        Scope { app, shown: &self.shown, item }
+    }
+}
+
+/// Where the names in templates and conditions are looked up.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    pub app: &'a App,
+    pub shown: &'a Shown,
+    pub item: Option<&'a Item>,
+}
+
+impl<'a> Scope<'a> {
+    pub fn screen_name(&self) -> &'a str {
+        self.shown.screens.last().map_or(self.app.start.value.as_str(), String::as_str)
+    }
+
+    pub fn screen(&self) -> &'a Screen {
+        self.app.screens.get(self.screen_name()).expect("every screen that is opened exists: `check` saw to it")
+    }
+
+    pub fn dialog(&self) -> Option<&'a Screen> {
+        self.app.dialogs.get(self.shown.dialogs.last()?)
+    }
+
+    /// The value of a name; one that was never set is empty.
+    pub fn value(&self, name: &str) -> &'a str {
+        if let Some(field) = name.strip_prefix("item.") {
+            return self.item.and_then(|item| item.get(field)).map_or("", String::as_str);
+        }
+        self.shown.values.get(name).or_else(|| self.app.state.get(name)).map_or("", String::as_str)
+    }
+
+    pub fn list(&self, name: &str) -> &'a [Item] {
+        match self.shown.lists.get(name) {
+            Some(items) => items,
+            None => self.app.lists.get(name).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// Puts values in place of `{{name}}`.
+    pub fn fill(&self, text: &str) -> String {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let Some((name, after)) = after.split_once("}}") else { break };
+            filled.push_str(before);
+            filled.push_str(self.value(name.trim()));
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    pub fn holds(&self, conditions: &Conditions) -> bool {
+        self.all(&conditions.when) && !self.any(&conditions.unless)
+    }
+
+    pub fn all(&self, values: &Entries<String>) -> bool {
+        values.iter().all(|(name, expected)| self.value(name) == self.fill(expected))
+    }
+
+    pub fn any(&self, values: &Entries<String>) -> bool {
+        values.iter().any(|(name, expected)| self.value(name) == self.fill(expected))
+    }
+}

@@ -1,0 +1,88 @@
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn the_home_screen_lists_the_apps_and_opens_them() {
+    for platform in Platform::ALL {
+        let hand = Hand::on(platform, demo_app(), Options::default());
+        assert_eq!(hand.look().await.app, None);
+        hand.tap_text("Wallet").await;
+        assert!(hand.sees("Welcome back").await, "{platform}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_signs_in_and_sends_money_on_every_platform() {
+    for platform in Platform::ALL {
+        let hand = Hand::at_home(platform).await;
+        hand.tap("sendMoney").await;
+        hand.fill("recipient", "Ada").await;
+        hand.fill("amount", "12.50").await;
+        hand.tap("review").await;
+        assert!(hand.sees("Send €12.50?").await, "{platform}");
+        hand.tap("confirmSend").await;
+        assert!(hand.find("progress").await.is_some(), "{platform}");
+        hand.wait(600).await;
+        assert_eq!(hand.node("sent").await.text(), Some("Sent €12.50 to Ada"), "{platform}");
+        assert_eq!(hand.node("newBalance").await.text(), Some("€107.50"), "{platform}");
+        hand.tap("done").await;
+        assert_eq!(hand.node("balance").await.text(), Some("€107.50"), "{platform}");
+        assert!(hand.sees("-€12.50").await, "{platform}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_pin_is_told_and_typing_takes_the_message_away() {
+    let hand = Hand::in_wallet(Platform::Android).await;
+    hand.fill("email", "ada@example.com").await;
+    hand.fill("pin", "12").await;
+    hand.tap("submit").await;
+    assert_eq!(hand.node("error").await.text(), Some("Wrong PIN. Try again"));
+    hand.fill("pin", "34").await;
+    assert_eq!(hand.find("error").await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn launch_modes_differ_in_what_survives() {
+    let hand = Hand::at_home(Platform::Android).await;
+    hand.tap("settingsTab").await;
+    hand.tap("newsletter").await;
+
+    hand.launch(LaunchMode::Resume).await;
+    assert_eq!(hand.node("newsletter").await.is_checked(), Some(true), "resuming keeps the screen");
+    hand.launch(LaunchMode::ForceRestart).await;
+    assert_eq!(hand.node("email").await.text(), Some("ada@example.com"), "a restart keeps the state");
+    hand.launch(LaunchMode::Reinstall).await;
+    assert_eq!(hand.node("email").await.text(), Some("Email"), "a fresh install has only the hint");
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_shows_the_home_screen_and_clearing_forgets() {
+    let hand = Hand::at_home(Platform::Ios).await;
+    let app = demo_app().id_for(Platform::Ios).to_string();
+    hand.act(Action::StopApp { app: app.clone() }).await.unwrap();
+    assert_eq!(hand.look().await.app, None);
+    hand.act(Action::ClearAppData { app }).await.unwrap();
+    hand.launch(LaunchMode::Resume).await;
+    assert_eq!(hand.node("email").await.text(), Some("Email"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_app_is_refused_by_naming_the_known_ones() {
+    let hand = Hand::in_wallet(Platform::Ios).await;
+    let launch = Action::LaunchApp { app: "com.example.Walet".to_string(), mode: LaunchMode::Resume };
+    let reason = "the app `com.example.Walet` is not installed; there are: com.example.Wallet".to_string();
+    assert_eq!(hand.act(launch).await, Err(DriverError::Refused { reason }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn addresses_open_screens() {
+    let web = Hand::on(Platform::Web, demo_app(), Options::default());
+    web.act(Action::OpenUrl { url: "https://wallet.example/settings?x=1".to_string() }).await.unwrap();
+    assert!(web.find("signOut").await.is_some());
+    assert_eq!(web.look().await.app.as_deref(), Some("https://wallet.example/settings"));
+    let phone = Hand::on(Platform::Android, demo_app(), Options::default());
+    phone.act(Action::OpenUrl { url: "wallet://send".to_string() }).await.unwrap();
+    assert!(phone.find("recipient").await.is_some());
+    let nowhere = phone.act(Action::OpenUrl { url: "https://other.example".to_string() }).await;
+    assert!(matches!(nowhere, Err(DriverError::Refused { .. })), "{nowhere:?}");
+}

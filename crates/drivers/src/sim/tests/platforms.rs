@@ -1,0 +1,144 @@
+use super::*;
+use serde_json::json;
+use trailblaze_core::driver::Key;
+use trailblaze_core::screen::{Field, Shape};
+
+#[tokio::test(start_paused = true)]
+async fn a_platform_without_a_command_says_so() {
+    let shell = || Action::Shell { command: "ls".to_string() };
+    let script = || Action::EvaluateJs { script: "1".to_string() };
+    let grant = || Action::GrantPermission { app: "x".to_string(), permission: "camera".to_string() };
+    let key = |key| Action::PressKey { key };
+    let network = || Action::SetNetwork { connected: false };
+    let unsupported = [
+        (Platform::Android, vec![script(), key(Key::Escape), key(Key::Tab)]),
+        (Platform::Ios, vec![shell(), grant(), script(), key(Key::Back), network()]),
+        (
+            Platform::Web,
+            vec![shell(), key(Key::Back), key(Key::Home), Action::HideKeyboard, Action::Pinch { scale: 2.0 }],
+        ),
+        (Platform::Desktop, vec![shell(), script(), key(Key::Back), network()]),
+    ];
+    for (platform, actions) in unsupported {
+        let hand = Hand::in_wallet(platform).await;
+        for action in actions {
+            let acted = hand.act(action.clone()).await;
+            assert!(matches!(acted, Err(DriverError::Unsupported { .. })), "{platform} {action:?}: {acted:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shell_answers_a_handful_of_commands() {
+    let hand = Hand::in_wallet(Platform::Android).await;
+    let centre = hand.node("email").await.bounds.unwrap().center();
+    let run = async |command: &str| {
+        let acted = hand.act(Action::Shell { command: command.to_string() }).await.unwrap();
+        acted.value.unwrap()
+    };
+    let fine = |stdout: &str| json!({"exitCode": 0, "stdout": stdout, "stderr": ""});
+    assert_eq!(run("getprop ro.product.model").await, fine("Trailblaze Sim\n"));
+    assert_eq!(run("pm list packages").await, fine("package:com.example.wallet\n"));
+    assert_eq!(run(&format!("input tap {} {}", centre.x, centre.y)).await, fine(""));
+    assert_eq!(run("input text ada%slovelace").await, fine(""));
+    assert_eq!(run("input keyevent KEYCODE_DEL").await, fine(""));
+    assert_eq!(hand.node("email").await.text(), Some("ada lovelac"));
+    assert_eq!(run("reboot now").await["exitCode"], 127);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_browser_tells_its_title_and_address() {
+    let hand = Hand::at_home(Platform::Web).await;
+    let evaluate = |script: &str| hand.act(Action::EvaluateJs { script: script.to_string() });
+    assert_eq!(evaluate("document.title").await.unwrap().text, "Wallet");
+    assert_eq!(evaluate("location.href").await.unwrap().value, Some(json!("https://wallet.example/")));
+    assert!(matches!(evaluate("alert(1)").await, Err(DriverError::Refused { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_installed_goes_by_the_names_of_the_platform() {
+    let ids = ["com.example.wallet", "com.example.Wallet", "https://wallet.example", "wallet"];
+    for (platform, id) in Platform::ALL.into_iter().zip(ids) {
+        let hand = Hand::in_wallet(platform).await;
+        assert_eq!(hand.act(Action::ListApps).await.unwrap().value, Some(json!([id])), "{platform}");
+    }
+}
+
+/// The properties of the sign-in button and the PIN in each vocabulary.
+#[tokio::test(start_paused = true)]
+async fn elements_speak_the_words_of_their_shape() {
+    use Field as F;
+    let drivers = [
+        (
+            "android-ondevice-accessibility",
+            Platform::Android,
+            F::ResourceId,
+            "com.example.wallet:id/submit",
+            F::ClassName,
+            "android.widget.Button",
+        ),
+        (
+            "android-ondevice-instrumentation",
+            Platform::Android,
+            F::ResourceId,
+            "com.example.wallet:id/submit",
+            F::Text,
+            "Sign in",
+        ),
+        ("ios-host", Platform::Ios, F::ResourceId, "submit", F::ClassName, "Button"),
+        ("ios-axe", Platform::Ios, F::UniqueId, "submit", F::Role, "AXButton"),
+        ("playwright-native", Platform::Web, F::CssSelector, "#submit", F::AriaDescriptor, "button \"Sign in\""),
+        ("compose", Platform::Desktop, F::TestTag, "submit", F::Role, "Button"),
+    ];
+    for (driver, platform, id_field, id, field, value) in drivers {
+        let driver = DriverKey::new(driver);
+        let shape = Shape::for_driver(&driver, platform);
+        let device = DeviceId::new("x/sim-1");
+        let hand = Hand { sim: Sim::open(device, platform, driver, vec![demo_app()], Options::default()) };
+        hand.launch(LaunchMode::Reinstall).await;
+        hand.fill("pin", "12").await;
+        let submit = hand.node("submit").await;
+        assert_eq!(submit.props.shape, shape);
+        assert_eq!(submit.props.text(id_field), Some(id));
+        assert_eq!(submit.props.text(field), Some(value));
+        assert_eq!(submit.text(), Some("Sign in"));
+        assert!(submit.is_clickable() && !submit.is_enabled(), "{shape:?}");
+        let pin = hand.node("pin").await;
+        assert!(pin.is_editable() && pin.is_focused() && pin.text() == Some("••"), "{shape:?}");
+        let root = hand.look().await.root;
+        let mut ids: Vec<u64> = root.walk().map(|node| node.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), root.walk().count(), "{shape:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn elements_differ_by_platform() {
+    for (platform, expected) in
+        [(Platform::Android, Some("Fingerprint")), (Platform::Ios, Some("Face ID")), (Platform::Web, None)]
+    {
+        let hand = Hand::at_home(platform).await;
+        hand.tap("settingsTab").await;
+        let found = hand.find("faceId").await;
+        assert_eq!(found.as_ref().and_then(Node::text), expected, "{platform}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_phone_can_be_pinched_granted_and_cut_off() {
+    let yaml = "
+app: {id: a, name: A}
+start: one
+screens:
+  one:
+    elements:
+      - {id: said, text: 'zoom {{zoom}}, {{network}}, camera {{permission.camera}}'}
+";
+    let hand = Hand::in_app(yaml).await;
+    hand.act(Action::Pinch { scale: 2.0 }).await.unwrap();
+    hand.act(Action::SetNetwork { connected: false }).await.unwrap();
+    let (app, permission) = ("a".to_string(), "camera".to_string());
+    hand.act(Action::GrantPermission { app, permission }).await.unwrap();
+    assert_eq!(hand.node("said").await.text(), Some("zoom 2.00, offline, camera granted"));
+}

@@ -1,0 +1,86 @@
+//! The embedded typeface: how wide a text is, and where its lines break.
+
+use std::sync::LazyLock;
+
+use ab_glyph::{Font, FontRef, PxScale, ScaleFont};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Face {
+    Regular,
+    Medium,
+}
+
+/// A face at a size in pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Type {
+    pub face: Face,
+    pub size: f32,
+}
+
+impl Face {
+    pub fn font(self) -> &'static FontRef<'static> {
+        static REGULAR: LazyLock<FontRef<'static>> =
+            LazyLock::new(|| parse(include_bytes!("../../assets/Roboto-Regular.ttf")));
+        static MEDIUM: LazyLock<FontRef<'static>> =
+            LazyLock::new(|| parse(include_bytes!("../../assets/Roboto-Medium.ttf")));
+        match self {
+            Face::Regular => &REGULAR,
+            Face::Medium => &MEDIUM,
+        }
+    }
+}
+
+fn parse(bytes: &'static [u8]) -> FontRef<'static> {
+    FontRef::try_from_slice(bytes).expect("the embedded font is a font")
+}
+
+impl Type {
+    pub fn scale(self) -> PxScale {
+        // A font's size is that of its em square; the rasteriser wants the height of its lines.
+        let font = self.face.font();
+        let units = font.units_per_em().unwrap_or(1000.0);
+        PxScale::from(self.size * font.height_unscaled() / units)
+    }
+
+    pub fn line_height(self) -> f32 {
+        self.size * 1.35
+    }
+
+    pub fn width(self, text: &str) -> f32 {
+        let font = self.face.font().as_scaled(self.scale());
+        text.chars().map(|c| font.h_advance(font.glyph_id(c))).sum()
+    }
+
+    /// Breaks a text at spaces and newlines; a word that is wider than a line keeps one to itself.
+    pub fn wrap(self, text: &str, width: f32) -> Vec<String> {
+        let mut lines = Vec::new();
+        for paragraph in text.split('\n') {
+            let mut line = String::new();
+            for word in paragraph.split_whitespace() {
+                let longer = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
+                if line.is_empty() || self.width(&longer) <= width {
+                    line = longer;
+                } else {
+                    lines.push(std::mem::replace(&mut line, word.to_string()));
+                }
+            }
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// The text with an ellipsis in place of what has no room.
+    pub fn shorten(self, text: &str, width: f32) -> String {
+        if self.width(text) <= width {
+            return text.to_string();
+        }
+        let mut kept = text.to_string();
+        while kept.pop().is_some() {
+            let shortened = format!("{}…", kept.trim_end());
+            if self.width(&shortened) <= width {
+                return shortened;
+            }
+        }
+        String::new()
+    }
+}

@@ -1,0 +1,60 @@
+//! The scene as an element tree, in the words that a real device of the platform would use.
+
+mod names;
+mod props;
+
+use trailblaze_core::screen::{Field, Node, Shape};
+use trailblaze_protocol::geometry::Rect;
+
+use super::app::Role;
+use super::layout::{Placed, What};
+
+/// The tree of a scene. `app` is the package that Android puts before ids.
+pub fn tree(scene: &Placed<'_>, shape: Shape, app: &str) -> Node {
+    let mut grower = Grower { shape, app, count: 0 };
+    let mut root = grower.grow(scene);
+    if shape == Shape::Web {
+        number_alike(&mut root);
+    }
+    root
+}
+
+struct Grower<'a> {
+    shape: Shape,
+    app: &'a str,
+    count: u64,
+}
+
+impl Grower<'_> {
+    fn grow(&mut self, placed: &Placed<'_>) -> Node {
+        self.count += 1;
+        let mut node = Node::new(self.count, props::props(placed, self.shape, self.app));
+        node.bounds = Some(bounds(placed));
+        // Lines between elements are for the eye only.
+        let children = placed.children.iter().filter(|child| child.what != What::Element(Role::Divider));
+        node.children = children.map(|child| self.grow(child)).collect();
+        node
+    }
+}
+
+/// What is in sight. What is out of sight keeps its place; where a bar is in front of that place, without a
+/// height, so that nobody takes it for visible.
+fn bounds(placed: &Placed<'_>) -> Rect {
+    let frame = placed.frame;
+    placed.visible.unwrap_or(Rect { bottom: frame.top, ..frame })
+}
+
+/// A browser's elements without an id are told apart by their number among those that are described alike.
+fn number_alike(root: &mut Node) {
+    fn number(node: &mut Node, seen: &mut std::collections::HashMap<String, i64>) {
+        if let Some(descriptor) = node.props.text(Field::AriaDescriptor) {
+            let next = seen.entry(descriptor.to_string()).or_default();
+            node.props.set(Field::NthIndex, *next);
+            *next += 1;
+        }
+        for child in &mut node.children {
+            number(child, seen);
+        }
+    }
+    number(root, &mut std::collections::HashMap::new());
+}
