@@ -11,7 +11,7 @@ use crate::registry::Batch;
 use crate::template;
 use crate::tool::{Body, Contributor, Tool};
 use crate::trail::ToolCall;
-use crate::yaml::{Kind, Node, Problem, Problems, Source};
+use crate::yaml::{Kind, Node, Problem, Problems, Source, Spanned};
 
 /// What a tool file brings.
 pub enum FileTool {
@@ -22,6 +22,33 @@ pub enum FileTool {
         of: String,
         contributor: Contributor,
     },
+}
+
+/// A tool file with `class:`.
+#[derive(Debug, Clone)]
+pub struct Alias {
+    pub id: String,
+    pub class: Spanned<String>,
+    pub contributor: Contributor,
+    pub source: Arc<Source>,
+}
+
+impl Alias {
+    /// The compiled tool under its other name; nothing to do where the two names are the same.
+    pub fn resolve(&self, compiled: &[Batch]) -> Result<Option<Batch>, Problem> {
+        let mut tools = compiled.iter().flat_map(|batch| &batch.tools);
+        let Some(tool) = tools.find(|tool| tool.name == self.class.value) else {
+            let names = compiled.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str());
+            let mut problems = Problems::new(&self.source);
+            problems.unknown(self.class.span, "compiled tool", &self.class.value, names);
+            return Err(problems.into_vec().remove(0));
+        };
+        if self.id == tool.name {
+            return Ok(None);
+        }
+        let tool = Tool { name: self.id.clone(), contributor: self.contributor.clone(), ..tool.clone() };
+        Ok(Some(Batch { contributor: self.contributor.clone(), tools: vec![tool], groups: BTreeMap::new() }))
+    }
 }
 
 /// Reads a tool file, or all that is wrong with it.
@@ -35,7 +62,8 @@ fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Optio
     let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: Origin::Yaml };
     let calls = match &file.mode {
         Mode::Class(class) => {
-            return Some(FileTool::Alias { id: file.id.value, of: class.value.clone(), contributor });
+            let (id, class) = (file.id.value, class.clone());
+            return Some(FileTool::Alias(Alias { id, class, contributor, source: Arc::clone(source) }));
         }
         Mode::Script(_) => {
             problems.error(file.id.span, "this build has no script engine; tools with `script:` cannot run");

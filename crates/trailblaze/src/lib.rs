@@ -1,3 +1,13 @@
-//! The command line and what it writes.
+//! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
 
+pub mod cli;
+pub mod devices;
+pub mod print;
+pub mod progress;
+pub mod project;
 pub mod report;
+pub mod run_folder;
+pub mod runner;
+pub mod shell;
+pub mod sim;
+pub mod wire;

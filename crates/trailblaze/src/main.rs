@@ -1,1 +1,7 @@
-fn main() {}
+//! `trailblaze`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    trailblaze::cli::main()
+}

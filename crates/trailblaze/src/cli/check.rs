@@ -1,0 +1,71 @@
+//! `trailblaze check`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use trailblaze_core::preflight::check_tools;
+use trailblaze_core::yaml::{Problem, Severity};
+use trailblaze_protocol::exit::Exit;
+
+use super::{Refusal, load};
+use crate::devices::DeviceArgs;
+use crate::print;
+use crate::project::LoadError;
+use crate::runner::Job;
+use crate::wire::Wiring;
+
+/// Check every file of the project and every trail, without running anything
+#[derive(Args)]
+pub struct CheckArgs {
+    /// Trails, or folders of trails; the project's own unless given
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, args.paths.first())?;
+    let devices = loaded.devices(&args.devices.device)?;
+    let wiring = Wiring::new(&loaded, None);
+    let mut problems = loaded.problems.clone();
+    let is_project = |path: &PathBuf| std::path::absolute(path).is_ok_and(|path| path == loaded.root);
+    let paths: Vec<PathBuf> = args.paths.iter().filter(|path| !is_project(path)).cloned().collect();
+    let trails = match loaded.trails(&paths) {
+        // A project may have tools and no trails yet.
+        Err(LoadError::NoTrails { .. } | LoadError::Missing { .. }) if paths.is_empty() => Vec::new(),
+        trails => trails?,
+    };
+    let mut jobs = Vec::new();
+    for (trail, found) in trails {
+        problems.extend(found);
+        jobs.extend(trail.map(|trail| Job { trail, args: Default::default() }));
+    }
+    for device in &devices {
+        problems.extend(check_tools(&wiring.registry(device, wiring.target.as_deref())));
+    }
+    problems.extend(super::run::before_start(&wiring, &jobs, &devices));
+    problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
+    problems.dedup();
+    let n_errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    if args.json {
+        let found: Vec<_> = problems.iter().map(as_json).collect();
+        print::json(&json!({"trails": jobs.len(), "errors": n_errors, "problems": found}));
+        return Ok(if n_errors == 0 { Exit::Passed } else { Exit::Misused });
+    }
+    Refusal::unless_sound(&problems)?;
+    let names: Vec<String> = devices.iter().map(|device| device.id.to_string()).collect();
+    print::data(format!("{} trails, no problems on {}", jobs.len(), names.join(", ")));
+    Ok(Exit::Passed)
+}
+
+fn as_json(problem: &Problem) -> serde_json::Value {
+    json!({
+        "file": problem.source.path, "line": problem.span.line, "column": problem.span.column,
+        "severity": if problem.severity == Severity::Error { "error" } else { "warning" },
+        "message": problem.message, "hint": problem.hint,
+    })
+}

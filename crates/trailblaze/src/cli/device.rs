@@ -1,0 +1,55 @@
+//! `trailblaze device`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use trailblaze_protocol::exit::Exit;
+
+use super::{Refusal, load};
+use crate::print;
+use crate::wire::Wiring;
+
+/// Devices
+#[derive(Args)]
+pub struct DeviceCommand {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// List the devices that commands can name
+    List {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub fn device(project: Option<PathBuf>, command: DeviceCommand) -> Result<Exit, Refusal> {
+    let Verb::List { json } = command.verb;
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let wiring = Wiring::new(&loaded, None);
+    let devices = loaded.all_devices()?;
+    let rows: Vec<_> = devices.iter().map(|device| wiring.driver(device).describe().clone()).collect();
+    if json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                json!({
+                    "id": row.id, "platform": row.platform, "driver": row.driver, "summary": row.summary,
+                    "width": row.size.width, "height": row.size.height, "classifiers": row.classifiers,
+                })
+            })
+            .collect();
+        print::json(&rows);
+        return Ok(Exit::Passed);
+    }
+    for row in rows {
+        print::data(format!("{:<16} {:<32} {} ({}×{})", row.id.to_string(), row.driver.to_string(), row.summary, row.size.width, row.size.height));
+    }
+    print::say("\nMore simulated devices need no set-up: android/sim-2, android/sim-3 and so on.");
+    Ok(Exit::Passed)
+}

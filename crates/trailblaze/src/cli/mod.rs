@@ -1,0 +1,175 @@
+//! The command line: each verb in a file of its own. One `match` decides the exit code and the hint.
+
+mod check;
+mod device;
+mod report;
+mod run;
+mod schema;
+mod shell;
+mod snapshot;
+mod toolbox;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+use trailblaze_core::driver::DriverError;
+use trailblaze_core::yaml::Problem;
+use trailblaze_protocol::exit::Exit;
+
+use crate::devices::DeviceError;
+use crate::print;
+use crate::project::{Loaded, LoadError, find_root};
+use crate::wire::SecretError;
+
+pub use schema::schemas;
+
+/// UI tests in natural language, recorded as they run and replayed without a model.
+#[derive(Parser)]
+#[command(name = "trailblaze", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// The project's folder; otherwise the nearest one upward that holds a trailblaze.yaml
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    project: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Check(check::CheckArgs),
+    Shell(shell::ShellArgs),
+    Snapshot(snapshot::SnapshotArgs),
+    Toolbox(toolbox::ToolboxArgs),
+    Device(device::DeviceCommand),
+    Report(report::ReportArgs),
+    Schema(schema::SchemaArgs),
+}
+
+/// Why a command could not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("{0}")]
+    Load(#[from] LoadError),
+    #[error("{0}")]
+    Device(#[from] DeviceError),
+    #[error("{0}")]
+    Secret(#[from] SecretError),
+    #[error("{message}")]
+    Usage { message: String, hint: Option<String> },
+    /// They were printed already.
+    #[error("{n_errors} problems")]
+    Problems { n_errors: usize },
+    #[error("{what}: {source}")]
+    Io { what: String, source: std::io::Error },
+    #[error("{0}")]
+    Driver(#[from] DriverError),
+    #[error("{message}")]
+    Environment { message: String },
+}
+
+impl Refusal {
+    fn usage(message: impl Into<String>) -> Refusal {
+        Refusal::Usage { message: message.into(), hint: None }
+    }
+
+    /// Prints what is wrong with the files; no error is no refusal.
+    fn unless_sound(problems: &[Problem]) -> Result<(), Refusal> {
+        print::problems(problems);
+        let n_errors = problems.iter().filter(|problem| problem.severity == trailblaze_core::yaml::Severity::Error).count();
+        if n_errors == 0 { Ok(()) } else { Err(Refusal::Problems { n_errors }) }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Refusal::Load(_) | Refusal::Device(_) | Refusal::Secret(_) | Refusal::Usage { .. } | Refusal::Problems { .. } => Exit::Misused,
+            Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Environment { .. } => Exit::Environment,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Refusal::Load(LoadError::NoTrails { .. }) => Some("a trail is a file named trail.yaml or *.trail.yaml".to_string()),
+            Refusal::Device(DeviceError::Unknown { .. }) => Some("`trailblaze device list` shows what there is".to_string()),
+            Refusal::Secret(SecretError::Unset { name }) => Some(format!("set it for this command: {name}=… trailblaze run …")),
+            Refusal::Usage { hint, .. } => hint.clone(),
+            _ => None,
+        }
+    }
+}
+
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_help = !error.use_stderr();
+            let _ = error.print();
+            return ExitCode::from(if is_help { Exit::Passed.code() } else { Exit::Misused.code() });
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            print::error(format!("cannot start: {error}"));
+            return ExitCode::from(Exit::Environment.code());
+        }
+    };
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(run(cli))));
+    let exit = match result {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(refusal)) => {
+            print::error(&refusal);
+            if let Some(hint) = refusal.hint() {
+                print::hint(hint);
+            }
+            refusal.exit()
+        }
+        Err(_) => {
+            print::error("this is a bug of Trailblaze; the lines above say where");
+            Exit::Bug
+        }
+    };
+    // Whatever still waits somewhere must not keep the process.
+    runtime.shutdown_background();
+    ExitCode::from(exit.code())
+}
+
+async fn run(cli: Cli) -> Result<Exit, Refusal> {
+    let project = cli.project;
+    match cli.command {
+        Command::Run(args) => run::run(project, args).await,
+        Command::Check(args) => check::check(project, args),
+        Command::Shell(args) => shell::shell(project, args).await,
+        Command::Snapshot(args) => snapshot::snapshot(project, args).await,
+        Command::Toolbox(args) => toolbox::toolbox(project, args),
+        Command::Device(command) => device::device(project, command),
+        Command::Report(args) => report::report(project, args),
+        Command::Schema(args) => schema::schema(args),
+    }
+}
+
+/// The project of a command: named, or found upward from the first path, or from here.
+fn load(project: Option<PathBuf>, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
+    let root = match (project, first_path) {
+        (Some(project), _) if !project.is_dir() => {
+            return Err(Refusal::usage(format!("there is no folder {}", project.display())));
+        }
+        (Some(project), _) => std::path::absolute(&project).unwrap_or(project),
+        (None, Some(path)) => find_root(path),
+        (None, None) => find_root(&PathBuf::from(".")),
+    };
+    Ok(Arc::new(Loaded::read(&root)?))
+}
+
+/// `key=value` pairs of a flag.
+fn pairs(flag: &str, texts: &[String]) -> Result<Vec<(String, String)>, Refusal> {
+    texts
+        .iter()
+        .map(|text| match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.to_string())),
+            _ => Err(Refusal::usage(format!("--{flag} takes name=value, not `{text}`"))),
+        })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! `trailblaze schema`: JSON Schemas of the files that people write, for editors.
+
+use clap::Args;
+use serde_json::{Value, json};
+use trailblaze_core::config::{Project, Target, ToolFile, Toolset};
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::{Decode, nearest};
+use trailblaze_drivers::sim::App;
+use trailblaze_protocol::exit::Exit;
+
+use super::Refusal;
+use crate::print;
+use crate::sim::SimSection;
+
+/// Print the JSON Schema of a kind of file
+#[derive(Args)]
+pub struct SchemaArgs {
+    /// trail, project, target, toolset, tool or app; a list of them unless given
+    kind: Option<String>,
+}
+
+/// Every schema, by the kind of file that it describes.
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    let mut project = Project::schema();
+    project["properties"]["sim"] = SimSection::schema();
+    let named = |mut schema: Value, title: &str| {
+        schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+        schema["title"] = json!(title);
+        schema
+    };
+    vec![
+        ("trail", Trail::schema()),
+        ("project", named(project, "trailblaze.yaml")),
+        ("target", named(Target::schema(), "Trailblaze target")),
+        ("toolset", named(Toolset::schema(), "Trailblaze toolset")),
+        ("tool", named(ToolFile::schema(), "Trailblaze tool")),
+        ("app", named(App::schema(), "Trailblaze simulated app")),
+    ]
+}
+
+pub fn schema(args: SchemaArgs) -> Result<Exit, Refusal> {
+    let schemas = schemas();
+    let Some(kind) = args.kind else {
+        schemas.iter().for_each(|(kind, _)| print::data(kind));
+        return Ok(Exit::Passed);
+    };
+    match schemas.iter().find(|(known, _)| *known == kind) {
+        Some((_, schema)) => {
+            print::json(schema);
+            Ok(Exit::Passed)
+        }
+        None => {
+            let hint = nearest(&kind, schemas.iter().map(|(kind, _)| *kind)).map(|near| format!("did you mean `{near}`?"));
+            Err(Refusal::Usage { message: format!("there is no schema `{kind}`"), hint })
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `trailblaze snapshot`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::{Action, Budget, LaunchMode, Target, Want};
+use trailblaze_core::{limits, refs, snapshot as text};
+use trailblaze_protocol::exit::Exit;
+
+use super::{Refusal, load};
+use crate::devices::DeviceArgs;
+use crate::print;
+use crate::run_folder::encode;
+use crate::wire::Wiring;
+
+/// Show what is on a device's screen, as text with refs
+#[derive(Args)]
+pub struct SnapshotArgs {
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// Start this app first
+    #[arg(long, value_name = "APP")]
+    launch: Option<String>,
+    /// Show where elements are
+    #[arg(long)]
+    bounds: bool,
+    /// Show elements that are off the screen too
+    #[arg(long)]
+    offscreen: bool,
+    /// Show every element
+    #[arg(long)]
+    all: bool,
+    /// Write a picture, as PNG
+    #[arg(long, value_name = "FILE")]
+    screenshot: Option<PathBuf>,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let devices = loaded.devices(&args.devices.device)?;
+    let [device] = devices.as_slice() else {
+        return Err(Refusal::Usage { message: "a snapshot is of one device".into(), hint: Some(format!("name it with -d {}", devices[0].id)) });
+    };
+    let driver = Wiring::new(&loaded, None).driver(device);
+    let budget = Budget { deadline: Instant::now() + limits::DRIVER_COMMAND, cancel: CancellationToken::new() };
+    if let Some(app) = &args.launch {
+        let action = Action::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };
+        driver.act(&budget, &Target::Device, &action).await?;
+    }
+    // A picture is asked for only where it is wanted: it may be dear.
+    let want = if args.screenshot.is_some() { Want::TreeAndPicture } else { Want::Tree };
+    let mut screen = driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
+    refs::assign(&mut screen.root);
+    driver.close().await;
+    let details = text::Details { bounds: args.bounds, offscreen: args.offscreen, all: args.all };
+    let shown = text::text(&screen, &details);
+    if args.json {
+        print::json(&json!({"device": device.id, "app": screen.app, "width": screen.size.width, "height": screen.size.height, "text": shown}));
+    } else {
+        print::data(shown);
+    }
+    if let (Some(path), Some(picture)) = (&args.screenshot, &screen.picture) {
+        let written = encode(picture, &[]).and_then(|png| std::fs::write(path, png));
+        written.map_err(|source| Refusal::Io { what: format!("cannot write {}", path.display()), source })?;
+        print::say(format!("Screenshot: {}", path.display()));
+    }
+    Ok(Exit::Passed)
+}

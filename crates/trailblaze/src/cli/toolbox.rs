@@ -1,0 +1,189 @@
+//! `trailblaze toolbox`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use trailblaze_core::registry::Registry;
+use trailblaze_core::tool::Tool;
+use trailblaze_core::yaml::nearest;
+use trailblaze_protocol::exit::Exit;
+
+use super::{Refusal, load};
+use crate::devices::{DeviceArgs, DeviceSpec};
+use crate::print;
+use crate::wire::Wiring;
+
+/// List the tools that a device and a target see
+#[derive(Args)]
+pub struct ToolboxArgs {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// The app under test
+    #[arg(long, global = true)]
+    target: Option<String>,
+    /// Only tools whose name or description contains this
+    #[arg(long)]
+    search: Option<String>,
+    /// Ask for groups instead of the default ones
+    #[arg(long = "group", value_name = "GROUP")]
+    groups: Vec<String>,
+    /// Only tools whose name begins with this, such as myapp_*
+    #[arg(long = "prefix", value_name = "PREFIX")]
+    prefixes: Vec<String>,
+    /// Also tools that models are not offered
+    #[arg(long)]
+    all: bool,
+    /// Print as JSON, with schemas
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Say who offers a tool, which filter removed it, and what its schema costs
+    Why {
+        /// The tool's name
+        name: String,
+        #[command(flatten)]
+        devices: DeviceArgs,
+    },
+}
+
+pub fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    if let Some((id, Err(near))) = wiring.target.as_ref().map(|id| (id, loaded.target(id))) {
+        let hint = near.map(|near| format!("did you mean `{near}`?"));
+        return Err(Refusal::Usage { message: format!("unknown target `{id}`"), hint });
+    }
+    wiring.groups.clone_from(&args.groups);
+    wiring.prefixes.clone_from(&args.prefixes);
+    let named = match &args.verb {
+        Some(Verb::Why { devices, .. }) if !devices.device.is_empty() => &devices.device,
+        _ => &args.devices.device,
+    };
+    let devices = loaded.devices(named)?;
+    let registries: Vec<(DeviceSpec, Registry)> =
+        devices.into_iter().map(|device| (device.clone(), wiring.registry(&device, wiring.target.as_deref()))).collect();
+    match &args.verb {
+        Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
+        None => {
+            list(&registries, &wiring, &args);
+            Ok(Exit::Passed)
+        }
+    }
+}
+
+fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxArgs) {
+    let is_wanted = |tool: &Tool| {
+        args.search.as_ref().is_none_or(|word| {
+            let word = word.to_lowercase();
+            tool.name.to_lowercase().contains(&word) || tool.description.to_lowercase().contains(&word)
+        })
+    };
+    if args.json {
+        let devices: Vec<_> = registries.iter().map(|(device, registry)| {
+            let tools: Vec<_> = registry.tools().filter(|tool| (args.all || registry.is_offered(&tool.name)) && is_wanted(tool)).map(|tool| as_json(tool, registry)).collect();
+            json!({"device": device.id, "target": wiring.target, "tools": tools})
+        }).collect();
+        return print::json(&devices);
+    }
+    for (device, registry) in registries {
+        let target = wiring.target.as_deref().unwrap_or("no target");
+        print::data(format!("# {} ({target})", device.id));
+        for (id, toolset) in &registry.toolsets {
+            let tools: Vec<_> = toolset.tools.iter().filter_map(|name| registry.get(name)).filter(|tool| is_wanted(tool)).collect();
+            if tools.is_empty() {
+                continue;
+            }
+            print::data(format!("\n## {id}: {}", toolset.description));
+            tools.iter().for_each(|tool| print::data(line(tool)));
+        }
+        let in_a_set = |name: &str| registry.toolsets.values().any(|toolset| toolset.tools.contains(name));
+        let own: Vec<_> = registry.offered().filter(|tool| !in_a_set(&tool.name) && is_wanted(tool)).collect();
+        if !own.is_empty() {
+            print::data("\n## the project's own");
+            own.iter().for_each(|tool| print::data(line(tool)));
+        }
+        if args.all {
+            print::data("\n## not offered to models");
+            registry.tools().filter(|tool| !registry.is_offered(&tool.name) && is_wanted(tool)).for_each(|tool| print::data(line(tool)));
+        }
+        print::data("");
+    }
+}
+
+fn line(tool: &Tool) -> String {
+    let about = tool.description.lines().next().unwrap_or_default();
+    format!("{:<28} {about}", signature(tool))
+}
+
+/// `tap(ref? text? id?)`
+fn signature(tool: &Tool) -> String {
+    let required = tool.schema.json().get("required").and_then(|required| required.as_array().cloned()).unwrap_or_default();
+    let names: Vec<String> = tool
+        .schema
+        .property_names()
+        .filter(|name| *name != "reasoning")
+        .map(|name| if required.iter().any(|required| required == name) { name.to_string() } else { format!("{name}?") })
+        .collect();
+    format!("{}({})", tool.name, names.join(" "))
+}
+
+fn as_json(tool: &Tool, registry: &Registry) -> serde_json::Value {
+    json!({
+        "name": tool.name, "description": tool.description, "source": &*tool.contributor.label, "kind": tool.kind,
+        "isForLlm": tool.is_for_llm, "isRecordable": tool.is_recordable, "isDelegating": tool.is_delegating,
+        "requiresHost": tool.requires_host, "offered": registry.is_offered(&tool.name), "inputSchema": tool.schema.json(),
+    })
+}
+
+fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_json: bool) -> Result<Exit, Refusal> {
+    let is_known = wiring.loaded.batches.iter().flat_map(|batch| &batch.tools).any(|tool| tool.name == name);
+    if !is_known {
+        let names = wiring.loaded.batches.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str());
+        let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
+        return Err(Refusal::Usage { message: format!("nobody offers a tool `{name}`"), hint });
+    }
+    let mut answers = Vec::new();
+    for (device, registry) in registries {
+        let mut facts = Vec::new();
+        for filtered in registry.filtered.iter().filter(|filtered| filtered.tool == name) {
+            facts.push(format!("{} offers it, but {}", filtered.contributor.label, filtered.reason));
+        }
+        for refused in registry.refused.iter().filter(|refused| refused.reason.contains(&format!("`{name}`"))) {
+            facts.push(refused.reason.clone());
+        }
+        if let Some(tool) = registry.get(name) {
+            facts.push(format!("{} offers it; it can be called by name", tool.contributor.label));
+            facts.push(match registry.why_not_offered(name) {
+                Some(reason) => format!("models do not see it: {reason}"),
+                None => {
+                    let sets: Vec<&str> = registry.toolsets.iter().filter(|(_, set)| set.tools.contains(name)).map(|(id, _)| id.as_str()).collect();
+                    match sets.as_slice() {
+                        [] => "models see it".to_string(),
+                        sets => format!("models see it, through {}", sets.join(", ")),
+                    }
+                }
+            });
+            let schema = tool.schema.json().to_string().chars().count();
+            let about = tool.description.chars().count();
+            facts.push(format!("it costs a model {} characters: {schema} of schema, {about} of description", schema + about));
+        }
+        if as_json {
+            let schema = registry.get(name).map(|tool| tool.schema.json().to_string().chars().count());
+            answers.push(json!({"device": device.id, "tool": name, "registered": registry.get(name).is_some(), "offered": registry.is_offered(name), "schemaCharacters": schema, "facts": facts}));
+            continue;
+        }
+        print::data(format!("`{name}` on {}", device.id));
+        facts.iter().for_each(|fact| print::data(format!("  {fact}")));
+    }
+    if as_json {
+        print::json(&answers);
+    }
+    Ok(Exit::Passed)
+}

@@ -1,0 +1,83 @@
+//! All printing. Stdout is data, stderr is talk; colours only on terminals, and `NO_COLOR` is respected.
+
+use std::fmt::Display;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
+use trailblaze_core::yaml::{Problem, Severity};
+
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const WORSE: Style = AnsiColor::Red.on_default();
+pub const DIM: Style = Style::new().dimmed();
+
+/// Data, for people or programs.
+pub fn data(text: impl Display) {
+    anstream::println!("{text}");
+}
+
+/// Talk.
+pub fn say(text: impl Display) {
+    anstream::eprintln!("{text}");
+}
+
+pub fn error(message: impl Display) {
+    anstream::eprintln!("{BAD}error:{BAD:#} {message}");
+}
+
+pub fn hint(message: impl Display) {
+    anstream::eprintln!("{HINT}hint:{HINT:#} {message}");
+}
+
+pub fn warning(message: impl Display) {
+    let style = AnsiColor::Yellow.on_default().bold();
+    anstream::eprintln!("{style}warning:{style:#} {message}");
+}
+
+/// A JSON value on stdout, for programs.
+pub fn json(value: &impl serde::Serialize) {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => data(text),
+        Err(problem) => error(format!("the answer is not JSON: {problem}")),
+    }
+}
+
+/// Everything that is wrong with some files, each with its place in the source.
+pub fn problems(problems: &[Problem]) {
+    let renderer = Renderer::styled();
+    for problem in problems {
+        say(renderer.render(&[group(problem)]));
+        say("");
+    }
+}
+
+fn group(problem: &Problem) -> annotate_snippets::Group<'_> {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let text = &problem.source.text;
+    let start = problem.span.start.min(text.len());
+    // A whole block would be shown in full; its first line says where it is.
+    let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |at| start + at);
+    let end = problem.span.end.clamp(start, line_end);
+    let snippet = Snippet::source(text.as_str())
+        .path(problem.source.path.as_str())
+        .line_start(1)
+        .annotation(AnnotationKind::Primary.span(start..end));
+    let group = level.primary_title(problem.message.as_str()).element(snippet);
+    match &problem.hint {
+        Some(hint) => group.element(Level::HELP.message(hint.as_str())),
+        None => group,
+    }
+}
+
+/// A length of time for people.
+pub fn seconds(micros: u64) -> String {
+    match micros {
+        0..1_000_000 => format!("{} ms", micros / 1000),
+        1_000_000..60_000_000 => format!("{:.1} s", micros as f64 / 1e6),
+        _ => format!("{} min {:02} s", micros / 60_000_000, micros / 1_000_000 % 60),
+    }
+}

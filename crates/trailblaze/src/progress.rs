@@ -1,0 +1,108 @@
+//! What is going on, while it goes on: one live line per device on a terminal, plain lines elsewhere.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use trailblaze_protocol::event::{Event, Verdict};
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::print;
+
+pub struct Progress {
+    mode: Mode,
+    lanes: Mutex<HashMap<DeviceId, Lane>>,
+}
+
+enum Mode {
+    Live(MultiProgress),
+    Plain,
+    Silent,
+}
+
+#[derive(Default)]
+struct Lane {
+    bar: Option<ProgressBar>,
+    trail: String,
+    step: String,
+    started: Option<std::time::Instant>,
+}
+
+impl Progress {
+    pub fn new(is_quiet: bool) -> Progress {
+        let mode = match (is_quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Silent,
+            (false, true) => Mode::Live(MultiProgress::new()),
+            (false, false) => Mode::Plain,
+        };
+        Progress { mode, lanes: Mutex::default() }
+    }
+
+    /// Says something without disturbing the live lines.
+    pub fn say(&self, text: &str) {
+        match &self.mode {
+            Mode::Live(bars) => bars.suspend(|| print::say(text)),
+            Mode::Plain => print::say(text),
+            Mode::Silent => {}
+        }
+    }
+
+    pub fn event(&self, device: &DeviceId, event: &Event) {
+        if matches!(self.mode, Mode::Silent) {
+            return;
+        }
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = lanes.entry(device.clone()).or_default();
+        match event {
+            Event::AttemptStarted { trail, number, .. } => {
+                lane.trail = if *number > 1 { format!("{} (try {number})", trail.title) } else { trail.title.clone() };
+                lane.step.clear();
+                lane.started = Some(std::time::Instant::now());
+                self.show(device, lane, "");
+            }
+            Event::StepStarted { text, .. } => {
+                lane.step = text.lines().next().unwrap_or_default().to_string();
+                self.show(device, lane, "");
+            }
+            Event::Called(called) => self.show(device, lane, &called.tool),
+            Event::AttemptEnded { verdict, message, .. } => {
+                let micros = lane.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));
+                let line = ended(device, &lane.trail, *verdict, micros, message);
+                if let Some(bar) = lane.bar.take() {
+                    bar.finish_and_clear();
+                }
+                drop(lanes);
+                self.say(&line);
+            }
+            _ => {}
+        }
+    }
+
+    fn show(&self, device: &DeviceId, lane: &mut Lane, tool: &str) {
+        let Mode::Live(bars) = &self.mode else { return };
+        let bar = lane.bar.get_or_insert_with(|| {
+            let bar = bars.add(ProgressBar::new_spinner());
+            let style = ProgressStyle::with_template("{spinner:.dim} {prefix:<16} {elapsed:>4} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_prefix(device.to_string());
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        });
+        let parts: Vec<&str> = [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
+        bar.set_message(parts.join(" › "));
+    }
+}
+
+/// How an attempt ended, on one line.
+fn ended(device: &DeviceId, trail: &str, verdict: Verdict, micros: u64, message: &str) -> String {
+    let (good, bad, dim) = (print::GOOD, print::WORSE, print::DIM);
+    let (mark, word) = match verdict {
+        Verdict::Passed => (format!("{good}✓{good:#}"), String::new()),
+        Verdict::Skipped => (format!("{dim}-{dim:#}"), format!(" {dim}skipped: {message}{dim:#}")),
+        Verdict::Cancelled => (format!("{bad}✗{bad:#}"), " cancelled".to_string()),
+        _ => (format!("{bad}✗{bad:#}"), String::new()),
+    };
+    format!("{mark} {:<14} {trail} {dim}{}{dim:#}{word}", device.to_string(), print::seconds(micros))
+}

@@ -1,0 +1,212 @@
+//! A project on disk: finds its root, reads every file, and collects all that is wrong with them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trailblaze_core::config::{Project, Target, Toolset, decode};
+use trailblaze_core::registry::Batch;
+use trailblaze_core::tool_files::{self, FileTool};
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::{Problem, Problems, Severity, Source, nearest};
+use trailblaze_core::{limits, tools};
+
+use crate::sim::SimSetup;
+
+pub const PROJECT_FILE: &str = "trailblaze.yaml";
+const CONFIG_DIR: &str = "trailblaze-config";
+
+pub struct Loaded {
+    pub root: PathBuf,
+    pub project: Project,
+    pub targets: Vec<Target>,
+    /// Built-in ones, then the project's.
+    pub toolsets: Vec<Toolset>,
+    /// The tools of every source, in the order in which they are registered.
+    pub batches: Vec<Batch>,
+    pub sim: SimSetup,
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("cannot read {path}: {source}")]
+    Read { path: String, source: std::io::Error },
+    #[error("{path} is not UTF-8 text")]
+    NotText { path: String },
+    #[error("{path} has {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
+    TooLarge { path: String, bytes: u64 },
+    #[error("there is no {path}")]
+    Missing { path: String },
+    #[error("no trails in {path}")]
+    NoTrails { path: String },
+}
+
+/// The folder of the nearest `trailblaze.yaml`, from `start` upward; else the current directory.
+pub fn find_root(start: &Path) -> PathBuf {
+    let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_path_buf());
+    let found = absolute.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file());
+    found.map(Path::to_path_buf).unwrap_or_else(|| std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))
+}
+
+impl Loaded {
+    pub fn read(root: &Path) -> Result<Loaded, LoadError> {
+        let mut problems = Vec::new();
+        let (project, sim) = match root.join(PROJECT_FILE) {
+            path if path.is_file() => {
+                let source = read_source(root, &path)?;
+                let project: Option<Project> = decode_file(&source, &mut problems);
+                let node = project.as_ref().and_then(|project| project.sim.clone());
+                let sim = node.map(|node| SimSetup::load(root, &node, &source, &mut problems)).unwrap_or_default();
+                (project, sim)
+            }
+            _ => (None, SimSetup::default()),
+        };
+        let empty = Source::new(PROJECT_FILE, "");
+        let project = project.or_else(|| decode(&empty, &mut Problems::new(&empty)));
+        let mut loaded = Loaded {
+            root: root.to_path_buf(),
+            project: project.expect("an empty project file is a project"),
+            targets: Vec::new(),
+            toolsets: tools::toolsets(),
+            batches: tools::batches(),
+            sim,
+            problems,
+        };
+        loaded.read_config()?;
+        loaded.check_names();
+        Ok(loaded)
+    }
+
+    fn read_config(&mut self) -> Result<(), LoadError> {
+        for source in sources(&self.root, "targets")? {
+            self.targets.extend(decode_file::<Target>(&source, &mut self.problems));
+        }
+        for source in sources(&self.root, "toolsets")? {
+            self.toolsets.extend(decode_file::<Toolset>(&source, &mut self.problems));
+        }
+        let compiled = self.batches.clone();
+        for source in sources(&self.root, "tools")? {
+            let (tool, found) = tool_files::read(&source);
+            self.problems.extend(found);
+            match tool {
+                Some(FileTool::Own(batch)) => self.batches.push(*batch),
+                Some(FileTool::Alias(alias)) => match alias.resolve(&compiled) {
+                    Ok(batch) => self.batches.extend(batch),
+                    Err(problem) => self.problems.push(problem),
+                },
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that point at nothing.
+    fn check_names(&mut self) {
+        if let Some(target) = &self.project.target {
+            if !self.targets.iter().any(|known| known.id.value == target.value) {
+                let path = self.root.join(PROJECT_FILE);
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                let source = Source::new(PROJECT_FILE, text);
+                let mut problems = Problems::new(&source);
+                problems.unknown(target.span, "target", &target.value, self.targets.iter().map(|target| target.id.value.as_str()));
+                self.problems.extend(problems.into_vec());
+            }
+        }
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    /// A target by its id, or the nearest one that there is.
+    pub fn target(&self, id: &str) -> Result<&Target, Option<&str>> {
+        let found = self.targets.iter().find(|target| target.id.value == id);
+        found.ok_or_else(|| nearest(id, self.targets.iter().map(|target| target.id.value.as_str())))
+    }
+
+    /// The trails of files and folders; without any, those of the project.
+    pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<(Option<Trail>, Vec<Problem>)>, LoadError> {
+        let own = [self.root.join(&self.project.trails_dir)];
+        let paths = if paths.is_empty() { &own[..] } else { paths };
+        let mut files = Vec::new();
+        for path in paths {
+            let found = trail_files(path)?;
+            // A folder that is a project holds its trails where it says.
+            let found = if found.is_empty() { return Err(LoadError::NoTrails { path: shown(&self.root, path) }) } else { found };
+            files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
+        }
+        files.iter().map(|file| Ok(Trail::read(&read_source(&self.root, file)?))).collect()
+    }
+}
+
+fn decode_file<T: trailblaze_core::yaml::Decode>(source: &Arc<Source>, found: &mut Vec<Problem>) -> Option<T> {
+    let mut problems = Problems::new(source);
+    let decoded = decode(source, &mut problems);
+    found.extend(problems.into_vec());
+    decoded
+}
+
+fn sources(root: &Path, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
+    let folder = root.join(CONFIG_DIR).join(kind);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let mut files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(is_yaml).collect();
+    files.sort();
+    files.iter().map(|file| read_source(root, file)).collect()
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let read_error = |source| LoadError::Read { path: folder.display().to_string(), source };
+    let entries = std::fs::read_dir(folder).map_err(read_error)?;
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(read_error)).collect()
+}
+
+/// Folders that never hold trails.
+const PRUNED: [&str; 8] = ["target", "build", "node_modules", "logs", ".git", ".trailblaze", ".gradle", CONFIG_DIR];
+
+fn trail_files(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    if path.is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    if !path.is_dir() {
+        return Err(LoadError::Missing { path: path.display().to_string() });
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in entries(&folder)? {
+            let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if entry.is_dir() && !entry.is_symlink() {
+                if !PRUNED.contains(&name) {
+                    folders.push(entry);
+                }
+            } else if name == "trail.yaml" || name.ends_with(".trail.yaml") {
+                found.push(entry);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+pub fn read_source(root: &Path, path: &Path) -> Result<Arc<Source>, LoadError> {
+    let name = shown(root, path);
+    let size = std::fs::metadata(path).map(|meta| meta.len());
+    if let Ok(bytes) = size {
+        if bytes > limits::FILE_BYTES as u64 {
+            return Err(LoadError::TooLarge { path: name, bytes });
+        }
+    }
+    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: name.clone(), source })?;
+    let text = String::from_utf8(bytes).map_err(|_| LoadError::NotText { path: name.clone() })?;
+    Ok(Source::new(name, text))
+}
+
+/// A path as the user would write it: from the project's root, with forward slashes.
+pub fn shown(root: &Path, path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let relative = absolute.strip_prefix(root).unwrap_or(path);
+    relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
