@@ -142,7 +142,7 @@ impl AppState {
             return None;
         }
         let name = self.shown.screens.last().map_or("", String::as_str);
-        let Some(screen) = app.screens.get(name) else { return None };
+        let screen = app.screens.get(name)?;
         self.run_at_depth(app, &screen.arrive.0, None, now, depth + 1)
     }
 

@@ -100,11 +100,10 @@ impl Device {
         let own = {
             let scene = self.scene();
             let path = scene.at(from);
-            let with_effects = path.iter().rev().find_map(|placed| {
+            path.iter().rev().find_map(|placed| {
                 let effects = toward(&placed.element?.swipe, direction);
                 (!effects.is_empty()).then(|| (effects.clone(), placed.item.cloned()))
-            });
-            with_effects
+            })
         };
         if let Some((effects, item)) = own {
             return self.run(&effects.0, item.as_ref(), now);
