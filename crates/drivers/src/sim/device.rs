@@ -7,9 +7,11 @@ use trailblaze_core::driver::DriverError;
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_core::yaml::{Entries, Spanned};
 use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::ids::DeviceId;
 
 use super::app::{App, Effect, Item, launcher};
 use super::dice::Dice;
+use super::driver::Options;
 use super::effects::Leave;
 use super::faults::Faults;
 use super::layout::{Metrics, Placed, View, lay_out};
@@ -25,8 +27,10 @@ pub struct Device {
     pub clipboard: String,
     version: u64,
     drift: (i32, i32),
-    dice: Dice,
     faults: Faults,
+    timing: Dice,
+    slipping: Dice,
+    failing: Dice,
     acts: u32,
     lost: Option<String>,
 }
@@ -39,8 +43,9 @@ pub struct Installed {
 const HOME: usize = 0;
 
 impl Device {
-    pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<App>>, faults: Faults, dice: Dice) -> Device {
+    pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<App>>, id: &DeviceId, options: Options) -> Device {
         let now = Instant::now();
+        let dice = |purpose| Dice::new(options.seed, id.as_str(), purpose);
         let rows = apps.iter().map(|app| row(app, metrics.platform)).collect();
         let installed = std::iter::once(launcher()).chain(apps);
         let mut apps: Vec<Installed> = installed.map(|app| Installed { app, state: AppState::new(now) }).collect();
@@ -53,8 +58,10 @@ impl Device {
             clipboard: String::new(),
             version: 1,
             drift: (0, 0),
-            dice,
-            faults,
+            faults: options.faults,
+            timing: dice("timing"),
+            slipping: dice("slipping"),
+            failing: dice("failing"),
             acts: 0,
             lost: None,
         };
@@ -81,14 +88,14 @@ impl Device {
     /// How long the next command takes.
     pub fn latency(&mut self) -> std::time::Duration {
         let jitter = u32::try_from(self.faults.jitter.0).unwrap_or(u32::MAX);
-        let millis = self.faults.latency.0.saturating_add_signed(self.dice.within(jitter));
+        let millis = self.faults.latency.0.saturating_add_signed(self.timing.within(jitter));
         std::time::Duration::from_millis(millis)
     }
 
     /// Lets the faults have their turn before an action.
     pub fn strike(&mut self, action: &str) -> Result<(), DriverError> {
-        let is_lost = self.dice.happens(self.faults.lost_at.value());
-        let is_refused = self.dice.happens(self.faults.refuse.value());
+        let is_lost = self.failing.happens(self.faults.lost_at.value());
+        let is_refused = self.failing.happens(self.faults.refuse.value());
         if is_lost {
             self.lost = Some(format!("it went away during `{action}` (injected fault)"));
             return self.here();
@@ -170,8 +177,8 @@ impl Device {
     /// Looks at the screen; a drifting device has slipped since the last look.
     pub fn observe(&mut self) -> Screen {
         if self.faults.drift > 0 {
-            let slip = |dice: &mut Dice, most| dice.within(most) as i32;
-            let drift = (slip(&mut self.dice, self.faults.drift), slip(&mut self.dice, self.faults.drift));
+            let mut slip = || self.slipping.within(self.faults.drift) as i32;
+            let drift = (slip(), slip());
             if drift != self.drift {
                 self.drift = drift;
                 self.version += 1;

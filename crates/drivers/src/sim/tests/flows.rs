@@ -86,3 +86,39 @@ async fn addresses_open_screens() {
     let nowhere = phone.act(Action::OpenUrl { url: "https://other.example".to_string() }).await;
     assert!(matches!(nowhere, Err(DriverError::Refused { .. })), "{nowhere:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_app_opens_another_and_changes_its_lists() {
+    let notes = "
+app: {id: notes, name: Notes}
+start: notes
+state: {draft: Milk}
+lists: {notes: [{text: Eggs}]}
+screens:
+  notes:
+    elements:
+      - {id: pay, role: button, text: Pay, tap: {open: com.example.wallet}}
+      - {id: add, role: button, text: Add, tap: {append: {to: notes, item: {text: '{{draft}}'}}}}
+      - {id: wipe, role: button, text: Wipe, tap: {empty: notes}}
+      - {repeat: notes, text: '{{item.text}}'}
+";
+    let apps = vec![Arc::new(app(notes)), demo_app()];
+    let (id, driver) = (DeviceId::new("android/sim-1"), DriverKey::new(DriverKey::SIM));
+    let hand = Hand { sim: Sim::open(id, Platform::Android, driver, apps, Options::default()) };
+    hand.tap_text("Notes").await;
+    hand.tap("add").await;
+    assert_eq!(hand.texts().await, ["Pay", "Add", "Wipe", "Milk", "Eggs"]);
+    hand.tap("wipe").await;
+    assert_eq!(hand.texts().await, ["Pay", "Add", "Wipe"]);
+    hand.tap("pay").await;
+    assert_eq!(hand.look().await.app.as_deref(), Some("com.example.wallet"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_stands_once_in_a_row_though_its_picture_shows_its_letter() {
+    for platform in Platform::ALL {
+        let hand = Hand::at_home(platform).await;
+        let grace = hand.texts().await.iter().filter(|text| *text == "Grace Hopper").count();
+        assert_eq!(grace, 1, "{platform}");
+    }
+}
