@@ -9,10 +9,10 @@ use trailblaze_core::yaml::{Entries, Spanned};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::ids::DeviceId;
 
-use super::app::{App, Effect, Item, launcher};
+use super::app::{App, Effect, Item, Value, launcher};
 use super::dice::Dice;
 use super::driver::Options;
-use super::effects::Leave;
+use super::effects::{Leave, later};
 use super::faults::Faults;
 use super::layout::{Metrics, Placed, View, lay_out};
 use super::state::{AppState, Shown};
@@ -41,6 +41,9 @@ pub struct Installed {
 }
 
 const HOME: usize = 0;
+
+/// Further than any screen is wide.
+const MOST_DRIFT: u32 = 10_000;
 
 impl Device {
     pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<App>>, id: &DeviceId, options: Options) -> Device {
@@ -148,7 +151,7 @@ impl Device {
     }
 
     fn ready_at(&self, state: &AppState) -> Instant {
-        state.arrived + self.faults.slow_screen.duration()
+        later(state.arrived, self.faults.slow_screen.duration())
     }
 
     fn elapse(&mut self, idx: usize, now: Instant) {
@@ -177,7 +180,7 @@ impl Device {
     /// Looks at the screen; a drifting device has slipped since the last look.
     pub fn observe(&mut self) -> Screen {
         if self.faults.drift > 0 {
-            let mut slip = || self.slipping.within(self.faults.drift) as i32;
+            let mut slip = || self.slipping.within(self.faults.drift.min(MOST_DRIFT)) as i32;
             let drift = (slip(), slip());
             if drift != self.drift {
                 self.drift = drift;
@@ -267,7 +270,8 @@ impl Device {
 }
 
 fn row(app: &App, platform: Platform) -> Item {
-    let cell =
-        |name: &str, value: &str| (Spanned { value: name.to_string(), span: Default::default() }, value.to_string());
+    let cell = |name: &str, value: &str| {
+        (Spanned { value: name.to_string(), span: Default::default() }, Value(value.to_string()))
+    };
     Entries(vec![cell("name", app.name()), cell("id", app.id_for(platform))])
 }
