@@ -230,13 +230,15 @@ impl Device {
         self.leave(leave, now);
     }
 
-    /// Follows an effect out of its app. An app that is not installed cannot be opened, as on a real device.
+    /// Follows an effect out of its app. What no app here answers to stays closed, as on a real device.
     pub fn leave(&mut self, leave: Option<Leave>, now: Instant) {
         match leave {
             Some(Leave::Home) => self.go_home(now),
             Some(Leave::Open(id)) => {
                 if let Some(idx) = self.installed(&id) {
                     self.bring_to_front(idx, now);
+                } else if let Some((idx, screen)) = self.linked(&id) {
+                    self.open_screen(idx, &screen, now);
                 }
             }
             None => {}
@@ -262,6 +264,21 @@ impl Device {
         let plain = |id: &str| id.trim_end_matches('/').to_string();
         let mut apps = self.apps.iter().enumerate().skip(1);
         apps.find(|(_, installed)| plain(installed.app.id_for(self.platform())) == plain(id)).map(|(idx, _)| idx)
+    }
+
+    /// The app and the screen that an address opens.
+    pub fn linked(&self, url: &str) -> Option<(usize, String)> {
+        self.apps.iter().enumerate().skip(1).find_map(|(idx, installed)| {
+            let screen = installed.app.screen_for_link(url, self.platform())?;
+            Some((idx, screen.to_string()))
+        })
+    }
+
+    pub fn open_screen(&mut self, idx: usize, screen: &str, now: Instant) {
+        self.bring_to_front(idx, now);
+        let Installed { app, state } = &mut self.apps[idx];
+        let leave = state.open(app, screen, now);
+        self.leave(leave, now);
     }
 
     pub fn ids(&self) -> Vec<&str> {

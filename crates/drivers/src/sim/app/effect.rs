@@ -80,7 +80,7 @@ table! {
         "append" => append: Option<Append> = None,
         /// Removes all rows of a list.
         "empty" => empty: Option<Spanned<String>> = None,
-        /// Opens another app by its id.
+        /// Opens another app by its id, or one of its screens by a link.
         "open" => open: Option<String> = None,
     }
 }

@@ -1,3 +1,5 @@
+//! Latency and faults, and that chance repeats itself.
+
 use super::*;
 use tokio::time::Instant;
 

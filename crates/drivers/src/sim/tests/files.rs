@@ -1,3 +1,5 @@
+//! App files: what is wrong with them, and where.
+
 use super::*;
 
 #[test]

@@ -1,4 +1,7 @@
+//! What a user of the wallet does.
+
 use super::*;
+use trailblaze_core::driver::Key;
 
 #[tokio::test(start_paused = true)]
 async fn the_home_screen_lists_the_apps_and_opens_them() {
@@ -99,6 +102,7 @@ screens:
     elements:
       - {id: pay, role: button, text: Pay, tap: {open: com.example.wallet}}
       - {id: add, role: button, text: Add, tap: {append: {to: notes, item: {text: '{{draft}}'}}}}
+      - {id: link, role: button, text: Send, tap: {open: 'wallet://send'}}
       - {id: wipe, role: button, text: Wipe, tap: {empty: notes}}
       - {repeat: notes, text: '{{item.text}}'}
 ";
@@ -107,11 +111,16 @@ screens:
     let hand = Hand { sim: Sim::open(id, Platform::Android, driver, apps, Options::default()) };
     hand.tap_text("Notes").await;
     hand.tap("add").await;
-    assert_eq!(hand.texts().await, ["Pay", "Add", "Wipe", "Milk", "Eggs"]);
+    assert_eq!(hand.texts().await, ["Pay", "Add", "Send", "Wipe", "Milk", "Eggs"]);
     hand.tap("wipe").await;
-    assert_eq!(hand.texts().await, ["Pay", "Add", "Wipe"]);
+    assert_eq!(hand.texts().await, ["Pay", "Add", "Send", "Wipe"]);
     hand.tap("pay").await;
     assert_eq!(hand.look().await.app.as_deref(), Some("com.example.wallet"));
+    assert!(hand.find("submit").await.is_some());
+    hand.act(Action::PressKey { key: Key::Home }).await.unwrap();
+    hand.tap_text("Notes").await;
+    hand.tap("link").await;
+    assert!(hand.find("recipient").await.is_some());
 }
 
 #[tokio::test(start_paused = true)]

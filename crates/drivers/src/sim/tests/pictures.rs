@@ -1,3 +1,5 @@
+//! What is drawn.
+
 use super::*;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::Size;

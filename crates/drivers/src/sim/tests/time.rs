@@ -1,3 +1,5 @@
+//! What time does, and who is told.
+
 use super::*;
 use tokio::time::Instant;
 

@@ -1,3 +1,5 @@
+//! Places, fingers and scrolling.
+
 use super::*;
 use trailblaze_core::driver::Direction;
 
