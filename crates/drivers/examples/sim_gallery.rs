@@ -33,6 +33,7 @@ async fn main() {
         walk.tap("Allow").await;
         walk.tap("Request").await;
         walk.look("toast").await;
+        walk.time().await;
         walk.tap("Settings").await;
         walk.look("settings").await;
         walk.tap("Home").await;
@@ -75,6 +76,16 @@ impl Walk {
         let file = format!("{}/{}-{:02}-{name}.png", self.folder, self.platform, self.count);
         write(Path::new(&file), &screen.picture.expect("a picture was asked for"));
         println!("{file} {took:.2?} {} elements", screen.root.walk().count());
+    }
+
+    async fn time(&self) {
+        for want in [Want::Tree, Want::TreeAndPicture] {
+            let started = Instant::now();
+            for _ in 0..50 {
+                self.sim.observe(&self.budget(), want).await.expect("the device is there");
+            }
+            println!("{} {want:?}: {:.2?} on average", self.platform, started.elapsed() / 50);
+        }
     }
 
     async fn tap(&mut self, text: &str) {

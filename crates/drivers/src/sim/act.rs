@@ -120,18 +120,11 @@ impl Device {
     }
 
     fn open_url(&mut self, url: &str, now: Instant) -> Result<(), DriverError> {
-        let platform = self.platform();
-        let opened = self.apps.iter().enumerate().skip(1).find_map(|(idx, installed)| {
-            installed.app.screen_for_link(url, platform).map(|screen| (idx, screen.to_string()))
-        });
-        let Some((idx, screen)) = opened else {
+        let Some((idx, screen)) = self.linked(url) else {
             let reason = format!("no app on this device opens `{url}`; there are: {}", self.ids().join(", "));
             return Err(DriverError::Refused { reason });
         };
-        self.bring_to_front(idx, now);
-        let Installed { app, state } = &mut self.apps[idx];
-        let leave = state.open(app, &screen, now);
-        self.leave(leave, now);
+        self.open_screen(idx, &screen, now);
         Ok(())
     }
 

@@ -7,10 +7,12 @@ use trailblaze_core::driver::DriverError;
 use trailblaze_core::screen::{Screen, Shape, SnapshotId};
 use trailblaze_core::yaml::{Entries, Spanned};
 use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::ids::DeviceId;
 
-use super::app::{App, Effect, Item, launcher};
+use super::app::{App, Effect, Item, Value, launcher};
 use super::dice::Dice;
-use super::effects::Leave;
+use super::driver::Options;
+use super::effects::{Leave, later};
 use super::faults::Faults;
 use super::layout::{Metrics, Placed, View, lay_out};
 use super::state::{AppState, Shown};
@@ -25,8 +27,10 @@ pub struct Device {
     pub clipboard: String,
     version: u64,
     drift: (i32, i32),
-    dice: Dice,
     faults: Faults,
+    timing: Dice,
+    slipping: Dice,
+    failing: Dice,
     acts: u32,
     lost: Option<String>,
 }
@@ -38,9 +42,13 @@ pub struct Installed {
 
 const HOME: usize = 0;
 
+/// Further than any screen is wide.
+const MOST_DRIFT: u32 = 10_000;
+
 impl Device {
-    pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<App>>, faults: Faults, dice: Dice) -> Device {
+    pub fn new(metrics: Metrics, shape: Shape, apps: Vec<Arc<App>>, id: &DeviceId, options: Options) -> Device {
         let now = Instant::now();
+        let dice = |purpose| Dice::new(options.seed, id.as_str(), purpose);
         let rows = apps.iter().map(|app| row(app, metrics.platform)).collect();
         let installed = std::iter::once(launcher()).chain(apps);
         let mut apps: Vec<Installed> = installed.map(|app| Installed { app, state: AppState::new(now) }).collect();
@@ -53,8 +61,10 @@ impl Device {
             clipboard: String::new(),
             version: 1,
             drift: (0, 0),
-            dice,
-            faults,
+            faults: options.faults,
+            timing: dice("timing"),
+            slipping: dice("slipping"),
+            failing: dice("failing"),
             acts: 0,
             lost: None,
         };
@@ -81,14 +91,14 @@ impl Device {
     /// How long the next command takes.
     pub fn latency(&mut self) -> std::time::Duration {
         let jitter = u32::try_from(self.faults.jitter.0).unwrap_or(u32::MAX);
-        let millis = self.faults.latency.0.saturating_add_signed(self.dice.within(jitter));
+        let millis = self.faults.latency.0.saturating_add_signed(self.timing.within(jitter));
         std::time::Duration::from_millis(millis)
     }
 
     /// Lets the faults have their turn before an action.
     pub fn strike(&mut self, action: &str) -> Result<(), DriverError> {
-        let is_lost = self.dice.happens(self.faults.lost_at.value());
-        let is_refused = self.dice.happens(self.faults.refuse.value());
+        let is_lost = self.failing.happens(self.faults.lost_at.value());
+        let is_refused = self.failing.happens(self.faults.refuse.value());
         if is_lost {
             self.lost = Some(format!("it went away during `{action}` (injected fault)"));
             return self.here();
@@ -141,7 +151,7 @@ impl Device {
     }
 
     fn ready_at(&self, state: &AppState) -> Instant {
-        state.arrived + self.faults.slow_screen.duration()
+        later(state.arrived, self.faults.slow_screen.duration())
     }
 
     fn elapse(&mut self, idx: usize, now: Instant) {
@@ -170,8 +180,8 @@ impl Device {
     /// Looks at the screen; a drifting device has slipped since the last look.
     pub fn observe(&mut self) -> Screen {
         if self.faults.drift > 0 {
-            let slip = |dice: &mut Dice, most| dice.within(most) as i32;
-            let drift = (slip(&mut self.dice, self.faults.drift), slip(&mut self.dice, self.faults.drift));
+            let mut slip = || self.slipping.within(self.faults.drift.min(MOST_DRIFT)) as i32;
+            let drift = (slip(), slip());
             if drift != self.drift {
                 self.drift = drift;
                 self.version += 1;
@@ -220,13 +230,15 @@ impl Device {
         self.leave(leave, now);
     }
 
-    /// Follows an effect out of its app. An app that is not installed cannot be opened, as on a real device.
+    /// Follows an effect out of its app. What no app here answers to stays closed, as on a real device.
     pub fn leave(&mut self, leave: Option<Leave>, now: Instant) {
         match leave {
             Some(Leave::Home) => self.go_home(now),
             Some(Leave::Open(id)) => {
                 if let Some(idx) = self.installed(&id) {
                     self.bring_to_front(idx, now);
+                } else if let Some((idx, screen)) = self.linked(&id) {
+                    self.open_screen(idx, &screen, now);
                 }
             }
             None => {}
@@ -254,13 +266,29 @@ impl Device {
         apps.find(|(_, installed)| plain(installed.app.id_for(self.platform())) == plain(id)).map(|(idx, _)| idx)
     }
 
+    /// The app and the screen that an address opens.
+    pub fn linked(&self, url: &str) -> Option<(usize, String)> {
+        self.apps.iter().enumerate().skip(1).find_map(|(idx, installed)| {
+            let screen = installed.app.screen_for_link(url, self.platform())?;
+            Some((idx, screen.to_string()))
+        })
+    }
+
+    pub fn open_screen(&mut self, idx: usize, screen: &str, now: Instant) {
+        self.bring_to_front(idx, now);
+        let Installed { app, state } = &mut self.apps[idx];
+        let leave = state.open(app, screen, now);
+        self.leave(leave, now);
+    }
+
     pub fn ids(&self) -> Vec<&str> {
         self.apps[1..].iter().map(|installed| installed.app.id_for(self.metrics.platform)).collect()
     }
 }
 
 fn row(app: &App, platform: Platform) -> Item {
-    let cell =
-        |name: &str, value: &str| (Spanned { value: name.to_string(), span: Default::default() }, value.to_string());
+    let cell = |name: &str, value: &str| {
+        (Spanned { value: name.to_string(), span: Default::default() }, Value(value.to_string()))
+    };
     Entries(vec![cell("name", app.name()), cell("id", app.id_for(platform))])
 }

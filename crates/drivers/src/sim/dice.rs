@@ -1,14 +1,16 @@
-//! Chance that is the same on every run: splitmix64, seeded by the run's seed and the device's name.
+//! Chance that is the same on every run: splitmix64, seeded by the run's seed, the device's name and a purpose.
 
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    pub fn new(seed: u64, device: &str) -> Dice {
+    /// Each purpose has dice of its own, so that one more look at a screen does not change which action fails.
+    pub fn new(seed: u64, device: &str, purpose: &str) -> Dice {
         // FNV-1a, so that devices with alike names do not throw alike.
-        let name = device
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        let name =
+            device.bytes().chain([0]).chain(purpose.bytes()).fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
         Dice(seed ^ name)
     }
 

@@ -12,7 +12,6 @@ use trailblaze_protocol::ids::DeviceId;
 
 use super::app::App;
 use super::device::Device;
-use super::dice::Dice;
 use super::faults::Faults;
 use super::layout::Metrics;
 use super::paint::picture;
@@ -41,7 +40,7 @@ impl Sim {
             Platform::Web => (&["web"], "simulated web browser"),
             Platform::Desktop => (&["desktop"], "simulated desktop"),
         };
-        let device = Device::new(metrics, shape, apps, options.faults, Dice::new(options.seed, id.as_str()));
+        let device = Device::new(metrics, shape, apps, &id, options);
         let description = Description {
             id,
             platform,
@@ -91,8 +90,9 @@ impl Driver for Sim {
         let mut screen = device.observe();
         if want == Want::TreeAndPicture {
             let app = &device.apps[device.front].app;
-            let address = screen.app.as_deref().unwrap_or(app.name());
-            screen.picture = Some(picture(&device.scene(), &device.metrics, app, address));
+            let address = screen.app.as_deref().filter(|_| device.platform() == Platform::Web);
+            let caption = address.unwrap_or(app.name());
+            screen.picture = Some(picture(&device.scene(), &device.metrics, app, caption));
         }
         Ok(screen)
     }
@@ -104,7 +104,9 @@ impl Driver for Sim {
         device.here()?;
         let acted = device.strike(action.name()).and_then(|()| {
             let acted = device.change(now, |device| device.act(target, action, now));
-            device.count();
+            if acted.is_ok() {
+                device.count();
+            }
             acted
         });
         drop(device);

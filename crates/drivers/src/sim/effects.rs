@@ -5,8 +5,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 use trailblaze_core::yaml::{Entries, Spanned};
 
-use super::app::{App, Does, Effect, Item};
+use super::app::{App, Does, Effect, Item, Value};
 use super::state::{AppState, Timer};
+
+/// An effect that starts itself over must leave time for other things.
+const SOONEST: Duration = Duration::from_millis(1);
 
 const TOAST: Duration = Duration::from_secs(2);
 
@@ -38,7 +41,12 @@ impl AppState {
         for effect in effects {
             if let Some(after) = effect.after {
                 let effect = Effect { after: None, ..effect.clone() };
-                self.timers.push(Timer { due: now + after.duration(), visit: self.visit, effect, item: item.cloned() });
+                self.timers.push(Timer {
+                    due: later(now, after.duration().max(SOONEST)),
+                    visit: self.visit,
+                    effect,
+                    item: item.cloned(),
+                });
             } else if self.scope(app, item).holds(&effect.conditions) {
                 leave = self.apply(app, &effect.does, item, now, depth).or(leave);
             }
@@ -54,14 +62,14 @@ impl AppState {
             Does::Open(id) => return Some(Leave::Open(self.scope(app, item).fill(id))),
             Does::Set(values) => {
                 for (name, value) in values.iter() {
-                    let value = self.scope(app, item).fill(value);
+                    let value = self.scope(app, item).fill(&value.0);
                     self.set(name, value);
                 }
             }
             Does::Add(values) => {
                 for (name, number) in values.iter() {
                     let scope = self.scope(app, item);
-                    let sum = sum(scope.value(name), &scope.fill(number));
+                    let sum = sum(scope.value(name), &scope.fill(&number.0));
                     self.set(name, sum);
                 }
             }
@@ -80,7 +88,7 @@ impl AppState {
             Does::Append(append) => {
                 let row = append.item.0.iter().map(|(name, value)| {
                     let name = Spanned { value: name.value.clone(), span: name.span };
-                    (name, self.scope(app, item).fill(value))
+                    (name, Value(self.scope(app, item).fill(&value.0)))
                 });
                 let mut rows = vec![Entries(row.collect())];
                 rows.extend(self.scope(app, item).list(&append.to.value).iter().cloned());
@@ -142,7 +150,7 @@ impl AppState {
             return None;
         }
         let name = self.shown.screens.last().map_or("", String::as_str);
-        let Some(screen) = app.screens.get(name) else { return None };
+        let screen = app.screens.get(name)?;
         self.run_at_depth(app, &screen.arrive.0, None, now, depth + 1)
     }
 
@@ -154,6 +162,12 @@ impl AppState {
         let is_on = self.scope(app, None).value(name) == "true";
         self.set(name, (!is_on).to_string());
     }
+}
+
+/// A time that never comes, where the clock does not reach so far.
+pub fn later(now: Instant, by: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+    now.checked_add(by).unwrap_or(now + NEVER)
 }
 
 /// Adds two decimal numbers, and keeps as many decimals as the longer has. Text that is no number counts as 0.

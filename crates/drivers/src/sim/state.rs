@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use tokio::time::Instant;
-use trailblaze_core::yaml::Entries;
 
-use super::app::{App, Conditions, Effect, Item, Screen};
+use super::app::{App, Conditions, Effect, Item, Screen, Values};
 
 #[derive(Debug)]
 pub struct AppState {
@@ -97,9 +96,12 @@ impl<'a> Scope<'a> {
     /// The value of a name; one that was never set is empty.
     pub fn value(&self, name: &str) -> &'a str {
         if let Some(field) = name.strip_prefix("item.") {
-            return self.item.and_then(|item| item.get(field)).map_or("", String::as_str);
+            return self.item.and_then(|item| item.get(field)).map_or("", |value| &value.0);
         }
-        self.shown.values.get(name).or_else(|| self.app.state.get(name)).map_or("", String::as_str)
+        match self.shown.values.get(name) {
+            Some(value) => value,
+            None => self.app.state.get(name).map_or("", |value| &value.0),
+        }
     }
 
     pub fn list(&self, name: &str) -> &'a [Item] {
@@ -127,11 +129,11 @@ impl<'a> Scope<'a> {
         self.all(&conditions.when) && !self.any(&conditions.unless)
     }
 
-    pub fn all(&self, values: &Entries<String>) -> bool {
-        values.iter().all(|(name, expected)| self.value(name) == self.fill(expected))
+    pub fn all(&self, values: &Values) -> bool {
+        values.iter().all(|(name, expected)| self.value(name) == self.fill(&expected.0))
     }
 
-    pub fn any(&self, values: &Entries<String>) -> bool {
-        values.iter().any(|(name, expected)| self.value(name) == self.fill(expected))
+    pub fn any(&self, values: &Values) -> bool {
+        values.iter().any(|(name, expected)| self.value(name) == self.fill(&expected.0))
     }
 }

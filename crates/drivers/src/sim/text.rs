@@ -74,13 +74,13 @@ impl Type {
         if self.width(text) <= width {
             return text.to_string();
         }
-        let mut kept = text.to_string();
-        while kept.pop().is_some() {
-            let shortened = format!("{}…", kept.trim_end());
-            if self.width(&shortened) <= width {
-                return shortened;
-            }
-        }
-        String::new()
+        // In one pass: what was typed may be long.
+        let font = self.face.font().as_scaled(self.scale());
+        let mut room = width - self.width("…");
+        let kept = text.chars().take_while(|c| {
+            room -= font.h_advance(font.glyph_id(*c));
+            room >= 0.0
+        });
+        format!("{}…", kept.collect::<String>().trim_end())
     }
 }

@@ -90,8 +90,8 @@ impl Device {
 
     /// Does what the elements under the start say; else scrolls what can be scrolled there.
     pub fn swipe(&mut self, from: Point, to: Point, now: Instant) {
-        let (dx, dy) = (to.x - from.x, to.y - from.y);
-        let direction = match (dx.abs() > dy.abs(), dx > 0, dy > 0) {
+        let (dx, dy) = (to.x.saturating_sub(from.x), to.y.saturating_sub(from.y));
+        let direction = match (dx.unsigned_abs() > dy.unsigned_abs(), dx > 0, dy > 0) {
             (true, true, _) => Direction::Right,
             (true, false, _) => Direction::Left,
             (false, _, true) => Direction::Down,
@@ -100,17 +100,16 @@ impl Device {
         let own = {
             let scene = self.scene();
             let path = scene.at(from);
-            let with_effects = path.iter().rev().find_map(|placed| {
+            path.iter().rev().find_map(|placed| {
                 let effects = toward(&placed.element?.swipe, direction);
                 (!effects.is_empty()).then(|| (effects.clone(), placed.item.cloned()))
-            });
-            with_effects
+            })
         };
         if let Some((effects, item)) = own {
             return self.run(&effects.0, item.as_ref(), now);
         }
         let is_vertical = matches!(direction, Direction::Up | Direction::Down);
-        if is_vertical && self.scroll_at(from, -dy) {
+        if is_vertical && self.scroll_at(from, dy.saturating_neg()) {
             return;
         }
         let front = &self.apps[self.front];
@@ -155,7 +154,7 @@ impl Device {
 
 fn moved(placed: &Placed<'_>, by: i32) -> Option<(u64, i32)> {
     let scroll = placed.scroll.filter(|_| placed.can_scroll())?;
-    let offset = (scroll.offset + by).clamp(0, placed.scroll_end());
+    let offset = scroll.offset.saturating_add(by).clamp(0, placed.scroll_end());
     (offset != scroll.offset).then_some((scroll.key, offset))
 }
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use trailblaze_core::table;
-use trailblaze_core::yaml::{Decode, Entries, Millis, Node, Problems, Span, Spanned};
+use trailblaze_core::yaml::{Decode, Millis, Node, Problems, Span, Spanned};
+
+use super::value::Values;
 
 /// One thing that happens, and when.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +19,8 @@ pub enum Does {
     Goto(Spanned<String>),
     Back,
     Home,
-    Set(Entries<String>),
-    Add(Entries<String>),
+    Set(Values),
+    Add(Values),
     Toggle(String),
     Dialog(Spanned<String>),
     Dismiss,
@@ -32,9 +34,9 @@ pub enum Does {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conditions {
     /// All of them hold.
-    pub when: Entries<String>,
+    pub when: Values,
     /// None of them holds.
-    pub unless: Entries<String>,
+    pub unless: Values,
 }
 
 table! {
@@ -43,7 +45,7 @@ table! {
         /// The list.
         "to" => to: Spanned<String>,
         /// The values of the new row, which comes first.
-        "item" => item: Entries<String>,
+        "item" => item: Values,
     }
 }
 
@@ -51,9 +53,9 @@ table! {
     /// An effect: one thing to do, and when to do it.
     pub struct Row {
         /// Only if all of these values of the state are so.
-        "when" => when: Entries<String> = Entries::default(),
+        "when" => when: Values = Values::default(),
         /// Only if none of these values of the state is so.
-        "unless" => unless: Entries<String> = Entries::default(),
+        "unless" => unless: Values = Values::default(),
         /// So much later, if the app is still on the same screen.
         "after" => after: Option<Millis> = None,
         /// Opens a screen.
@@ -63,9 +65,9 @@ table! {
         /// Leaves the app for the home screen.
         "home" => home: bool = false,
         /// Sets values of the state.
-        "set" => set: Option<Entries<String>> = None,
+        "set" => set: Option<Values> = None,
         /// Adds a number, which may be negative, to values of the state.
-        "add" => add: Option<Entries<String>> = None,
+        "add" => add: Option<Values> = None,
         /// Turns a value of the state from `true` to `false`, or back.
         "toggle" => toggle: Option<String> = None,
         /// Shows a dialog.
@@ -78,7 +80,7 @@ table! {
         "append" => append: Option<Append> = None,
         /// Removes all rows of a list.
         "empty" => empty: Option<Spanned<String>> = None,
-        /// Opens another app by its id.
+        /// Opens another app by its id, or one of its screens by a link.
         "open" => open: Option<String> = None,
     }
 }

@@ -1,12 +1,13 @@
 //! One element of a screen.
 
 use serde_json::{Value, json};
-use trailblaze_core::yaml::{Decode, Entries, Node, Problems, Spanned};
+use trailblaze_core::yaml::{Decode, Node, Problems, Spanned};
 use trailblaze_core::{table, words};
 use trailblaze_protocol::driver::Platform;
 
 use super::colour::Colour;
 use super::effect::{Conditions, Effects};
+use super::value::Values;
 
 words! {
     /// What an element is.
@@ -72,15 +73,15 @@ table! {
         "look" => look: Look = Look::Plain,
         "color" | "colour" => colour: Option<Colour> = None,
         /// Shown only if all of these values of the state are so.
-        "when" => when: Entries<String> = Entries::default(),
+        "when" => when: Values = Values::default(),
         /// Hidden if any of these values of the state is so.
-        "unless" => unless: Entries<String> = Entries::default(),
+        "unless" => unless: Values = Values::default(),
         /// Enabled only if all of these values of the state are so.
-        "enabledWhen" => enabled_when: Entries<String> = Entries::default(),
+        "enabledWhen" => enabled_when: Values = Values::default(),
         /// Disabled if any of these values of the state is so.
-        "disabledWhen" => disabled_when: Entries<String> = Entries::default(),
+        "disabledWhen" => disabled_when: Values = Values::default(),
         /// Selected if all of these values of the state are so.
-        "selectedWhen" => selected_when: Entries<String> = Entries::default(),
+        "selectedWhen" => selected_when: Values = Values::default(),
         /// Drawn once for each row of this list.
         "repeat" => repeat: Option<Spanned<String>> = None,
         /// What is inside.

@@ -11,6 +11,8 @@ use super::check::check;
 use super::colour::Colour;
 use super::effect::{Effect, Effects};
 use super::element::{Children, Element, Swipes};
+use super::uses::check_uses;
+use super::value::Values;
 
 table! {
     /// A simulated app.
@@ -20,7 +22,7 @@ table! {
         /// The screen that the app starts with.
         "start" => start: Spanned<String>,
         /// What the app remembers, with the values of a fresh install.
-        "state" => state: Entries<String> = Entries::default(),
+        "state" => state: Values = Values::default(),
         /// Rows for elements that repeat.
         "lists" => lists: Entries<Vec<Item>> = Entries::default(),
         "screens" => screens: Entries<Screen>,
@@ -34,7 +36,7 @@ table! {
 }
 
 /// One row of a list.
-pub type Item = Entries<String>;
+pub type Item = Values;
 
 table! {
     /// What the app is called, on each platform.
@@ -85,6 +87,9 @@ impl App {
         };
         let app = App::decode(&node, problems);
         check(&node, problems);
+        if let Some(app) = &app {
+            check_uses(app, problems);
+        }
         app.filter(|_| !problems.has_errors())
     }
 

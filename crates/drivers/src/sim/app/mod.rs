@@ -5,8 +5,11 @@ mod colour;
 mod effect;
 mod element;
 mod file;
+mod uses;
+mod value;
 
 pub use colour::Colour;
 pub use effect::{Conditions, Does, Effect, Effects};
 pub use element::{Element, Look, Role, Swipes};
 pub use file::{App, Item, Screen, demo_app, launcher};
+pub use value::{Value, Values};

@@ -117,7 +117,7 @@ impl Painter {
     }
 
     /// The clock and the battery of a phone; the frame of a window elsewhere.
-    pub fn status_bar(&mut self, background: Colour, address: &str) {
+    pub fn status_bar(&mut self, background: Colour, caption: &str) {
         let metrics = self.metrics;
         let px = |units: f32| metrics.px(units);
         let frame = Rect::new(0, 0, metrics.width(), metrics.status_bar);
@@ -146,6 +146,6 @@ impl Painter {
         if metrics.platform == Platform::Web {
             self.canvas.fill(field, px(13.0) as f32, self.theme.surface);
         }
-        self.write_centred(field, font, address, self.theme.quiet);
+        self.write_centred(field, font, caption, self.theme.quiet);
     }
 }

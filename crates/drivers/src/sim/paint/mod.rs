@@ -14,13 +14,13 @@ use super::layout::{Metrics, Placed, What};
 use canvas::Canvas;
 use theme::Theme;
 
-/// A picture of a scene of an app. `address` is what a browser shows above it.
-pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, address: &str) -> Picture {
+/// A picture of a scene of an app. `caption` is what a browser or window shows above it.
+pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, caption: &str) -> Picture {
     let theme = Theme::of(metrics.platform, app.accent());
     let canvas = Canvas::new(metrics.size, metrics.picture_scale, theme.background);
     let mut painter = Painter { canvas, theme, metrics: *metrics };
     let has_bar = scene.children.iter().any(|part| part.what == What::Bar);
-    painter.status_bar(if has_bar { painter.theme.bar } else { painter.theme.background }, address);
+    painter.status_bar(if has_bar { painter.theme.bar } else { painter.theme.background }, caption);
     painter.paint(scene, scene.frame);
     let (size, pixels) = painter.canvas.into_rgba();
     Picture { size, pixels: Pixels::Rgba(pixels.into()) }

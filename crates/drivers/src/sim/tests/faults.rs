@@ -1,9 +1,11 @@
+//! Latency and faults, and that chance repeats itself.
+
 use super::*;
 use tokio::time::Instant;
 
 #[tokio::test(start_paused = true)]
 async fn every_command_takes_the_latency_and_some_jitter() {
-    let hand = Hand::with_faults(&["latency=100ms", "jitter=30ms"]).await;
+    let hand = Hand::with_faults(&["latency=100ms", "jitter=30ms"]);
     let mut times = Vec::new();
     for _ in 0..20 {
         let started = Instant::now();
@@ -16,13 +18,13 @@ async fn every_command_takes_the_latency_and_some_jitter() {
 
 #[tokio::test(start_paused = true)]
 async fn a_command_that_takes_longer_than_its_budget_times_out() {
-    let hand = Hand::with_faults(&["latency=10s"]).await;
+    let hand = Hand::with_faults(&["latency=10s"]);
     assert_eq!(hand.try_look().await.err(), Some(DriverError::TimedOut { what: "observe".to_string() }));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_drifting_layout_moves_from_look_to_look_and_touches_move_with_it() {
-    let hand = Hand::with_faults(&["drift=12"]).await;
+    let hand = Hand::with_faults(&["drift=12"]);
     hand.launch(LaunchMode::Reinstall).await;
     let mut places = Vec::new();
     let mut snapshots = Vec::new();
@@ -41,7 +43,7 @@ async fn a_drifting_layout_moves_from_look_to_look_and_touches_move_with_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_is_lost_stays_lost() {
-    let hand = Hand::with_faults(&["lostAfter=2"]).await;
+    let hand = Hand::with_faults(&["lostAfter=2"]);
     hand.launch(LaunchMode::Reinstall).await;
     hand.tap("email").await;
     let lost = DriverError::Lost { evidence: "it went away after 2 actions (injected fault)".to_string() };
@@ -52,7 +54,7 @@ async fn a_device_that_is_lost_stays_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn an_action_may_lose_the_device() {
-    let hand = Hand::with_faults(&["lostAt=1"]).await;
+    let hand = Hand::with_faults(&["lostAt=1"]);
     let lost = DriverError::Lost { evidence: "it went away during `listApps` (injected fault)".to_string() };
     assert_eq!(hand.act(Action::ListApps).await, Err(lost.clone()));
     assert_eq!(hand.try_look().await.err(), Some(lost));
@@ -60,7 +62,7 @@ async fn an_action_may_lose_the_device() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_action_leaves_the_device_usable() {
-    let hand = Hand::with_faults(&["refuse=1"]).await;
+    let hand = Hand::with_faults(&["refuse=1"]);
     let reason = "the device refused `tap` (injected fault)".to_string();
     let refused = hand.act_at(Point { x: 1, y: 1 }, Action::Tap).await;
     assert_eq!(refused, Err(DriverError::Refused { reason }));
@@ -69,7 +71,7 @@ async fn a_refused_action_leaves_the_device_usable() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_screen_is_empty_at_first() {
-    let hand = Hand::with_faults(&["slowScreen=300ms"]).await;
+    let hand = Hand::with_faults(&["slowScreen=300ms"]);
     hand.launch(LaunchMode::Reinstall).await;
     let since = hand.look().await.snapshot;
     assert_eq!(hand.find("email").await, None);
@@ -77,6 +79,22 @@ async fn a_slow_screen_is_empty_at_first() {
     hand.sim.changed(&hand.budget(), since).await.unwrap();
     assert_eq!(started.elapsed().as_millis(), 300);
     assert!(hand.find("email").await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn looking_more_often_does_not_change_which_actions_fail() {
+    let refused = async |looks: usize| {
+        let hand = Hand::seeded(3, &["refuse=0.5", "jitter=2ms", "drift=3"]);
+        let mut refused = Vec::new();
+        for _ in 0..20 {
+            for _ in 0..looks {
+                hand.look().await;
+            }
+            refused.push(hand.act(Action::ListApps).await.is_err());
+        }
+        refused
+    };
+    assert_eq!(refused(0).await, refused(3).await);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,3 +1,5 @@
+//! App files: what is wrong with them, and where.
+
 use super::*;
 
 #[test]
@@ -56,6 +58,26 @@ screens:
         "a.app.yaml:10:9: a field needs an `id` to keep its value under",
     ];
     assert_eq!(problems, expected);
+}
+
+#[test]
+fn a_value_that_nothing_sets_is_a_misspelt_one() {
+    let yaml = "\
+app: {id: a, name: A}
+start: one
+state: {balance: 1}
+screens:
+  one:
+    elements:
+      - {id: pin, role: field, change: {set: {error: ''}}}
+      - {text: '{{balence}} {{pin}} {{item.x}} {{permission.camera}} {{zoom}}'}
+      - {text: hi, unless: {eror: ''}}
+";
+    let expected = [
+        "a.app.yaml:8:9: unknown value of the state `balence` (did you mean `balance`?)",
+        "a.app.yaml:9:29: unknown value of the state `eror` (did you mean `error`?)",
+    ];
+    assert_eq!(read(yaml).1, expected);
 }
 
 #[test]

@@ -1,4 +1,7 @@
+//! What a user of the wallet does.
+
 use super::*;
+use trailblaze_core::driver::Key;
 
 #[tokio::test(start_paused = true)]
 async fn the_home_screen_lists_the_apps_and_opens_them() {
@@ -85,4 +88,46 @@ async fn addresses_open_screens() {
     assert!(phone.find("recipient").await.is_some());
     let nowhere = phone.act(Action::OpenUrl { url: "https://other.example".to_string() }).await;
     assert!(matches!(nowhere, Err(DriverError::Refused { .. })), "{nowhere:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_app_opens_another_and_changes_its_lists() {
+    let notes = "
+app: {id: notes, name: Notes}
+start: notes
+state: {draft: Milk}
+lists: {notes: [{text: Eggs}]}
+screens:
+  notes:
+    elements:
+      - {id: pay, role: button, text: Pay, tap: {open: com.example.wallet}}
+      - {id: add, role: button, text: Add, tap: {append: {to: notes, item: {text: '{{draft}}'}}}}
+      - {id: link, role: button, text: Send, tap: {open: 'wallet://send'}}
+      - {id: wipe, role: button, text: Wipe, tap: {empty: notes}}
+      - {repeat: notes, text: '{{item.text}}'}
+";
+    let apps = vec![Arc::new(app(notes)), demo_app()];
+    let (id, driver) = (DeviceId::new("android/sim-1"), DriverKey::new(DriverKey::SIM));
+    let hand = Hand { sim: Sim::open(id, Platform::Android, driver, apps, Options::default()) };
+    hand.tap_text("Notes").await;
+    hand.tap("add").await;
+    assert_eq!(hand.texts().await, ["Pay", "Add", "Send", "Wipe", "Milk", "Eggs"]);
+    hand.tap("wipe").await;
+    assert_eq!(hand.texts().await, ["Pay", "Add", "Send", "Wipe"]);
+    hand.tap("pay").await;
+    assert_eq!(hand.look().await.app.as_deref(), Some("com.example.wallet"));
+    assert!(hand.find("submit").await.is_some());
+    hand.act(Action::PressKey { key: Key::Home }).await.unwrap();
+    hand.tap_text("Notes").await;
+    hand.tap("link").await;
+    assert!(hand.find("recipient").await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_stands_once_in_a_row_though_its_picture_shows_its_letter() {
+    for platform in Platform::ALL {
+        let hand = Hand::at_home(platform).await;
+        let grace = hand.texts().await.iter().filter(|text| *text == "Grace Hopper").count();
+        assert_eq!(grace, 1, "{platform}");
+    }
 }

@@ -1,3 +1,5 @@
+//! Many devices in one process.
+
 use super::*;
 
 #[tokio::test(start_paused = true)]

@@ -58,8 +58,8 @@ impl Hand {
         hand
     }
 
-    async fn with_faults(faults: &[&str]) -> Hand {
-        Hand::seeded(7, faults)
+    fn with_faults(flags: &[&str]) -> Hand {
+        Hand::seeded(7, flags)
     }
 
     fn seeded(seed: u64, flags: &[&str]) -> Hand {

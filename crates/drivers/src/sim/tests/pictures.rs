@@ -1,3 +1,5 @@
+//! What is drawn.
+
 use super::*;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::geometry::Size;
@@ -36,4 +38,11 @@ async fn a_dialog_darkens_what_it_covers() {
     hand.wait(400).await;
     let after = picture(&hand).await.1;
     assert!(after[0] < before[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_is_too_long_for_its_field_is_drawn_as_far_as_it_fits() {
+    let hand = Hand::in_wallet(Platform::Ios).await;
+    hand.fill("email", &"é long text ".repeat(20_000)).await;
+    picture(&hand).await;
 }

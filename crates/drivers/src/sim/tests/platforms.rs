@@ -1,3 +1,5 @@
+//! What differs from platform to platform.
+
 use super::*;
 use serde_json::json;
 use trailblaze_core::driver::Key;

@@ -1,3 +1,5 @@
+//! Typing and keys.
+
 use super::*;
 use trailblaze_core::driver::Key;
 

@@ -1,3 +1,5 @@
+//! What time does, and who is told.
+
 use super::*;
 use tokio::time::Instant;
 
@@ -69,4 +71,20 @@ async fn looking_changes_nothing() {
     let hand = Hand::in_wallet(Platform::Android).await;
     let (one, other) = (hand.look().await, hand.look().await);
     assert_eq!((one.snapshot, one.root), (other.snapshot, other.root));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_that_starts_itself_over_does_not_hang_the_device() {
+    let yaml = "
+app: {id: a, name: A}
+start: one
+screens:
+  one:
+    arrive: [{after: 0ms, goto: one}, {after: 0ms, add: {count: 1}}]
+    elements: [{id: count, text: '{{count}}'}, {text: hi, tap: {after: 9999999999999999s, back: true}}]
+";
+    let hand = Hand::in_app(yaml).await;
+    hand.wait(5).await;
+    hand.tap_text("hi").await;
+    assert!(hand.find("count").await.is_some());
 }

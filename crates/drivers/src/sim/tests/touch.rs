@@ -1,3 +1,5 @@
+//! Places, fingers and scrolling.
+
 use super::*;
 use trailblaze_core::driver::Direction;
 
@@ -152,4 +154,21 @@ async fn gestures_have_effects_of_their_own() {
         hand.act_at(middle, action).await.unwrap();
         assert_eq!(hand.node("said").await.text(), Some(expected));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn touches_far_outside_the_screen_do_nothing() {
+    let hand = Hand::at_home(Platform::Android).await;
+    let before = hand.look().await.snapshot;
+    let (far, other) = (Point { x: i32::MIN, y: i32::MIN }, Point { x: i32::MAX, y: i32::MAX });
+    for action in [
+        Action::Tap,
+        Action::DoubleTap,
+        Action::LongPress,
+        Action::Swipe { from: far, to: other, duration: Duration::ZERO },
+        Action::Scroll { direction: Direction::Up, amount: Some(u32::MAX) },
+    ] {
+        hand.act_at(far, action).await.unwrap();
+    }
+    assert_eq!(hand.look().await.snapshot, before);
 }

@@ -37,8 +37,8 @@ impl Grower<'_> {
     }
 }
 
-/// What is in sight. What is out of sight keeps its place; where a bar is in front of that place, without a
-/// height, so that nobody takes it for visible.
+/// What is in sight of it. What is out of sight keeps its place but no height: where it would be, there may be a
+/// bar, and nobody should take it for visible there.
 fn bounds(placed: &Placed<'_>) -> Rect {
     let frame = placed.frame;
     placed.visible.unwrap_or(Rect { bottom: frame.top, ..frame })

@@ -61,10 +61,10 @@ impl Teller<'_, '_> {
         matches!(self.placed.what, What::Title | What::Element(Role::Heading))
     }
 
-    /// Dialogs are containers: their title is an element of its own.
+    /// Dialogs are containers, and their title is an element of its own; the letters of a picture are no text.
     fn own_text(&self) -> &str {
         match self.placed.what {
-            What::Dialog => "",
+            What::Dialog | What::Element(Role::Image) => "",
             _ => &self.placed.text,
         }
     }

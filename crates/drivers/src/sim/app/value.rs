@@ -1,0 +1,21 @@
+//! Values of an app's state: always text, however they are written.
+
+use serde_json::{Value as Json, json};
+use trailblaze_core::yaml::{Decode, Entries, Node, Problems};
+
+/// One value. `true` and `12` are taken as they stand, and an editor is told that they may be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value(pub String);
+
+/// Values by name.
+pub type Values = Entries<Value>;
+
+impl Decode for Value {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        String::decode(node, problems).map(Value)
+    }
+
+    fn schema() -> Json {
+        json!({"type": ["string", "number", "boolean"]})
+    }
+}
