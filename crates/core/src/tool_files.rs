@@ -17,11 +17,7 @@ use crate::yaml::{Kind, Node, Problem, Problems, Source, Spanned};
 pub enum FileTool {
     Own(Box<Batch>),
     /// Another name for a compiled tool.
-    Alias {
-        id: String,
-        of: String,
-        contributor: Contributor,
-    },
+    Alias(Alias),
 }
 
 /// A tool file with `class:`.

@@ -68,7 +68,8 @@ impl Progress {
             }
             Event::Called(called) => self.show(device, lane, &called.tool),
             Event::AttemptEnded { verdict, message, .. } => {
-                let micros = lane.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));
+                let micros =
+                    lane.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));
                 let line = ended(device, &lane.trail, *verdict, micros, message);
                 if let Some(bar) = lane.bar.take() {
                     bar.finish_and_clear();
@@ -90,7 +91,8 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
-        let parts: Vec<&str> = [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> =
+            [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
         bar.set_message(parts.join(" › "));
     }
 }

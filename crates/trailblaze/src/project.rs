@@ -108,7 +108,12 @@ impl Loaded {
                 let text = std::fs::read_to_string(&path).unwrap_or_default();
                 let source = Source::new(PROJECT_FILE, text);
                 let mut problems = Problems::new(&source);
-                problems.unknown(target.span, "target", &target.value, self.targets.iter().map(|target| target.id.value.as_str()));
+                problems.unknown(
+                    target.span,
+                    "target",
+                    &target.value,
+                    self.targets.iter().map(|target| target.id.value.as_str()),
+                );
                 self.problems.extend(problems.into_vec());
             }
         }
@@ -132,7 +137,11 @@ impl Loaded {
         for path in paths {
             let found = trail_files(path)?;
             // A folder that is a project holds its trails where it says.
-            let found = if found.is_empty() { return Err(LoadError::NoTrails { path: shown(&self.root, path) }) } else { found };
+            let found = if found.is_empty() {
+                return Err(LoadError::NoTrails { path: shown(&self.root, path) });
+            } else {
+                found
+            };
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
         files.iter().map(|file| Ok(Trail::read(&read_source(&self.root, file)?))).collect()

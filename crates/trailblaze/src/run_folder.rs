@@ -64,7 +64,13 @@ impl RunFolder {
             spawn("events", move || write_lines(file, &line_queue, &failure))?
         };
         let painter = {
-            let album = Album { folder: path.clone(), lines: lines.clone(), started, failure: Arc::clone(&failure), stored: HashSet::new() };
+            let album = Album {
+                folder: path.clone(),
+                lines: lines.clone(),
+                started,
+                failure: Arc::clone(&failure),
+                stored: HashSet::new(),
+            };
             spawn("pictures", move || album.run(&shot_queue))?
         };
         let threads = Mutex::new(vec![painter, writer]);
@@ -131,7 +137,10 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 fn fail(failure: &Mutex<Option<String>>, what: &Path, error: &std::io::Error) {
-    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| format!("cannot write {}: {error}", what.display()));
+    failure
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert_with(|| format!("cannot write {}: {error}", what.display()));
 }
 
 /// Writes what is there, then flushes, so that a killed run loses as little as can be.

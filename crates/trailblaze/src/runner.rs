@@ -78,15 +78,24 @@ async fn lane(shared: Arc<Shared>, device: DeviceSpec) -> Vec<Done> {
             let session = shared.wiring.open(&wanted, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>);
             (wanted.clone(), target.clone(), session)
         });
-        let memory = shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
-        let attempt = Try { trail: &job.trail, about: about(&job.trail), number: 1, memory, cancel: shared.cancel.clone() };
+        let memory =
+            shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
+        let attempt =
+            Try { trail: &job.trail, about: about(&job.trail), number: 1, memory, cancel: shared.cancel.clone() };
         let ended = replay(session, attempt).await;
         let recording = match ended.verdict {
             Verdict::Passed => sink.recording(&ended.attempt),
             _ => Vec::new(),
         };
         let lineage = lineage(&session.device.description().classifiers);
-        results.push(Done { job: index, device: device.id.clone(), verdict: ended.verdict, message: ended.message, recording, lineage });
+        results.push(Done {
+            job: index,
+            device: device.id.clone(),
+            verdict: ended.verdict,
+            message: ended.message,
+            recording,
+            lineage,
+        });
         // What broke the device must not spoil the next trail.
         if ended.verdict == Verdict::Errored {
             if let Some((_, _, session)) = open.take() {
@@ -175,7 +184,11 @@ fn record_job(job: usize, trail: &Trail, done: &[&Done]) -> Result<Recorded, Sav
         let mut by_classifier: BTreeMap<String, Vec<StepCalls>> = BTreeMap::new();
         for step in &done.recording {
             if !step.needs_model.is_empty() {
-                recorded.warnings.push(format!("step \"{}\" depends on a model: {} cannot be replayed", step.text, step.needs_model.join(", ")));
+                recorded.warnings.push(format!(
+                    "step \"{}\" depends on a model: {} cannot be replayed",
+                    step.text,
+                    step.needs_model.join(", ")
+                ));
                 continue;
             }
             if let Some((classifier, calls)) = changed_slot(trail, step, &done.lineage) {
@@ -207,7 +220,10 @@ fn changed_slot(trail: &Trail, step: &RecordedStep, lineage: &[String]) -> Optio
     let calls = StepCalls { slot, calls: step.calls.clone() };
     match written.plan(lineage) {
         StepPlan::Recording { classifier, calls: old } => {
-            let old: Vec<Value> = old.iter().map(|call| serde_json::json!({ &call.tool.value: trailblaze_core::yaml::loose(&call.args) })).collect();
+            let old: Vec<Value> = old
+                .iter()
+                .map(|call| serde_json::json!({ &call.tool.value: trailblaze_core::yaml::loose(&call.args) }))
+                .collect();
             (!same(&old, &calls.calls)).then_some((classifier, calls))
         }
         _ => Some((lineage.last()?.clone(), calls)),

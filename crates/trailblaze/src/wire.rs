@@ -111,7 +111,13 @@ impl Wiring {
     }
 
     /// What an attempt remembers from the start. The command line wins over the trail.
-    pub fn memory(&self, lane: (&DeviceSpec, Option<&str>), trail: Option<&Trail>, given: &[(String, String)], args: Map<String, Value>) -> Memory {
+    pub fn memory(
+        &self,
+        lane: (&DeviceSpec, Option<&str>),
+        trail: Option<&Trail>,
+        given: &[(String, String)],
+        args: Map<String, Value>,
+    ) -> Memory {
         let (device, target) = lane;
         let mut values = Map::new();
         let target = target.and_then(|id| self.loaded.target(id).ok());
@@ -140,6 +146,9 @@ pub fn secrets(names: &[String]) -> Result<Secrets, SecretError> {
 pub enum SecretError {
     #[error("the secret `{name}` is not in the environment")]
     Unset { name: String },
-    #[error("the secret `{name}` is shorter than {} characters, so it could not be kept out of the record", limits::SECRET_CHARS)]
+    #[error(
+        "the secret `{name}` is shorter than {} characters, so it could not be kept out of the record",
+        limits::SECRET_CHARS
+    )]
     TooShort { name: String },
 }

@@ -53,6 +53,12 @@ impl Sim {
         Sim { description, device: Mutex::new(device), changed: Notify::new() }
     }
 
+    /// Adds classifiers behind the device's own: `tablet`, an API level.
+    pub fn with_classifiers(mut self, classifiers: &[String]) -> Sim {
+        self.description.classifiers.extend(classifiers.iter().cloned());
+        self
+    }
+
     /// The device as it is by now. A panic while it was held left it as a real device might be left: in use.
     pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
         let mut device = self.device.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -48,7 +48,14 @@ pub fn device(project: Option<PathBuf>, command: DeviceCommand) -> Result<Exit, 
         return Ok(Exit::Passed);
     }
     for row in rows {
-        print::data(format!("{:<16} {:<32} {} ({}×{})", row.id.to_string(), row.driver.to_string(), row.summary, row.size.width, row.size.height));
+        print::data(format!(
+            "{:<16} {:<32} {} ({}×{})",
+            row.id.to_string(),
+            row.driver.to_string(),
+            row.summary,
+            row.size.width,
+            row.size.height
+        ));
     }
     print::say("\nMore simulated devices need no set-up: android/sim-2, android/sim-3 and so on.");
     Ok(Exit::Passed)

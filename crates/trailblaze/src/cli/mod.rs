@@ -20,7 +20,7 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::devices::DeviceError;
 use crate::print;
-use crate::project::{Loaded, LoadError, find_root};
+use crate::project::{LoadError, Loaded, find_root};
 use crate::wire::SecretError;
 
 pub use schema::schemas;
@@ -78,22 +78,33 @@ impl Refusal {
     /// Prints what is wrong with the files; no error is no refusal.
     fn unless_sound(problems: &[Problem]) -> Result<(), Refusal> {
         print::problems(problems);
-        let n_errors = problems.iter().filter(|problem| problem.severity == trailblaze_core::yaml::Severity::Error).count();
+        let n_errors =
+            problems.iter().filter(|problem| problem.severity == trailblaze_core::yaml::Severity::Error).count();
         if n_errors == 0 { Ok(()) } else { Err(Refusal::Problems { n_errors }) }
     }
 
     fn exit(&self) -> Exit {
         match self {
-            Refusal::Load(_) | Refusal::Device(_) | Refusal::Secret(_) | Refusal::Usage { .. } | Refusal::Problems { .. } => Exit::Misused,
+            Refusal::Load(_)
+            | Refusal::Device(_)
+            | Refusal::Secret(_)
+            | Refusal::Usage { .. }
+            | Refusal::Problems { .. } => Exit::Misused,
             Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Environment { .. } => Exit::Environment,
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
-            Refusal::Load(LoadError::NoTrails { .. }) => Some("a trail is a file named trail.yaml or *.trail.yaml".to_string()),
-            Refusal::Device(DeviceError::Unknown { .. }) => Some("`trailblaze device list` shows what there is".to_string()),
-            Refusal::Secret(SecretError::Unset { name }) => Some(format!("set it for this command: {name}=… trailblaze run …")),
+            Refusal::Load(LoadError::NoTrails { .. }) => {
+                Some("a trail is a file named trail.yaml or *.trail.yaml".to_string())
+            }
+            Refusal::Device(DeviceError::Unknown { .. }) => {
+                Some("`trailblaze device list` shows what there is".to_string())
+            }
+            Refusal::Secret(SecretError::Unset { name }) => {
+                Some(format!("set it for this command: {name}=… trailblaze run …"))
+            }
             Refusal::Usage { hint, .. } => hint.clone(),
             _ => None,
         }

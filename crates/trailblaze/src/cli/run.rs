@@ -118,14 +118,16 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
-    let given: Map<String, Value> = pairs("arg", &args.arg)?.into_iter().map(|(name, value)| (name, value.into())).collect();
+    let given: Map<String, Value> =
+        pairs("arg", &args.arg)?.into_iter().map(|(name, value)| (name, value.into())).collect();
     let (jobs, mut problems) = jobs(&loaded, &args.paths, &given)?;
     problems.extend(before_start(&wiring, &jobs, &devices));
     problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
     problems.dedup();
 
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
-    let folder = RunFolder::create(&logs).map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
+    let folder = RunFolder::create(&logs)
+        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
     folder.emit(Event::RunStarted {
         command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
@@ -185,7 +187,11 @@ fn jobs(loaded: &Loaded, paths: &[PathBuf], given: &Map<String, Value>) -> Resul
         problems.extend(found);
         let Some(trail) = trail.filter(|trail| !trail.steps.is_empty()) else { continue };
         // An argument is for the trails that declare it; one that none declares is a mistake of all.
-        let own: Map<String, Value> = given.iter().filter(|(name, _)| trail.config.args.get(name).is_some()).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let own: Map<String, Value> = given
+            .iter()
+            .filter(|(name, _)| trail.config.args.get(name).is_some())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         match trail.config.bind_args(&own) {
             Ok(args) => jobs.push(Job { trail, args }),
             Err(wrong) => problems.extend(at_config(&trail, wrong)),
@@ -217,7 +223,9 @@ pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Ve
             let device = wiring.device_for(&job.trail, device);
             let registry = wiring.registry(&device, target);
             problems.extend(check_tools(&registry));
-            problems.extend(registry.refused.iter().flat_map(|refused| at_config(&job.trail, vec![refused.reason.clone()])));
+            problems.extend(
+                registry.refused.iter().flat_map(|refused| at_config(&job.trail, vec![refused.reason.clone()])),
+            );
             let lineage = lineage(&wiring.driver(&device).describe().classifiers);
             problems.extend(preflight(&job.trail, &registry, &lineage));
         }
@@ -254,9 +262,16 @@ fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &
         };
         let trail = &shared.jobs[recorded.job].trail;
         recorded.warnings.iter().for_each(|warning| print::warning(format!("{}: {warning}", trail.source.path)));
-        let name = if is_single { "recording.trail.yaml".to_string() } else { format!("recordings/{}.trail.yaml", slug(&trail.id())) };
+        let name = if is_single {
+            "recording.trail.yaml".to_string()
+        } else {
+            format!("recordings/{}.trail.yaml", slug(&trail.id()))
+        };
         let path = folder.path.join(name);
-        let stored = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| runner::write_atomically(&path, &recorded.text));
+        let stored = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| runner::write_atomically(&path, &recorded.text));
         if let Err(error) = stored {
             print::warning(format!("cannot write {}: {error}", path.display()));
         }
@@ -268,7 +283,9 @@ fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &
             continue;
         }
         match runner::write_atomically(&loaded.root.join(&trail.source.path), &recorded.text) {
-            Ok(()) => shared.progress.say(&format!("recorded {} in {}", recorded.classifiers.join(", "), trail.source.path)),
+            Ok(()) => {
+                shared.progress.say(&format!("recorded {} in {}", recorded.classifiers.join(", "), trail.source.path))
+            }
             Err(error) => print::warning(format!("cannot write {}: {error}", trail.source.path)),
         }
     }
@@ -301,7 +318,8 @@ fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, htm
         (count(&[Verdict::Skipped]), "skipped"),
         (count(&[Verdict::Cancelled]) + not_run, "cancelled"),
     ];
-    let words: Vec<String> = counts.iter().filter(|(n, word)| *n > 0 || *word == "passed").map(|(n, word)| format!("{n} {word}")).collect();
+    let words: Vec<String> =
+        counts.iter().filter(|(n, word)| *n > 0 || *word == "passed").map(|(n, word)| format!("{n} {word}")).collect();
     print::data(format!("\n{} in {}", words.join(", "), print::seconds(folder.micros())));
     print::data(format!("Report: {}", html.display()));
 }

@@ -50,7 +50,8 @@ pub fn schema(args: SchemaArgs) -> Result<Exit, Refusal> {
             Ok(Exit::Passed)
         }
         None => {
-            let hint = nearest(&kind, schemas.iter().map(|(kind, _)| *kind)).map(|near| format!("did you mean `{near}`?"));
+            let hint =
+                nearest(&kind, schemas.iter().map(|(kind, _)| *kind)).map(|near| format!("did you mean `{near}`?"));
             Err(Refusal::Usage { message: format!("there is no schema `{kind}`"), hint })
         }
     }

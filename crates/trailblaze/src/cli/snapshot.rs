@@ -47,7 +47,10 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
     Refusal::unless_sound(&loaded.problems)?;
     let devices = loaded.devices(&args.devices.device)?;
     let [device] = devices.as_slice() else {
-        return Err(Refusal::Usage { message: "a snapshot is of one device".into(), hint: Some(format!("name it with -d {}", devices[0].id)) });
+        return Err(Refusal::Usage {
+            message: "a snapshot is of one device".into(),
+            hint: Some(format!("name it with -d {}", devices[0].id)),
+        });
     };
     let driver = Wiring::new(&loaded, None).driver(device);
     let budget = Budget { deadline: Instant::now() + limits::DRIVER_COMMAND, cancel: CancellationToken::new() };
@@ -57,13 +60,16 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
     }
     // A picture is asked for only where it is wanted: it may be dear.
     let want = if args.screenshot.is_some() { Want::TreeAndPicture } else { Want::Tree };
-    let mut screen = driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
+    let mut screen =
+        driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
     refs::assign(&mut screen.root);
     driver.close().await;
     let details = text::Details { bounds: args.bounds, offscreen: args.offscreen, all: args.all };
     let shown = text::text(&screen, &details);
     if args.json {
-        print::json(&json!({"device": device.id, "app": screen.app, "width": screen.size.width, "height": screen.size.height, "text": shown}));
+        print::json(
+            &json!({"device": device.id, "app": screen.app, "width": screen.size.width, "height": screen.size.height, "text": shown}),
+        );
     } else {
         print::data(shown);
     }

@@ -67,8 +67,10 @@ pub fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refu
         _ => &args.devices.device,
     };
     let devices = loaded.devices(named)?;
-    let registries: Vec<(DeviceSpec, Registry)> =
-        devices.into_iter().map(|device| (device.clone(), wiring.registry(&device, wiring.target.as_deref()))).collect();
+    let registries: Vec<(DeviceSpec, Registry)> = devices
+        .into_iter()
+        .map(|device| (device.clone(), wiring.registry(&device, wiring.target.as_deref())))
+        .collect();
     match &args.verb {
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
         None => {
@@ -86,17 +88,25 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
         })
     };
     if args.json {
-        let devices: Vec<_> = registries.iter().map(|(device, registry)| {
-            let tools: Vec<_> = registry.tools().filter(|tool| (args.all || registry.is_offered(&tool.name)) && is_wanted(tool)).map(|tool| as_json(tool, registry)).collect();
-            json!({"device": device.id, "target": wiring.target, "tools": tools})
-        }).collect();
+        let devices: Vec<_> = registries
+            .iter()
+            .map(|(device, registry)| {
+                let tools: Vec<_> = registry
+                    .tools()
+                    .filter(|tool| (args.all || registry.is_offered(&tool.name)) && is_wanted(tool))
+                    .map(|tool| as_json(tool, registry))
+                    .collect();
+                json!({"device": device.id, "target": wiring.target, "tools": tools})
+            })
+            .collect();
         return print::json(&devices);
     }
     for (device, registry) in registries {
         let target = wiring.target.as_deref().unwrap_or("no target");
         print::data(format!("# {} ({target})", device.id));
         for (id, toolset) in &registry.toolsets {
-            let tools: Vec<_> = toolset.tools.iter().filter_map(|name| registry.get(name)).filter(|tool| is_wanted(tool)).collect();
+            let tools: Vec<_> =
+                toolset.tools.iter().filter_map(|name| registry.get(name)).filter(|tool| is_wanted(tool)).collect();
             if tools.is_empty() {
                 continue;
             }
@@ -111,7 +121,10 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
         }
         if args.all {
             print::data("\n## not offered to models");
-            registry.tools().filter(|tool| !registry.is_offered(&tool.name) && is_wanted(tool)).for_each(|tool| print::data(line(tool)));
+            registry
+                .tools()
+                .filter(|tool| !registry.is_offered(&tool.name) && is_wanted(tool))
+                .for_each(|tool| print::data(line(tool)));
         }
         print::data("");
     }
@@ -124,12 +137,15 @@ fn line(tool: &Tool) -> String {
 
 /// `tap(ref? text? id?)`
 fn signature(tool: &Tool) -> String {
-    let required = tool.schema.json().get("required").and_then(|required| required.as_array().cloned()).unwrap_or_default();
+    let required =
+        tool.schema.json().get("required").and_then(|required| required.as_array().cloned()).unwrap_or_default();
     let names: Vec<String> = tool
         .schema
         .property_names()
         .filter(|name| *name != "reasoning")
-        .map(|name| if required.iter().any(|required| required == name) { name.to_string() } else { format!("{name}?") })
+        .map(
+            |name| if required.iter().any(|required| required == name) { name.to_string() } else { format!("{name}?") },
+        )
         .collect();
     format!("{}({})", tool.name, names.join(" "))
 }
@@ -163,7 +179,12 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
             facts.push(match registry.why_not_offered(name) {
                 Some(reason) => format!("models do not see it: {reason}"),
                 None => {
-                    let sets: Vec<&str> = registry.toolsets.iter().filter(|(_, set)| set.tools.contains(name)).map(|(id, _)| id.as_str()).collect();
+                    let sets: Vec<&str> = registry
+                        .toolsets
+                        .iter()
+                        .filter(|(_, set)| set.tools.contains(name))
+                        .map(|(id, _)| id.as_str())
+                        .collect();
                     match sets.as_slice() {
                         [] => "models see it".to_string(),
                         sets => format!("models see it, through {}", sets.join(", ")),
@@ -172,7 +193,10 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
             });
             let schema = tool.schema.json().to_string().chars().count();
             let about = tool.description.chars().count();
-            facts.push(format!("it costs a model {} characters: {schema} of schema, {about} of description", schema + about));
+            facts.push(format!(
+                "it costs a model {} characters: {schema} of schema, {about} of description",
+                schema + about
+            ));
         }
         if as_json {
             let schema = registry.get(name).map(|tool| tool.schema.json().to_string().chars().count());

@@ -1,0 +1,174 @@
+//! `trailblaze shell`.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::events::{EventSink, PicturePolicy};
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::exit::Exit;
+
+use super::run::SimArgs;
+use super::{Refusal, load, pairs};
+use crate::devices::DeviceArgs;
+use crate::print;
+use crate::progress::Progress;
+use crate::report;
+use crate::run_folder::RunFolder;
+use crate::runner::LaneSink;
+use crate::shell::{Answer, Shell};
+use crate::wire::{self, Wiring};
+
+/// Explore a device from a prompt, or from standard input, and keep the result as a trail
+#[derive(Args)]
+pub struct ShellArgs {
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// The app under test
+    #[arg(long, env = "TRAILBLAZE_TARGET")]
+    target: Option<String>,
+    /// Remember a value from the start, as name=value
+    #[arg(long, value_name = "NAME=VALUE")]
+    memory: Vec<String>,
+    /// Use an environment variable as a secret
+    #[arg(long, value_name = "NAME")]
+    secret: Vec<String>,
+    #[command(flatten)]
+    sim: SimArgs,
+    /// Where run folders go
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// Answer every line with one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let devices = loaded.devices(&args.devices.device)?;
+    let [device] = devices.as_slice() else {
+        let hint = Some(format!("name it with -d {}", devices[0].id));
+        return Err(Refusal::Usage { message: "a shell is on one device".into(), hint });
+    };
+    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
+    wiring.pictures = PicturePolicy::Action;
+    args.sim.apply(&mut wiring)?;
+    let memory = pairs("memory", &args.memory)?;
+    let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
+    let folder = RunFolder::create(&logs)
+        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
+    folder.emit(Event::RunStarted {
+        command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+        project: loaded.root.display().to_string(),
+        seed: wiring.seed,
+        trails: 0,
+    });
+    let _ = report::write(&folder.path);
+    let sink = Arc::new(LaneSink::new(
+        device.id.clone(),
+        Arc::clone(&folder) as Arc<dyn EventSink>,
+        Arc::new(Progress::new(true)),
+    ));
+    let target = wiring.target.clone();
+    let session = wiring.open(device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>);
+    let memory = wiring.memory((device, target.as_deref()), None, &memory, Default::default());
+    let cancel = CancellationToken::new();
+    let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
+    let exit = converse(&mut shell, &args, &cancel).await;
+    shell.close().await;
+    folder.emit(Event::RunEnded { exit, micros: folder.micros() });
+    folder.finish().map_err(|message| Refusal::Environment { message })?;
+    let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
+    print::say(format!("Report: {}", written.html.display()));
+    Ok(exit)
+}
+
+/// Reads lines until they end. The worst of their answers is the shell's.
+async fn converse(shell: &mut Shell, args: &ShellArgs, cancel: &CancellationToken) -> Exit {
+    let is_person = std::io::stdin().is_terminal() && !args.json;
+    if is_person {
+        print::say("`help` lists what you can say; `snapshot` shows the screen.");
+    }
+    let mut lines = lines(is_person);
+    let mut worst = Exit::Passed;
+    loop {
+        let line = tokio::select! {
+            line = lines.recv() => line,
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        let Some(line) = line else { break };
+        let answer = tokio::select! {
+            answer = shell.line(&line) => answer,
+            _ = tokio::signal::ctrl_c() => {
+                cancel.cancel();
+                Answer::Failed { message: "cancelled".into(), exit: Exit::Environment }
+            }
+        };
+        match &answer {
+            Answer::Quit => break,
+            // A person tries things; only a script's failures are the shell's.
+            Answer::Failed { exit, .. } if !is_person => worst = worst.worst(*exit),
+            _ => {}
+        }
+        show(&answer, args.json);
+        if cancel.is_cancelled() {
+            break;
+        }
+        lines.next();
+    }
+    worst
+}
+
+fn show(answer: &Answer, as_json: bool) {
+    match (answer, as_json) {
+        (Answer::Done { text, .. }, false) => print::data(text),
+        (Answer::Done { value, .. }, true) => print::data(json!({"ok": true, "answer": value})),
+        (Answer::Failed { message, .. }, false) => print::error(message),
+        (Answer::Failed { message, exit }, true) => {
+            print::data(json!({"ok": false, "error": message, "code": exit.code()}))
+        }
+        (Answer::Nothing | Answer::Quit, _) => {}
+    }
+}
+
+/// Lines of standard input, read by a thread because a blocking read cannot be cancelled.
+struct Lines {
+    lines: tokio::sync::mpsc::Receiver<String>,
+    wanted: std::sync::mpsc::Sender<()>,
+}
+
+impl Lines {
+    async fn recv(&mut self) -> Option<String> {
+        self.lines.recv().await
+    }
+
+    fn next(&self) {
+        let _ = self.wanted.send(());
+    }
+}
+
+fn lines(is_person: bool) -> Lines {
+    let (send, lines) = tokio::sync::mpsc::channel(1);
+    let (wanted, asked) = std::sync::mpsc::channel();
+    let _ = wanted.send(());
+    std::thread::spawn(move || {
+        let stdin = std::io::stdin();
+        while asked.recv().is_ok() {
+            if is_person {
+                anstream::eprint!("trailblaze> ");
+                let _ = std::io::stderr().flush();
+            }
+            let mut line = String::new();
+            match stdin.lock().read_line(&mut line) {
+                Ok(n) if n > 0 && send.blocking_send(line).is_ok() => {}
+                _ => return,
+            }
+        }
+    });
+    Lines { lines, wanted }
+}
