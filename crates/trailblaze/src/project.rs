@@ -7,7 +7,7 @@ use trailblaze_core::config::{Project, Target, Toolset, decode};
 use trailblaze_core::registry::Batch;
 use trailblaze_core::tool_files::{self, FileTool};
 use trailblaze_core::trail::Trail;
-use trailblaze_core::yaml::{Problem, Problems, Severity, Source, nearest};
+use trailblaze_core::yaml::{Problem, Problems, Severity, Source, Span, nearest};
 use trailblaze_core::{limits, tools};
 
 use crate::sim::SimSetup;
@@ -29,15 +29,11 @@ pub struct Loaded {
 
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read `{path}`: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("{path} is not UTF-8 text")]
-    NotText { path: String },
-    #[error("{path} has {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
-    TooLarge { path: String, bytes: u64 },
-    #[error("there is no {path}")]
+    #[error("there is no file or folder `{path}`")]
     Missing { path: String },
-    #[error("no trails in {path}")]
+    #[error("no trails in `{path}`")]
     NoTrails { path: String },
 }
 
@@ -53,11 +49,11 @@ impl Loaded {
         let mut problems = Vec::new();
         let (project, sim) = match root.join(PROJECT_FILE) {
             path if path.is_file() => {
-                let source = read_source(root, &path)?;
-                let project: Option<Project> = decode_file(&source, &mut problems);
-                let node = project.as_ref().and_then(|project| project.sim.clone());
-                let sim = node.map(|node| SimSetup::load(root, &node, &source, &mut problems)).unwrap_or_default();
-                (project, sim)
+                let source = read_source(root, &path, &mut problems);
+                let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
+                let section = source.zip(project.as_ref().and_then(|project| project.sim.clone()));
+                let sim = section.map(|(source, node)| SimSetup::load(root, &node, &source, &mut problems));
+                (project, sim.unwrap_or_default())
             }
             _ => (None, SimSetup::default()),
         };
@@ -78,14 +74,14 @@ impl Loaded {
     }
 
     fn read_config(&mut self) -> Result<(), LoadError> {
-        for source in sources(&self.root, "targets")? {
+        for source in self.sources("targets")? {
             self.targets.extend(decode_file::<Target>(&source, &mut self.problems));
         }
-        for source in sources(&self.root, "toolsets")? {
+        for source in self.sources("toolsets")? {
             self.toolsets.extend(decode_file::<Toolset>(&source, &mut self.problems));
         }
         let compiled = self.batches.clone();
-        for source in sources(&self.root, "tools")? {
+        for source in self.sources("tools")? {
             let (tool, found) = tool_files::read(&source);
             self.problems.extend(found);
             match tool {
@@ -98,6 +94,18 @@ impl Loaded {
             }
         }
         Ok(())
+    }
+
+    /// The files of one kind that can be read.
+    fn sources(&mut self, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
+        let folder = self.root.join(CONFIG_DIR).join(kind);
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        let mut files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(is_yaml).collect();
+        files.sort();
+        Ok(files.iter().filter_map(|file| read_source(&self.root, file, &mut self.problems)).collect())
     }
 
     /// Names that point at nothing.
@@ -144,7 +152,12 @@ impl Loaded {
             };
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
-        files.iter().map(|file| Ok(Trail::read(&read_source(&self.root, file)?))).collect()
+        let read = |file: &PathBuf| {
+            let mut problems = Vec::new();
+            let Some(source) = read_source(&self.root, file, &mut problems) else { return (None, problems) };
+            Trail::read(&source)
+        };
+        Ok(files.iter().map(read).collect())
     }
 }
 
@@ -153,17 +166,6 @@ fn decode_file<T: trailblaze_core::yaml::Decode>(source: &Arc<Source>, found: &m
     let decoded = decode(source, &mut problems);
     found.extend(problems.into_vec());
     decoded
-}
-
-fn sources(root: &Path, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
-    let folder = root.join(CONFIG_DIR).join(kind);
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-    let mut files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(is_yaml).collect();
-    files.sort();
-    files.iter().map(|file| read_source(root, file)).collect()
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
@@ -200,17 +202,37 @@ fn trail_files(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(found)
 }
 
-pub fn read_source(root: &Path, path: &Path) -> Result<Arc<Source>, LoadError> {
+/// A file that people write, if it is text of a size that can be read.
+pub fn read_source(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<Arc<Source>> {
     let name = shown(root, path);
-    let size = std::fs::metadata(path).map(|meta| meta.len());
-    if let Ok(bytes) = size {
-        if bytes > limits::FILE_BYTES as u64 {
-            return Err(LoadError::TooLarge { path: name, bytes });
-        }
+    let wrong = match read_text(path) {
+        Ok(text) => return Some(Source::new(name, text)),
+        Err(wrong) => wrong,
+    };
+    // There is no text to point into, so the file's first place stands for all of it.
+    let span = Span { line: 1, column: 1, ..Span::default() };
+    let mut found = Problems::new(&Source::new(name, ""));
+    found.error(span, wrong.to_string());
+    problems.extend(found.into_vec());
+    None
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TextError {
+    #[error("the file cannot be read: {0}")]
+    Read(#[from] std::io::Error),
+    #[error("the file has {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
+    TooLarge { bytes: u64 },
+    #[error("the file is not UTF-8 text")]
+    NotText(#[from] std::string::FromUtf8Error),
+}
+
+fn read_text(path: &Path) -> Result<String, TextError> {
+    let bytes = std::fs::metadata(path)?.len();
+    if bytes > limits::FILE_BYTES as u64 {
+        return Err(TextError::TooLarge { bytes });
     }
-    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: name.clone(), source })?;
-    let text = String::from_utf8(bytes).map_err(|_| LoadError::NotText { path: name.clone() })?;
-    Ok(Source::new(name, text))
+    Ok(String::from_utf8(std::fs::read(path)?)?)
 }
 
 /// A path as the user would write it: from the project's root, with forward slashes.
