@@ -171,8 +171,7 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
 }
 
 fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
-    folder.emit(Event::RunEnded { exit, micros: folder.micros() });
-    folder.finish().map_err(|message| Refusal::Environment { message })?;
+    folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
     report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })
 }
 

@@ -81,8 +81,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
     let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
     let exit = converse(&mut shell, &args, &cancel).await;
     shell.close().await;
-    folder.emit(Event::RunEnded { exit, micros: folder.micros() });
-    folder.finish().map_err(|message| Refusal::Environment { message })?;
+    folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     print::say(format!("Report: {}", written.html.display()));
     Ok(exit)
