@@ -21,7 +21,7 @@ use trailblaze_protocol::exit::Exit;
 use crate::devices::DeviceError;
 use crate::print;
 use crate::project::{LoadError, Loaded, find_root};
-use crate::wire::SecretError;
+use crate::wire::{SecretError, Wiring};
 
 pub use schema::schemas;
 
@@ -81,6 +81,18 @@ impl Refusal {
         let n_errors =
             problems.iter().filter(|problem| problem.severity == trailblaze_core::yaml::Severity::Error).count();
         if n_errors == 0 { Ok(()) } else { Err(Refusal::Problems { n_errors }) }
+    }
+
+    /// The target that a flag names must be one of the project's.
+    fn unless_known(wiring: &Wiring) -> Result<(), Refusal> {
+        let Some(id) = &wiring.target else { return Ok(()) };
+        match wiring.loaded.target(id) {
+            Ok(_) => Ok(()),
+            Err(near) => {
+                let hint = near.map(|near| format!("did you mean `{near}`?"));
+                Err(Refusal::Usage { message: format!("unknown target `{id}`"), hint })
+            }
+        }
     }
 
     fn exit(&self) -> Exit {

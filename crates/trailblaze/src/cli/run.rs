@@ -114,6 +114,9 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
     let loaded = load(project, args.paths.first())?;
     let devices = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
+    if args.target.is_some() {
+        Refusal::unless_known(&wiring)?;
+    }
     wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;

@@ -55,6 +55,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
         return Err(Refusal::Usage { message: "a shell is on one device".into(), hint });
     };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
+    Refusal::unless_known(&wiring)?;
     wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
