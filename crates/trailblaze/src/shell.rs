@@ -20,6 +20,7 @@ use trailblaze_protocol::event::{Event, Origin, Plan, StepKind, TrailRef, Verdic
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 
+use crate::print;
 use crate::runner::{LaneSink, write_atomically};
 
 pub struct Shell {
@@ -270,7 +271,7 @@ impl Shell {
                 exit: Exit::Environment,
             };
         }
-        let mut lines = vec![format!("saved {} steps in {}", steps.len(), path.display())];
+        let mut lines = vec![format!("saved {} in {}", print::count(steps.len(), "step"), path.display())];
         for step in recorded.iter().filter(|step| !step.needs_model.is_empty()) {
             lines.push(format!(
                 "step \"{}\" depends on a model: {} cannot be replayed",

@@ -36,7 +36,8 @@ async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         let action = action(name, &params)?;
         super::commands::act(cx, &action).await?;
     }
-    Ok(Outcome::success(format!("{} commands", commands.len())))
+    let plural = if commands.len() == 1 { "" } else { "s" };
+    Ok(Outcome::success(format!("{} command{plural}", commands.len())))
 }
 
 fn split(command: &Value) -> Result<(&str, Map<String, Value>), Stop> {

@@ -58,7 +58,7 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
     }
     Refusal::unless_sound(&problems)?;
     let names: Vec<String> = devices.iter().map(|device| device.id.to_string()).collect();
-    print::data(format!("{} trails, no problems on {}", jobs.len(), names.join(", ")));
+    print::data(format!("{}, no problems on {}", print::count(jobs.len(), "trail"), names.join(", ")));
     Ok(Exit::Passed)
 }
 

@@ -60,7 +60,7 @@ pub enum Refusal {
     #[error("{message}")]
     Usage { message: String, hint: Option<String> },
     /// They were printed already.
-    #[error("{n_errors} problems")]
+    #[error("{}", print::count(*.n_errors, "problem"))]
     Problems { n_errors: usize },
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
