@@ -1,19 +1,22 @@
 //! A project on disk: finds its root, reads every file, and collects all that is wrong with them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trailblaze_core::config::{Project, Target, Toolset, decode};
-use trailblaze_core::registry::Batch;
+use trailblaze_core::preflight::check_tools;
+use trailblaze_core::registry::{Batch, Registry};
 use trailblaze_core::tool_files::{self, FileTool};
 use trailblaze_core::trail::Trail;
-use trailblaze_core::yaml::{Problem, Problems, Severity, Source, Span, nearest};
+use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
 use trailblaze_core::{limits, tools};
 
 use crate::sim::SimSetup;
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
 const CONFIG_DIR: &str = "trailblaze-config";
+const FILE_START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 pub struct Loaded {
     pub root: PathBuf,
@@ -23,6 +26,8 @@ pub struct Loaded {
     pub toolsets: Vec<Toolset>,
     /// The tools of every source, in the order in which they are registered.
     pub batches: Vec<Batch>,
+    /// Where each tool file names its tool, by the file's path.
+    places: BTreeMap<String, (Arc<Source>, Span)>,
     pub sim: SimSetup,
     pub problems: Vec<Problem>,
 }
@@ -51,8 +56,8 @@ impl Loaded {
             path if path.is_file() => {
                 let source = read_source(root, &path, &mut problems);
                 let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
-                let section = source.zip(project.as_ref().and_then(|project| project.sim.clone()));
-                let sim = section.map(|(source, node)| SimSetup::load(root, &node, &source, &mut problems));
+                let section = source.and_then(|source| Some((root_key(&source, "sim")?, source)));
+                let sim = section.map(|(node, source)| SimSetup::load(root, &node, &source, &mut problems));
                 (project, sim.unwrap_or_default())
             }
             _ => (None, SimSetup::default()),
@@ -65,6 +70,7 @@ impl Loaded {
             targets: Vec::new(),
             toolsets: tools::toolsets(),
             batches: tools::batches(),
+            places: BTreeMap::new(),
             sim,
             problems,
         };
@@ -82,6 +88,9 @@ impl Loaded {
         }
         let compiled = self.batches.clone();
         for source in self.sources("tools")? {
+            if let Some(id) = root_key(&source, "id") {
+                self.places.insert(source.path.clone(), (Arc::clone(&source), id.span));
+            }
             let (tool, found) = tool_files::read(&source);
             self.problems.extend(found);
             match tool {
@@ -127,6 +136,19 @@ impl Loaded {
         }
     }
 
+    /// What is wrong with the tools of a registry, each at its file.
+    pub fn tool_problems(&self, registry: &Registry) -> Vec<Problem> {
+        let mut found = check_tools(registry);
+        for refused in &registry.refused {
+            let nowhere = || (Source::new(&*refused.contributor.label, ""), FILE_START);
+            let (source, span) = self.places.get(&*refused.contributor.label).cloned().unwrap_or_else(nowhere);
+            let mut problems = Problems::new(&source);
+            problems.error(span, refused.reason.as_str());
+            found.extend(problems.into_vec());
+        }
+        found
+    }
+
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
@@ -143,13 +165,13 @@ impl Loaded {
         let paths = if paths.is_empty() { &own[..] } else { paths };
         let mut files = Vec::new();
         for path in paths {
+            if !path.exists() {
+                return Err(LoadError::Missing { path: shown(&self.root, path) });
+            }
             let found = trail_files(path)?;
-            // A folder that is a project holds its trails where it says.
-            let found = if found.is_empty() {
+            if found.is_empty() {
                 return Err(LoadError::NoTrails { path: shown(&self.root, path) });
-            } else {
-                found
-            };
+            }
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
         let read = |file: &PathBuf| {
@@ -159,6 +181,11 @@ impl Loaded {
         };
         Ok(files.iter().map(read).collect())
     }
+}
+
+/// The value of a key of the file itself, whatever else is wrong with it.
+fn root_key(source: &Arc<Source>, key: &str) -> Option<Node> {
+    read(source, &mut Problems::new(source))?.get(key).cloned()
 }
 
 fn decode_file<T: trailblaze_core::yaml::Decode>(source: &Arc<Source>, found: &mut Vec<Problem>) -> Option<T> {
@@ -180,9 +207,6 @@ const PRUNED: [&str; 8] = ["target", "build", "node_modules", "logs", ".git", ".
 fn trail_files(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     if path.is_file() {
         return Ok(vec![path.to_path_buf()]);
-    }
-    if !path.is_dir() {
-        return Err(LoadError::Missing { path: path.display().to_string() });
     }
     let mut found = Vec::new();
     let mut folders = vec![path.to_path_buf()];
@@ -210,9 +234,8 @@ pub fn read_source(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Opt
         Err(wrong) => wrong,
     };
     // There is no text to point into, so the file's first place stands for all of it.
-    let span = Span { line: 1, column: 1, ..Span::default() };
     let mut found = Problems::new(&Source::new(name, ""));
-    found.error(span, wrong.to_string());
+    found.error(FILE_START, wrong.to_string());
     problems.extend(found.into_vec());
     None
 }

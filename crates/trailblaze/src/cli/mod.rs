@@ -177,7 +177,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
 fn load(project: Option<PathBuf>, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
     let root = match (project, first_path) {
         (Some(project), _) if !project.is_dir() => {
-            return Err(Refusal::usage(format!("there is no folder {}", project.display())));
+            return Err(Refusal::usage(format!("there is no folder `{}`", project.display())));
         }
         (Some(project), _) => std::path::absolute(&project).unwrap_or(project),
         (None, Some(path)) => find_root(path),

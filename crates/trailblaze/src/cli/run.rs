@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::events::{EventSink, PicturePolicy};
-use trailblaze_core::preflight::{check_tools, preflight};
+use trailblaze_core::preflight::preflight;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems};
 use trailblaze_protocol::event::{Event, Level, Verdict};
@@ -130,7 +130,7 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
 
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
-        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
+        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
         command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
@@ -224,10 +224,7 @@ pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Ve
             }
             let device = wiring.device_for(&job.trail, device);
             let registry = wiring.registry(&device, target);
-            problems.extend(check_tools(&registry));
-            problems.extend(
-                registry.refused.iter().flat_map(|refused| at_config(&job.trail, vec![refused.reason.clone()])),
-            );
+            problems.extend(wiring.loaded.tool_problems(&registry));
             let lineage = lineage(&wiring.driver(&device).describe().classifiers);
             problems.extend(preflight(&job.trail, &registry, &lineage));
         }

@@ -62,7 +62,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
     let memory = pairs("memory", &args.memory)?;
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
-        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
+        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
         command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
