@@ -206,6 +206,16 @@ fn jobs(loaded: &Loaded, paths: &[PathBuf], given: &Map<String, Value>) -> Resul
     Ok((jobs, problems))
 }
 
+/// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.
+fn own_target(loaded: &Loaded, trail: &Trail) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    if let Some(target) = trail.config.target.as_ref().filter(|target| loaded.target(&target.value).is_err()) {
+        let known = loaded.targets.iter().map(|target| target.id.value.as_str());
+        problems.unknown(target.span, "target", &target.value, known);
+    }
+    problems.into_vec()
+}
+
 fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     wrong.into_iter().for_each(|message| problems.error(trail.config.span, message));
@@ -217,11 +227,8 @@ pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Ve
     let mut problems = Vec::new();
     for device in devices {
         for job in jobs {
+            problems.extend(own_target(&wiring.loaded, &job.trail));
             let target = wiring.target_of(&job.trail);
-            if let Some((id, Err(near))) = target.map(|id| (id, wiring.loaded.target(id))) {
-                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                problems.extend(at_config(&job.trail, vec![format!("unknown target `{id}`{near}")]));
-            }
             let device = wiring.device_for(&job.trail, device);
             let registry = wiring.registry(&device, target);
             problems.extend(wiring.loaded.tool_problems(&registry));
