@@ -98,8 +98,22 @@ impl Shell {
         Shell { session, sink, attempt, cancel, target, step: None, steps: 0, has_failed: false }
     }
 
-    /// Carries out one line.
+    /// Carries out one line. What it answers is fit to be shown: a message may repeat what was typed.
     pub async fn line(&mut self, text: &str) -> Answer {
+        let mut answer = self.answer(text).await;
+        let secrets = &self.session.secrets;
+        match &mut answer {
+            Answer::Done { text, value } => {
+                secrets.redact_in_place(text);
+                secrets.redact_value(value);
+            }
+            Answer::Failed { message, .. } => secrets.redact_in_place(message),
+            Answer::Quit | Answer::Nothing => {}
+        }
+        answer
+    }
+
+    async fn answer(&mut self, text: &str) -> Answer {
         let line = match parse(text) {
             Ok(Some(line)) => line,
             Ok(None) => return Answer::Nothing,
