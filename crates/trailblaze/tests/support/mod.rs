@@ -118,7 +118,7 @@ impl Project {
     pub fn start(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running { child: Some(command.spawn().expect("the program starts")) }
+        Running::of(command.spawn().expect("the program starts"))
     }
 
     fn ran(&self, output: Output) -> Ran {
@@ -187,6 +187,11 @@ pub struct Running {
 }
 
 impl Running {
+    /// A process whose output is piped.
+    pub fn of(child: Child) -> Running {
+        Running { child: Some(child) }
+    }
+
     pub fn id(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }
