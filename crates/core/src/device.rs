@@ -171,6 +171,7 @@ impl Device {
         let wanted = self.revealed_query(query);
         let checks = if matches!(goal, Goal::Acted(_)) { Checks::Actionable } else { Checks::Visible };
         let mut looks = 0;
+        let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
         loop {
             looks += 1;
             let lease = self.lease(cx).await?;
@@ -183,9 +184,10 @@ impl Device {
                 (Find::Found(found), Goal::Acted(action)) => {
                     let target = Target::Element(found);
                     // A picture needs the lease for itself; the element is looked for once more after it.
-                    if looks == 1 && cx.session.pictures >= PicturePolicy::Action {
+                    if std::mem::take(&mut wants_picture) {
                         drop(lease);
                         self.before_touch(cx, &target).await?;
+                        looks -= 1;
                         continue;
                     }
                     let acted = self.act_leased(cx, &target, action).await?;

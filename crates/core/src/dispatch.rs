@@ -221,7 +221,10 @@ impl Opened {
 
     fn close(self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
         let session = &self.cx.session;
-        let answer = answer.map(|outcome| self.stored(session.redact_outcome(outcome)));
+        let answer = answer.map(|mut outcome| {
+            session.secrets.redact_outcome(&mut outcome);
+            self.stored(outcome)
+        });
         let event = match &answer {
             Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
             Err(fault) => Answer::Fault { exit: fault.exit(), message: fault.to_string() },

@@ -16,6 +16,7 @@ pub mod names;
 pub mod preflight;
 pub mod query;
 pub mod record;
+mod redact;
 pub mod refs;
 pub mod registry;
 pub mod replay;

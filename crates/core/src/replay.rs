@@ -51,6 +51,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
         }
     };
     let Broken { verdict, message, failure, .. } = ended;
+    let message = session.secrets.redact(&message).into_owned();
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
     Ended { attempt: id, verdict, message }

@@ -129,19 +129,21 @@ impl Loaded {
         found.ok_or_else(|| nearest(id, self.targets.iter().map(|target| target.id.value.as_str())))
     }
 
-    /// The trails of files and folders; without any, those of the project.
+    /// The trails of files and folders. Without any, and for the project's own folder, those of the project.
     pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<(Option<Trail>, Vec<Problem>)>, LoadError> {
-        let own = [self.root.join(&self.project.trails_dir)];
-        let paths = if paths.is_empty() { &own[..] } else { paths };
-        let mut files = Vec::new();
-        for path in paths {
+        let own = self.root.join(&self.project.trails_dir);
+        let is_root = |path: &Path| std::path::absolute(path).is_ok_and(|path| path == self.root);
+        let mut wanted: Vec<&Path> =
+            paths.iter().map(|path| if is_root(path) { &own } else { path.as_path() }).collect();
+        if wanted.is_empty() {
+            wanted.push(&own);
+        }
+        let mut files: Vec<PathBuf> = Vec::new();
+        for path in wanted {
             let found = trail_files(path)?;
-            // A folder that is a project holds its trails where it says.
-            let found = if found.is_empty() {
+            if found.is_empty() {
                 return Err(LoadError::NoTrails { path: shown(&self.root, path) });
-            } else {
-                found
-            };
+            }
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
         files.iter().map(|file| Ok(Trail::read(&read_source(&self.root, file)?))).collect()

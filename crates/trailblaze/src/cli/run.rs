@@ -180,10 +180,7 @@ fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
 fn jobs(loaded: &Loaded, paths: &[PathBuf], given: &Map<String, Value>) -> Result<(Vec<Job>, Vec<Problem>), Refusal> {
     let mut problems = loaded.problems.clone();
     let mut jobs = Vec::new();
-    // A folder that is the project itself stands for the trails of the project.
-    let is_project = |path: &PathBuf| std::path::absolute(path).is_ok_and(|path| path == loaded.root);
-    let paths: Vec<PathBuf> = paths.iter().filter(|path| !is_project(path)).cloned().collect();
-    for (trail, found) in loaded.trails(&paths)? {
+    for (trail, found) in loaded.trails(paths)? {
         problems.extend(found);
         let Some(trail) = trail.filter(|trail| !trail.steps.is_empty()) else { continue };
         // An argument is for the trails that declare it; one that none declares is a mistake of all.
