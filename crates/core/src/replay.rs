@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, TrailRef, Verdict};
+use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
@@ -46,7 +46,8 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
             Broken { verdict: Verdict::Skipped, message: reason.to_string(), failure: None, is_fatal: true }
         }
         None => {
-            let runner = Runner { session, attempt: Attempt::new(id.clone(), memory), lineage, cancel };
+            let has_head = trail.trailhead.is_some();
+            let runner = Runner { session, attempt: Attempt::new(id.clone(), memory), lineage, has_head, cancel };
             runner.run(trail).await
         }
     };
@@ -61,6 +62,7 @@ struct Runner<'a> {
     session: &'a Arc<Session>,
     attempt: Arc<Attempt>,
     lineage: Vec<String>,
+    has_head: bool,
     cancel: CancellationToken,
 }
 
@@ -82,6 +84,11 @@ impl Runner<'_> {
             }
         }
         Broken { verdict: Verdict::Passed, message: String::new(), failure: None, is_fatal: false }
+    }
+
+    /// As people count the steps of the file: from 1, the trailhead apart.
+    fn number(&self, index: usize) -> usize {
+        index + 1 - usize::from(self.has_head)
     }
 
     async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
@@ -133,7 +140,11 @@ impl Runner<'_> {
         result.map_err(|broken| {
             let mut failure = broken.failure.unwrap_or_else(|| failure(None, &broken.message, None));
             failure.step = Some(id.clone());
-            let message = format!("step {} \"{}\": {}", index + 1, step.text.value.trim(), broken.message);
+            let place = match step.kind {
+                StepKind::Trailhead => "trailhead".to_string(),
+                _ => format!("step {}", self.number(index)),
+            };
+            let message = format!("{place} \"{}\": {}", step.text.value.trim(), broken.message);
             Broken { message, failure: Some(failure), ..broken }
         })
     }

@@ -144,7 +144,13 @@ fn expected(types: &[&str]) -> String {
 }
 
 /// Types a whole tree under a schema. Only scalars are judged here; the schema check does the rest.
+///
+/// A schema may say `"x-scalars": "yaml"` to have what is beneath it read as YAML does, for parts that it does not
+/// describe.
 pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<Value> {
+    if schema.get("x-scalars").and_then(Value::as_str) == Some("yaml") {
+        return Some(loose(node));
+    }
     match &node.kind {
         Kind::Scalar { raw, tag: Some(tag), .. } => tagged(raw, tag, node.span, problems),
         Kind::Scalar { raw, style, tag: None } => match scalar(raw, *style, schema) {
