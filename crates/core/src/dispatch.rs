@@ -62,7 +62,11 @@ pub fn dispatch(cx: &Cx, call: Call) -> BoxFuture<'_, Result<Outcome, Fault>> {
         }
         // Top-level calls queue; what happens beneath the running one must not wait behind itself.
         let _turn = match cx.frame {
-            None => Some(cx.session.turn.lock().await),
+            None => Some(tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Err(Fault::Cancelled),
+                turn = cx.session.turn.lock() => turn,
+            }),
             Some(_) => None,
         };
         let registry = cx.session.registry();
@@ -179,11 +183,12 @@ impl Arguments {
     }
 }
 
-/// A call in the record: told of when it opens, and again when it closes.
+/// A call in the record: told of when it opens, and again when it closes, even if whoever waits for it gives up.
 struct Opened {
     cx: Cx,
     id: CallId,
     started: Instant,
+    is_closed: bool,
     _registered: Option<crate::invocations::Open>,
 }
 
@@ -216,19 +221,24 @@ impl Opened {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
         })));
-        Opened { cx: beneath, id, started: Instant::now(), _registered: registered }
+        Opened { cx: beneath, id, started: Instant::now(), is_closed: false, _registered: registered }
     }
 
-    fn close(self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
-        let session = &self.cx.session;
-        let answer = answer.map(|outcome| self.stored(session.redact_outcome(outcome)));
-        let event = match &answer {
+    fn close(mut self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+        let answer = answer.map(|outcome| self.stored(self.cx.session.redact_outcome(outcome)));
+        self.is_closed = true;
+        // Those above were silent while they waited for this answer.
+        self.cx.renew();
+        self.tell(match &answer {
             Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
-            Err(fault) => Answer::Fault { exit: fault.exit(), message: fault.to_string() },
-        };
-        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        session.emit(Event::Answered { call: self.id.clone(), micros, answer: event });
+            Err(fault) => Answer::from(fault),
+        });
         answer
+    }
+
+    fn tell(&self, answer: Answer) {
+        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.cx.emit(Event::Answered { call: self.id.clone(), micros, answer });
     }
 
     fn stored(&self, mut outcome: Outcome) -> Outcome {
@@ -239,6 +249,14 @@ impl Opened {
         };
         outcome.attachments.iter_mut().for_each(store);
         outcome
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !self.is_closed {
+            self.tell(Answer::from(&Fault::Cancelled));
+        }
     }
 }
 
