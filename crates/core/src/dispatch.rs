@@ -114,6 +114,9 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
         for token in &resolved.unknown {
             cx.note(Level::Warning, format!("nothing is remembered as `{token}`; it stays as it is"));
         }
+        if !matches!(tool.body, Body::Foreign(_)) {
+            tool.schema.omit_nulls(&mut resolved.args);
+        }
         if let Body::BuiltIn(_) = tool.body {
             tool.schema.fill_defaults(&mut resolved.args);
         }

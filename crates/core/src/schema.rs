@@ -74,6 +74,11 @@ impl Schema {
             .flat_map(|map| map.keys().map(String::as_str))
     }
 
+    /// Takes out what was given as null and need not be given: models and templates say it that way.
+    pub fn omit_nulls(&self, args: &mut Map<String, Value>) {
+        args.retain(|name, value| !value.is_null() || is_required(&self.json, name));
+    }
+
     /// Puts in the defaults of what was not given.
     pub fn fill_defaults(&self, args: &mut Map<String, Value>) {
         for (name, property) in self.json.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -125,6 +130,12 @@ impl Schema {
             None => format!("unknown argument `{unknown}`; expected one of: {}", known.join(", ")),
         }
     }
+}
+
+/// Whether a schema of an object asks for the property.
+pub fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
 impl std::fmt::Display for Misfit {

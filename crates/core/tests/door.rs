@@ -94,6 +94,21 @@ async fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_null_for_what_may_be_omitted_counts_as_omitted() {
+    let lane = lane(FakeSource::new("acme"));
+    check(
+        &lane,
+        "tap",
+        json!({"id": "pay", "index": null, "longPress": null}),
+        Ok("tap on Button \"Pay\""),
+        &[r#"tap {"id":"pay","index":null,"longPress":null} step: ok"#],
+    )
+    .await;
+    let missing = lane.call("inputText", json!({"text": null})).await.unwrap_err();
+    assert_eq!(missing.to_string(), "`inputText`: `text`: null is not of type \"string\"");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_written_call_that_is_wrong_names_its_place() {
     let text =
         "trail:\n  - step: Pay\n    tools:\n      - tapp: {}\n      - tap: {index: one}\n      - tap: {idd: pay}\n";
