@@ -149,16 +149,29 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("a cycle of calls: {} → {}", chain[start..].join(" → "), call.tool);
         return Err(Stop::failed(text));
     }
-    if let Some(parent) = cx.frame.as_ref().filter(|frame| frame.is_delegating) {
-        if call.origin == Origin::Callback && matches!(tool.kind, ToolKind::Action) {
-            let text = format!(
-                "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
-                parent.tool, call.tool
-            );
-            return Err(Stop::failed(text));
-        }
+    if let (ToolKind::Action, Some(frame)) = (tool.kind, only_answers(cx, call.origin)) {
+        let text = format!(
+            "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
+            frame.tool, call.tool
+        );
+        return Err(Stop::failed(text));
     }
     Ok(())
+}
+
+/// The delegating tool from whose own code a call comes, directly or through tools that it called.
+fn only_answers(cx: &Cx, origin: Origin) -> Option<&Frame> {
+    let mut origin = origin;
+    for frame in cx.frames() {
+        if matches!(origin, Origin::Delegate | Origin::Step) {
+            return None;
+        }
+        if frame.is_delegating {
+            return Some(frame);
+        }
+        origin = frame.origin;
+    }
+    None
 }
 
 impl Arguments {
@@ -204,6 +217,7 @@ impl Opened {
             call: id.clone(),
             tool: call.tool.clone(),
             args: prepared.authored.clone(),
+            origin: call.origin,
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
             deadline: Deadline::new(limits::CALL_IDLE, limits::CALL_TOTAL),
