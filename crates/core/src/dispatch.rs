@@ -242,7 +242,9 @@ impl Opened {
     }
 
     fn close(mut self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
-        let answer = answer.map(|outcome| self.stored(self.cx.session.redact_outcome(outcome)));
+        let session = &self.cx.session;
+        let answer = answer.map(|outcome| self.stored(session.redact_outcome(outcome)));
+        let answer = answer.map_err(|fault| session.redact_fault(fault));
         self.is_closed = true;
         // Those above were silent while they waited for this answer.
         self.cx.renew();
@@ -305,6 +307,8 @@ async fn carry_out(
     if outcome.is_error() {
         return Ok(outcome);
     }
+    // What is read off the screen may be a secret; memory and delegates hold its placeholder.
+    let outcome = cx.session.redact_outcome(outcome);
     if !outcome.memory.is_empty() {
         cx.attempt.memory().apply(&outcome.memory);
     }

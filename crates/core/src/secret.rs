@@ -60,9 +60,6 @@ impl Secrets {
 
     /// Redacts every text of a value, keys included.
     pub fn redact_value(&self, value: &mut Value) {
-        if self.is_empty() {
-            return;
-        }
         match value {
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
@@ -81,12 +78,43 @@ impl Secrets {
         }
     }
 
+    /// Redacts each text and number of a value without which it would still be what it is. A time may hold the digits
+    /// of a secret, and a fixed word its letters: those must stay.
+    pub fn redact_parts(&self, value: &mut Value, still_fits: impl Fn(&Value) -> bool) {
+        let mut places = Vec::new();
+        leaves(value, String::new(), &mut places);
+        for place in places {
+            let Some(part) = value.pointer_mut(&place) else { continue };
+            let before = part.clone();
+            self.redact_value(part);
+            if *part != before && !still_fits(value) {
+                if let Some(part) = value.pointer_mut(&place) {
+                    *part = before;
+                }
+            }
+        }
+    }
+
     /// Puts values where placeholders stand. Only for what goes to the device.
     pub fn reveal(&self, text: &str) -> String {
         let reveal = |text: String, (name, value): &(String, String)| {
             text.replace(&Secrets::placeholder(name), value).replace(&format!("${{{name}}}"), value)
         };
         self.entries.iter().fold(text.to_string(), reveal)
+    }
+}
+
+/// The places of all single values, as JSON pointers.
+fn leaves(value: &Value, at: String, places: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| leaves(item, format!("{at}/{index}"), places));
+        }
+        Value::Object(map) => {
+            let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+            map.iter().for_each(|(key, item)| leaves(item, format!("{at}/{}", escaped(key)), places));
+        }
+        _ => places.push(at),
     }
 }
 

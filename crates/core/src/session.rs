@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, RwLock};
 
+use serde::Deserialize;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_protocol::outcome::Outcome;
@@ -9,10 +10,12 @@ use trailblaze_protocol::outcome::Outcome;
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::events::{EventSink, PicturePolicy};
+use crate::fault::Fault;
 use crate::ids;
 use crate::invocations::Invocations;
 use crate::registry::Registry;
 use crate::secret::Secrets;
+use crate::source::SourceError;
 
 pub struct Session {
     pub id: SessionId,
@@ -72,10 +75,31 @@ impl Session {
         if self.secrets.is_empty() {
             return event;
         }
-        let mut value = serde_json::to_value(&event).expect("an event is JSON");
-        self.secrets.redact_value(&mut value);
-        // A redacted number would no longer fit its field; such an event carries no text and is kept.
-        serde_json::from_value(value).unwrap_or(event)
+        let value = serde_json::to_value(&event).expect("an event is JSON");
+        let mut redacted = value.clone();
+        self.secrets.redact_value(&mut redacted);
+        serde_json::from_value(redacted).unwrap_or_else(|_| {
+            let mut redacted = value;
+            self.secrets.redact_parts(&mut redacted, |value| Event::deserialize(value).is_ok());
+            Event::deserialize(redacted).unwrap_or(event)
+        })
+    }
+
+    pub(crate) fn redact_fault(&self, fault: Fault) -> Fault {
+        let redact = |text: String| self.secrets.redact(&text).into_owned();
+        match fault {
+            Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
+            Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
+            Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
+                SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::Died { source_name, evidence }) => {
+                SourceError::Died { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
+            // The rest speak of what was authored, where secrets are placeholders.
+            other => other,
+        }
     }
 
     pub(crate) fn redact_outcome(&self, mut outcome: Outcome) -> Outcome {
