@@ -84,7 +84,7 @@ impl Runner<'_> {
     }
 
     async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
-        let tries = step.max_retries.unwrap_or(0) + 1;
+        let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
             let memory = self.attempt.memory().clone();
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
