@@ -114,10 +114,11 @@ impl Lane {
         dispatch(&self.cx(), call).await
     }
 
-    /// Replays a trail, as its first try, with nothing remembered.
+    /// Replays a trail, as its first try, with what it remembers from the start.
     pub async fn replay(&self, trail: &Trail) -> Ended {
         let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
-        let memory = Memory::default();
+        let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+        let memory = Memory::new(seeds.collect(), Map::new());
         replay(&self.session, Try { trail, about, number: 1, memory, cancel: self.cancel.clone() }).await
     }
 }
