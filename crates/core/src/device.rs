@@ -272,10 +272,10 @@ impl Device {
 
     fn revealed_query(&self, query: &Query) -> Query {
         let mut query = query.clone();
-        if let (false, What::Element(element)) = (self.secrets.is_empty(), &mut query.what) {
-            if let Some(TextMatch::Exact(text) | TextMatch::Contains(text)) = &mut element.text {
-                *text = self.secrets.reveal(text);
-            }
+        if let (false, What::Element(element)) = (self.secrets.is_empty(), &mut query.what)
+            && let Some(TextMatch::Exact(text) | TextMatch::Contains(text)) = &mut element.text
+        {
+            *text = self.secrets.reveal(text);
         }
         query
     }

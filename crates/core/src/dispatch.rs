@@ -136,10 +136,10 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("calls nest deeper than {}: {} ← {}", limits::CALL_DEPTH, call.tool, chain.join(" ← "));
         return Err(Stop::failed(text));
     }
-    if let Some(frame) = cx.frames().last() {
-        if Frame::count(&frame.calls_of_root) > limits::CALLS_PER_ROOT {
-            return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
-        }
+    if let Some(frame) = cx.frames().last()
+        && Frame::count(&frame.calls_of_root) > limits::CALLS_PER_ROOT
+    {
+        return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
     }
     let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
     if is_part_of_parent && cx.frames().any(|frame| frame.tool == call.tool && frame.args == *authored) {

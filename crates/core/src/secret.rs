@@ -87,10 +87,11 @@ impl Secrets {
             let Some(part) = value.pointer_mut(&place) else { continue };
             let before = part.clone();
             self.redact_value(part);
-            if *part != before && !still_fits(value) {
-                if let Some(part) = value.pointer_mut(&place) {
-                    *part = before;
-                }
+            if *part != before
+                && !still_fits(value)
+                && let Some(part) = value.pointer_mut(&place)
+            {
+                *part = before;
             }
         }
     }

@@ -159,11 +159,11 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
             false
         }
     };
-    if let Some(script) = given("script").filter(|script| script.entries().is_some()) {
-        if script.get("source").is_some() == script.get("file").is_some() {
-            problems.error(script.span, "a script has exactly one of `source` and `file`");
-            is_one = false;
-        }
+    if let Some(script) = given("script").filter(|script| script.entries().is_some())
+        && script.get("source").is_some() == script.get("file").is_some()
+    {
+        problems.error(script.span, "a script has exactly one of `source` and `file`");
+        is_one = false;
     }
     if modes == ["class"] {
         let beside = node.entries().unwrap_or_default().iter().map(|(key, _)| key);

@@ -38,6 +38,8 @@ table! {
     }
 }
 
+// The table takes no derives.
+#[allow(clippy::derivable_impls)]
 impl Default for TrailConfig {
     fn default() -> Self {
         TrailConfig {

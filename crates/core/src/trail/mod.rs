@@ -43,7 +43,7 @@ impl Trail {
     /// Reads a trail, or all that is wrong with it. Warnings come along with a good one.
     pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
-        let trail = decode::<Document>(source, &mut problems).and_then(|document| {
+        let trail = decode::<Document>(source, &mut problems).map(|document| {
             match (&document.trail, &document.trailhead, &document.config) {
                 (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
                 (None, Some(_), _) => {
@@ -55,12 +55,12 @@ impl Trail {
             if let Some(config) = &document.config {
                 config.check(&mut problems);
             }
-            Some(Trail {
+            Trail {
                 source: Arc::clone(source),
                 config: document.config.unwrap_or_default(),
                 trailhead: document.trailhead,
                 steps: document.trail.unwrap_or_default(),
-            })
+            }
         });
         (trail.filter(|_| !problems.has_errors()), problems.into_vec())
     }
