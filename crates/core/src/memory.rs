@@ -41,6 +41,11 @@ impl Memory {
         &self.values
     }
 
+    /// Goes back to what was remembered earlier. What was warned of once is not warned of again.
+    pub fn restore(&mut self, earlier: Memory) {
+        self.values = earlier.values;
+    }
+
     pub fn apply(&mut self, changes: &MemoryChanges) {
         for (name, value) in &changes.set {
             self.values.insert(name.clone(), value.clone());

@@ -95,7 +95,7 @@ impl Runner<'_> {
             if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
                 return Err(broken);
             }
-            *self.attempt.memory() = memory;
+            self.attempt.memory().restore(memory);
             let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
             self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
         }

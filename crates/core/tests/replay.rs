@@ -153,6 +153,19 @@ async fn what_a_failed_try_remembered_is_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_try_does_not_repeat_the_warnings_of_an_earlier_one() {
+    let text = "trail:
+  - step: Try
+    tools: [{assertEquals: {actual: '{{nobody}}', expected: x}}]
+    maxRetries: 1
+";
+    let lane = Wiring::new(shop()).open();
+    lane.replay(&trail(text)).await;
+    let unknown = lane.events.warnings().into_iter().filter(|text| text.starts_with("nothing is remembered"));
+    assert_eq!(unknown.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_fatal_error_is_not_tried_again() {
     let source = FakeSource::new("acme").answering("die", Outcome::error(Variant::FatalError, "no account"));
     let text = "trail:\n  - step: Try\n    tools: [{die: {}}]\n    maxRetries: 3\n";
