@@ -120,7 +120,9 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
         if let Body::BuiltIn(_) = tool.body {
             tool.schema.fill_defaults(&mut resolved.args);
         }
-        tool.schema.check(&resolved.args).map_err(|misfit| {
+        // What a secret looks like is nobody's business here.
+        let stands_for_secret = |text: &str| cx.session.secrets.is_named_in(text);
+        tool.schema.check_around(&resolved.args, stands_for_secret).map_err(|misfit| {
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: place.clone() })
         })?;
         Ok(Args(resolved.args))

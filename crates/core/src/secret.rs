@@ -35,6 +35,11 @@ impl Secrets {
         format!("{{{{{name}}}}}")
     }
 
+    /// Whether a placeholder stands in the text.
+    pub fn is_named_in(&self, text: &str) -> bool {
+        self.names().any(|name| text.contains(&Secrets::placeholder(name)))
+    }
+
     /// Whether a value stands in the text.
     pub fn is_in(&self, text: &str) -> bool {
         self.entries.iter().any(|(_, value)| text.contains(value.as_str()))

@@ -310,3 +310,16 @@ async fn an_element_that_comes_later_is_waited_for() {
     assert_eq!(missing.variant, Variant::AssertionFailed);
     assert_eq!(started.elapsed(), Duration::from_secs(8));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_fits_wherever_a_text_does() {
+    let schema = json!({"properties": {
+        "pin": {"type": "string", "pattern": "^[0-9]{4}$", "maxLength": 4}, "n": {"type": "integer"}
+    }});
+    let source = echo(FakeSource::new("acme")).taking(schema);
+    let lane = Wiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
+    assert_eq!(lane.call("echo", json!({"pin": "{{PIN}}"})).await.unwrap().text, r#"{"pin":"{{PIN}}"}"#);
+    for arguments in [json!({"pin": "{{KEY}}"}), json!({"n": "{{PIN}}"})] {
+        assert_eq!(lane.call("echo", arguments).await.unwrap_err().exit(), Exit::Misused);
+    }
+}
