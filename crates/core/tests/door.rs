@@ -323,3 +323,34 @@ async fn a_secret_fits_wherever_a_text_does() {
         assert_eq!(lane.call("echo", arguments).await.unwrap_err().exit(), Exit::Misused);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_tool_that_ends_by_itself_gets_its_answer_told() {
+    let source = FakeSource::new("acme").tool("careful", |cx, _| async move {
+        cx.cancel.cancelled().await;
+        tokio::time::sleep(limits::CANCEL_GRACE / 2).await;
+        Outcome::failed("stopped half way")
+    });
+    let lane = lane(source);
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        lane.cancel.cancel();
+    };
+    let careful =
+        check(&lane, "careful", json!({}), Ok("stopped half way"), &["careful {} step: failed: stopped half way"]);
+    tokio::join!(careful, cancel);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_side_by_side_beneath_one_call_all_reach_the_device() {
+    let source = FakeSource::new("acme").tool("many", |cx, _| async move {
+        let tap = || cx.call("tap", args(json!({"id": "pay"})));
+        let answers = futures::future::join_all((0..20).map(|_| tap())).await;
+        Outcome::success(
+            answers.iter().filter(|answer| answer.as_ref().is_ok_and(|done| !done.is_error())).count().to_string(),
+        )
+    });
+    let lane = lane(source);
+    assert_eq!(lane.call("many", json!({})).await.unwrap().text, "20");
+    assert_eq!(lane.driver.done(), vec!["Tap on Button \"Pay\""; 20]);
+}
