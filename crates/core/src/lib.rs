@@ -28,6 +28,7 @@ pub mod session;
 pub mod snapshot;
 pub mod source;
 pub mod template;
+pub mod testing;
 pub mod tool;
 pub mod tool_files;
 pub mod tools;

@@ -4,7 +4,9 @@
 use trailblaze_protocol::event::{Answer, Called, Event, Failure};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
+use crate::fault::Fault;
 use crate::secret::Secrets;
+use crate::source::SourceError;
 
 impl Secrets {
     pub fn redact_event(&self, event: &mut Event) {
@@ -60,6 +62,23 @@ impl Secrets {
         }
         let MemoryChanges { set, .. } = &mut outcome.memory;
         set.values_mut().for_each(|value| self.redact_value(value));
+    }
+
+    pub fn redact_fault(&self, fault: Fault) -> Fault {
+        let redact = |text: String| self.redact(&text).into_owned();
+        match fault {
+            Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
+            Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
+            Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
+                SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::Died { source_name, evidence }) => {
+                SourceError::Died { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
+            // The rest speak of what was authored, where secrets are placeholders.
+            other => other,
+        }
     }
 
     fn redact_called(&self, called: &mut Called) {

@@ -92,7 +92,7 @@ impl Runner<'_> {
     }
 
     async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
-        let tries = step.max_retries.unwrap_or(0) + 1;
+        let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
             let memory = self.attempt.memory().clone();
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
@@ -103,7 +103,7 @@ impl Runner<'_> {
             if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
                 return Err(broken);
             }
-            *self.attempt.memory() = memory;
+            self.attempt.memory().restore(memory);
             let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
             self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
         }

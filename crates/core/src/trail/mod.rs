@@ -44,14 +44,16 @@ impl Trail {
     pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
         let trail = decode::<Document>(source, &mut problems).map(|document| {
-            if document.trail.is_none() && document.trailhead.is_some() {
-                problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+            match (&document.trail, &document.trailhead, &document.config) {
+                (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
+                (None, Some(_), _) => {
+                    problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+                }
+                (None, None, None) => problems.error(document.span, "the file holds no trail"),
+                _ => {}
             }
-            if document.trail.is_none() && document.config.is_none() {
-                problems.error(document.span, "the file holds no trail");
-            }
-            if let Some([]) = document.trail.as_deref() {
-                problems.error(document.span, "`trail` has no steps");
+            if let Some(config) = &document.config {
+                config.check(&mut problems);
             }
             Trail {
                 source: Arc::clone(source),

@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::node::{Kind, Node, Span, Style};
 use super::problem::Problems;
+use crate::schema::is_required;
 use crate::template;
 
 /// How a scalar may be taken under a schema.
@@ -191,6 +192,9 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
             let mut complete = true;
             for (key, value) in entries {
                 let name = key.raw().unwrap_or_default();
+                if is_left_out(value, schema, name) {
+                    continue;
+                }
                 match to_json(value, property(schema, name), problems) {
                     Some(value) => {
                         map.insert(name.to_string(), value);
@@ -201,6 +205,12 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
             complete.then_some(Value::Object(map))
         }
     }
+}
+
+/// Whether nothing was written for a property that need not be there and has no other use for nothing.
+fn is_left_out(value: &Node, schema: &Value, name: &str) -> bool {
+    let takes_nothing = || matches!(scalar("null", Style::Plain, property(schema, name)), Reading::Misfit(_));
+    value.is_null() && !is_required(schema, name) && takes_nothing()
 }
 
 /// A value with every scalar read as YAML would, for what no schema describes. Enough to compare and to keep, not
