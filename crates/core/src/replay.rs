@@ -1,6 +1,7 @@
 //! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,8 @@ pub struct Try<'a> {
     /// From 1.
     pub number: u32,
     pub memory: Memory,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
     pub cancel: CancellationToken,
 }
 
@@ -38,7 +41,7 @@ pub struct Ended {
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
-    let Try { trail, about, number, memory, cancel } = attempt;
+    let Try { trail, about, number, memory, timeout, cancel } = attempt;
     session.emit(Event::AttemptStarted { attempt: id.clone(), session: session.id.clone(), trail: about, number });
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
@@ -47,8 +50,9 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
         }
         None => {
             let has_head = trail.trailhead.is_some();
-            let runner = Runner { session, attempt: Attempt::new(id.clone(), memory), lineage, has_head, cancel };
-            runner.run(trail).await
+            let attempt = Attempt::new(id.clone(), memory);
+            let runner = Runner { session, attempt, lineage, has_head, cancel: cancel.child_token() };
+            runner.run_within(trail, timeout).await
         }
     };
     let Broken { verdict, message, failure, .. } = ended;
@@ -76,6 +80,24 @@ struct Broken {
 }
 
 impl Runner<'_> {
+    async fn run_within(&self, trail: &Trail, timeout: Option<Duration>) -> Broken {
+        let Some(timeout) = timeout else { return self.run(trail).await };
+        let run = self.run(trail);
+        tokio::pin!(run);
+        tokio::select! {
+            ended = &mut run => return ended,
+            () = tokio::time::sleep(timeout) => self.cancel.cancel(),
+        }
+        // What is under way gets a moment to end by itself, and says where it was.
+        let ended = run.await;
+        if ended.verdict != Verdict::Cancelled {
+            return ended;
+        }
+        let message = format!("the trail took longer than {timeout:?}; it stopped at {}", ended.message);
+        let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
+        Broken { verdict: Verdict::Failed, message, failure, is_fatal: false }
+    }
+
     async fn run(&self, trail: &Trail) -> Broken {
         let head = trail.trailhead.iter().map(|head| &head.0);
         for (index, step) in head.chain(&trail.steps).enumerate() {

