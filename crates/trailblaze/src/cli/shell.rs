@@ -1,6 +1,6 @@
 //! `trailblaze shell`.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -160,8 +160,7 @@ fn lines(is_person: bool) -> Lines {
         let stdin = std::io::stdin();
         while asked.recv().is_ok() {
             if is_person {
-                anstream::eprint!("trailblaze> ");
-                let _ = std::io::stderr().flush();
+                print::prompt("trailblaze> ");
             }
             let mut line = String::new();
             match stdin.lock().read_line(&mut line) {
