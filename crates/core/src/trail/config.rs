@@ -38,6 +38,7 @@ table! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "a table takes no derives")]
 impl Default for TrailConfig {
     fn default() -> Self {
         TrailConfig {
