@@ -27,18 +27,18 @@ use crate::wire::{self, Wiring};
 pub struct ShellArgs {
     #[command(flatten)]
     devices: DeviceArgs,
-    /// The app under test
+    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
     /// Remember a value from the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     memory: Vec<String>,
-    /// Use an environment variable as a secret
+    /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
     #[command(flatten)]
     sim: SimArgs,
-    /// Where run folders go
+    /// Where run folders go; logs/ of the project unless given
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// Answer every line with one line of JSON
