@@ -27,6 +27,9 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
 }
 
+/// A trail unless its file is too broken to be one, and what is wrong with it.
+pub type ReadTrail = (Option<Trail>, Vec<Problem>);
+
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("cannot read {path}: {source}")]
@@ -130,7 +133,7 @@ impl Loaded {
     }
 
     /// The trails of files and folders. Without any, and for the project's own folder, those of the project.
-    pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<(Option<Trail>, Vec<Problem>)>, LoadError> {
+    pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<ReadTrail>, LoadError> {
         let own = self.root.join(&self.project.trails_dir);
         let is_root = |path: &Path| std::path::absolute(path).is_ok_and(|path| path == self.root);
         let mut wanted: Vec<&Path> =

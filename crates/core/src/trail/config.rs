@@ -38,8 +38,7 @@ table! {
     }
 }
 
-// The table takes no derives.
-#[allow(clippy::derivable_impls)]
+#[expect(clippy::derivable_impls, reason = "a table takes no derives")]
 impl Default for TrailConfig {
     fn default() -> Self {
         TrailConfig {
