@@ -81,6 +81,11 @@ fn group(problem: &Problem) -> annotate_snippets::Group<'_> {
     }
 }
 
+/// `1 step`, `2 steps`.
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A length of time for people.
 pub fn seconds(micros: u64) -> String {
     match micros {

@@ -1,19 +1,22 @@
 //! A project on disk: finds its root, reads every file, and collects all that is wrong with them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trailblaze_core::config::{Project, Target, Toolset, decode};
-use trailblaze_core::registry::Batch;
+use trailblaze_core::preflight::check_tools;
+use trailblaze_core::registry::{Batch, Registry};
 use trailblaze_core::tool_files::{self, FileTool};
 use trailblaze_core::trail::Trail;
-use trailblaze_core::yaml::{Problem, Problems, Severity, Source, nearest};
+use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
 use trailblaze_core::{limits, tools};
 
 use crate::sim::SimSetup;
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
 const CONFIG_DIR: &str = "trailblaze-config";
+const FILE_START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 pub struct Loaded {
     pub root: PathBuf,
@@ -23,6 +26,8 @@ pub struct Loaded {
     pub toolsets: Vec<Toolset>,
     /// The tools of every source, in the order in which they are registered.
     pub batches: Vec<Batch>,
+    /// Where each tool file names its tool, by the file's path.
+    places: BTreeMap<String, (Arc<Source>, Span)>,
     pub sim: SimSetup,
     pub problems: Vec<Problem>,
 }
@@ -32,15 +37,11 @@ pub type ReadTrail = (Option<Trail>, Vec<Problem>);
 
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read `{path}`: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("{path} is not UTF-8 text")]
-    NotText { path: String },
-    #[error("{path} has {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
-    TooLarge { path: String, bytes: u64 },
-    #[error("there is no {path}")]
+    #[error("there is no file or folder `{path}`")]
     Missing { path: String },
-    #[error("no trails in {path}")]
+    #[error("no trails in `{path}`")]
     NoTrails { path: String },
 }
 
@@ -56,11 +57,11 @@ impl Loaded {
         let mut problems = Vec::new();
         let (project, sim) = match root.join(PROJECT_FILE) {
             path if path.is_file() => {
-                let source = read_source(root, &path)?;
-                let project: Option<Project> = decode_file(&source, &mut problems);
-                let node = project.as_ref().and_then(|project| project.sim.clone());
-                let sim = node.map(|node| SimSetup::load(root, &node, &source, &mut problems)).unwrap_or_default();
-                (project, sim)
+                let source = read_source(root, &path, &mut problems);
+                let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
+                let section = source.and_then(|source| Some((root_key(&source, "sim")?, source)));
+                let sim = section.map(|(node, source)| SimSetup::load(root, &node, &source, &mut problems));
+                (project, sim.unwrap_or_default())
             }
             _ => (None, SimSetup::default()),
         };
@@ -72,6 +73,7 @@ impl Loaded {
             targets: Vec::new(),
             toolsets: tools::toolsets(),
             batches: tools::batches(),
+            places: BTreeMap::new(),
             sim,
             problems,
         };
@@ -81,14 +83,17 @@ impl Loaded {
     }
 
     fn read_config(&mut self) -> Result<(), LoadError> {
-        for source in sources(&self.root, "targets")? {
+        for source in self.sources("targets")? {
             self.targets.extend(decode_file::<Target>(&source, &mut self.problems));
         }
-        for source in sources(&self.root, "toolsets")? {
+        for source in self.sources("toolsets")? {
             self.toolsets.extend(decode_file::<Toolset>(&source, &mut self.problems));
         }
         let compiled = self.batches.clone();
-        for source in sources(&self.root, "tools")? {
+        for source in self.sources("tools")? {
+            if let Some(id) = root_key(&source, "id") {
+                self.places.insert(source.path.clone(), (Arc::clone(&source), id.span));
+            }
             let (tool, found) = tool_files::read(&source);
             self.problems.extend(found);
             match tool {
@@ -101,6 +106,18 @@ impl Loaded {
             }
         }
         Ok(())
+    }
+
+    /// The files of one kind that can be read.
+    fn sources(&mut self, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
+        let folder = self.root.join(CONFIG_DIR).join(kind);
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        let mut files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(is_yaml).collect();
+        files.sort();
+        Ok(files.iter().filter_map(|file| read_source(&self.root, file, &mut self.problems)).collect())
     }
 
     /// Names that point at nothing.
@@ -120,6 +137,19 @@ impl Loaded {
                 self.problems.extend(problems.into_vec());
             }
         }
+    }
+
+    /// What is wrong with the tools of a registry, each at its file.
+    pub fn tool_problems(&self, registry: &Registry) -> Vec<Problem> {
+        let mut found = check_tools(registry);
+        for refused in &registry.refused {
+            let nowhere = || (Source::new(&*refused.contributor.label, ""), FILE_START);
+            let (source, span) = self.places.get(&*refused.contributor.label).cloned().unwrap_or_else(nowhere);
+            let mut problems = Problems::new(&source);
+            problems.error(span, refused.reason.as_str());
+            found.extend(problems.into_vec());
+        }
+        found
     }
 
     pub fn has_errors(&self) -> bool {
@@ -143,14 +173,27 @@ impl Loaded {
         }
         let mut files: Vec<PathBuf> = Vec::new();
         for path in wanted {
+            if !path.exists() {
+                return Err(LoadError::Missing { path: shown(&self.root, path) });
+            }
             let found = trail_files(path)?;
             if found.is_empty() {
                 return Err(LoadError::NoTrails { path: shown(&self.root, path) });
             }
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
-        files.iter().map(|file| Ok(Trail::read(&read_source(&self.root, file)?))).collect()
+        let read = |file: &PathBuf| {
+            let mut problems = Vec::new();
+            let Some(source) = read_source(&self.root, file, &mut problems) else { return (None, problems) };
+            Trail::read(&source)
+        };
+        Ok(files.iter().map(read).collect())
     }
+}
+
+/// The value of a key of the file itself, whatever else is wrong with it.
+fn root_key(source: &Arc<Source>, key: &str) -> Option<Node> {
+    read(source, &mut Problems::new(source))?.get(key).cloned()
 }
 
 fn decode_file<T: trailblaze_core::yaml::Decode>(source: &Arc<Source>, found: &mut Vec<Problem>) -> Option<T> {
@@ -158,17 +201,6 @@ fn decode_file<T: trailblaze_core::yaml::Decode>(source: &Arc<Source>, found: &m
     let decoded = decode(source, &mut problems);
     found.extend(problems.into_vec());
     decoded
-}
-
-fn sources(root: &Path, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
-    let folder = root.join(CONFIG_DIR).join(kind);
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-    let mut files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(is_yaml).collect();
-    files.sort();
-    files.iter().map(|file| read_source(root, file)).collect()
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
@@ -183,9 +215,6 @@ const PRUNED: [&str; 8] = ["target", "build", "node_modules", "logs", ".git", ".
 fn trail_files(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     if path.is_file() {
         return Ok(vec![path.to_path_buf()]);
-    }
-    if !path.is_dir() {
-        return Err(LoadError::Missing { path: path.display().to_string() });
     }
     let mut found = Vec::new();
     let mut folders = vec![path.to_path_buf()];
@@ -205,17 +234,36 @@ fn trail_files(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(found)
 }
 
-pub fn read_source(root: &Path, path: &Path) -> Result<Arc<Source>, LoadError> {
+/// A file that people write, if it is text of a size that can be read.
+pub fn read_source(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<Arc<Source>> {
     let name = shown(root, path);
-    let size = std::fs::metadata(path).map(|meta| meta.len());
-    if let Ok(bytes) = size {
-        if bytes > limits::FILE_BYTES as u64 {
-            return Err(LoadError::TooLarge { path: name, bytes });
-        }
+    let wrong = match read_text(path) {
+        Ok(text) => return Some(Source::new(name, text)),
+        Err(wrong) => wrong,
+    };
+    // There is no text to point into, so the file's first place stands for all of it.
+    let mut found = Problems::new(&Source::new(name, ""));
+    found.error(FILE_START, wrong.to_string());
+    problems.extend(found.into_vec());
+    None
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TextError {
+    #[error("the file cannot be read: {0}")]
+    Read(#[from] std::io::Error),
+    #[error("the file has {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
+    TooLarge { bytes: u64 },
+    #[error("the file is not UTF-8 text")]
+    NotText(#[from] std::string::FromUtf8Error),
+}
+
+fn read_text(path: &Path) -> Result<String, TextError> {
+    let bytes = std::fs::metadata(path)?.len();
+    if bytes > limits::FILE_BYTES as u64 {
+        return Err(TextError::TooLarge { bytes });
     }
-    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: name.clone(), source })?;
-    let text = String::from_utf8(bytes).map_err(|_| LoadError::NotText { path: name.clone() })?;
-    Ok(Source::new(name, text))
+    Ok(String::from_utf8(std::fs::read(path)?)?)
 }
 
 /// A path as the user would write it: from the project's root, with forward slashes.

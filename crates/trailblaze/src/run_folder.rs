@@ -14,6 +14,7 @@ use trailblaze_core::events::{EventSink, Shot};
 use trailblaze_core::ids;
 use trailblaze_core::screen::{Picture, Pixels};
 use trailblaze_protocol::event::{Event, Header, Line, Pictured, VERSION};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::RunId;
 use trailblaze_protocol::outcome::Attachment;
@@ -77,12 +78,13 @@ impl RunFolder {
         Ok(Arc::new(RunFolder { id, path, started, lines, shots: Mutex::new(Some(shots)), threads, failure }))
     }
 
-    /// Waits until everything is on disk.
-    pub fn finish(&self) -> Result<(), String> {
+    /// Ends the record, and waits until everything is on disk.
+    pub fn finish(&self, exit: Exit) -> Result<(), String> {
         // Pictures first: each of them still writes a line.
         self.shots.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         let painter_ended = threads.next().is_none_or(|painter| painter.join().is_ok());
+        self.emit(Event::RunEnded { exit, micros: self.micros() });
         let _ = self.lines.send(Written::End);
         let writer_ended = threads.next().is_none_or(|writer| writer.join().is_ok());
         if !painter_ended || !writer_ended {

@@ -20,6 +20,7 @@ use trailblaze_protocol::event::{Event, Origin, Plan, StepKind, TrailRef, Verdic
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 
+use crate::print;
 use crate::runner::{LaneSink, write_atomically};
 
 pub struct Shell {
@@ -97,8 +98,22 @@ impl Shell {
         Shell { session, sink, attempt, cancel, target, step: None, steps: 0, has_failed: false }
     }
 
-    /// Carries out one line.
+    /// Carries out one line. What it answers is fit to be shown: a message may repeat what was typed.
     pub async fn line(&mut self, text: &str) -> Answer {
+        let mut answer = self.answer(text).await;
+        let secrets = &self.session.secrets;
+        match &mut answer {
+            Answer::Done { text, value } => {
+                secrets.redact_in_place(text);
+                secrets.redact_value(value);
+            }
+            Answer::Failed { message, .. } => secrets.redact_in_place(message),
+            Answer::Quit | Answer::Nothing => {}
+        }
+        answer
+    }
+
+    async fn answer(&mut self, text: &str) -> Answer {
         let line = match parse(text) {
             Ok(Some(line)) => line,
             Ok(None) => return Answer::Nothing,
@@ -271,7 +286,7 @@ impl Shell {
                 exit: Exit::Environment,
             };
         }
-        let mut lines = vec![format!("saved {} steps in {}", steps.len(), path.display())];
+        let mut lines = vec![format!("saved {} in {}", print::count(steps.len(), "step"), path.display())];
         for step in recorded.iter().filter(|step| !step.needs_model.is_empty()) {
             lines.push(format!(
                 "step \"{}\" depends on a model: {} cannot be replayed",

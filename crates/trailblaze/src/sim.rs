@@ -7,6 +7,8 @@ use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Source, Spanned};
 use trailblaze_drivers::sim::{App, Faults, demo_app};
 
+use crate::project::read_source;
+
 table! {
     /// Simulated devices.
     pub struct SimSection {
@@ -37,15 +39,15 @@ impl SimSetup {
         let section = SimSection::decode(node, &mut problems);
         let mut apps = Vec::new();
         for path in section.iter().flat_map(|section| &section.apps) {
-            match std::fs::read_to_string(root.join(&path.value)) {
-                Ok(text) => {
-                    let source = Source::new(path.value.as_str(), text);
-                    let mut app_problems = Problems::new(&source);
-                    apps.extend(App::read(&source, &mut app_problems).map(Arc::new));
-                    found.extend(app_problems.into_vec());
-                }
-                Err(error) => problems.error(path.span, format!("cannot read the app {}: {error}", path.value)),
+            let file = root.join(&path.value);
+            if !file.is_file() {
+                problems.error(path.span, format!("there is no app `{}`", path.value));
+                continue;
             }
+            let Some(source) = read_source(root, &file, found) else { continue };
+            let mut app_problems = Problems::new(&source);
+            apps.extend(App::read(&source, &mut app_problems).map(Arc::new));
+            found.extend(app_problems.into_vec());
         }
         found.extend(problems.into_vec());
         if apps.is_empty() {

@@ -64,6 +64,7 @@ impl Problems {
         let known: Vec<&str> = known.into_iter().collect();
         let hint = match nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => "there is none yet".to_string(),
             None => format!("expected one of: {}", known.join(", ")),
         };
         self.error_with_hint(span, format!("unknown {what} `{word}`"), hint);

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use trailblaze_core::preflight::check_tools;
 use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::exit::Exit;
 
@@ -43,7 +42,7 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
         jobs.extend(trail.map(|trail| Job { trail, args: Default::default() }));
     }
     for device in &devices {
-        problems.extend(check_tools(&wiring.registry(device, wiring.target.as_deref())));
+        problems.extend(loaded.tool_problems(&wiring.registry(device, wiring.target.as_deref())));
     }
     problems.extend(super::run::before_start(&wiring, &jobs, &devices));
     problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
@@ -56,7 +55,7 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
     }
     Refusal::unless_sound(&problems)?;
     let names: Vec<String> = devices.iter().map(|device| device.id.to_string()).collect();
-    print::data(format!("{} trails, no problems on {}", jobs.len(), names.join(", ")));
+    print::data(format!("{}, no problems on {}", print::count(jobs.len(), "trail"), names.join(", ")));
     Ok(Exit::Passed)
 }
 

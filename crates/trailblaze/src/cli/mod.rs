@@ -21,7 +21,7 @@ use trailblaze_protocol::exit::Exit;
 use crate::devices::DeviceError;
 use crate::print;
 use crate::project::{LoadError, Loaded, find_root};
-use crate::wire::SecretError;
+use crate::wire::{SecretError, Wiring};
 
 pub use schema::schemas;
 
@@ -60,7 +60,7 @@ pub enum Refusal {
     #[error("{message}")]
     Usage { message: String, hint: Option<String> },
     /// They were printed already.
-    #[error("{n_errors} problems")]
+    #[error("{}", print::count(*.n_errors, "problem"))]
     Problems { n_errors: usize },
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
@@ -81,6 +81,18 @@ impl Refusal {
         let n_errors =
             problems.iter().filter(|problem| problem.severity == trailblaze_core::yaml::Severity::Error).count();
         if n_errors == 0 { Ok(()) } else { Err(Refusal::Problems { n_errors }) }
+    }
+
+    /// The target that a flag names must be one of the project's.
+    fn unless_known(wiring: &Wiring) -> Result<(), Refusal> {
+        let Some(id) = &wiring.target else { return Ok(()) };
+        match wiring.loaded.target(id) {
+            Ok(_) => Ok(()),
+            Err(near) => {
+                let hint = near.map(|near| format!("did you mean `{near}`?"));
+                Err(Refusal::Usage { message: format!("unknown target `{id}`"), hint })
+            }
+        }
     }
 
     fn exit(&self) -> Exit {
@@ -165,7 +177,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
 fn load(project: Option<PathBuf>, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
     let root = match (project, first_path) {
         (Some(project), _) if !project.is_dir() => {
-            return Err(Refusal::usage(format!("there is no folder {}", project.display())));
+            return Err(Refusal::usage(format!("there is no folder `{}`", project.display())));
         }
         (Some(project), _) => std::path::absolute(&project).unwrap_or(project),
         (None, Some(path)) => find_root(path),

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::events::{EventSink, PicturePolicy};
-use trailblaze_core::preflight::{check_tools, preflight};
+use trailblaze_core::preflight::preflight;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems};
 use trailblaze_protocol::event::{Event, Level, Verdict};
@@ -114,6 +114,9 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
     let loaded = load(project, args.paths.first())?;
     let devices = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
+    if args.target.is_some() {
+        Refusal::unless_known(&wiring)?;
+    }
     wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;
@@ -127,7 +130,7 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
 
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
-        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
+        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
         command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
@@ -171,8 +174,7 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
 }
 
 fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
-    folder.emit(Event::RunEnded { exit, micros: folder.micros() });
-    folder.finish().map_err(|message| Refusal::Environment { message })?;
+    folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
     report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })
 }
 
@@ -201,6 +203,16 @@ fn jobs(loaded: &Loaded, paths: &[PathBuf], given: &Map<String, Value>) -> Resul
     Ok((jobs, problems))
 }
 
+/// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.
+fn own_target(loaded: &Loaded, trail: &Trail) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    if let Some(target) = trail.config.target.as_ref().filter(|target| loaded.target(&target.value).is_err()) {
+        let known = loaded.targets.iter().map(|target| target.id.value.as_str());
+        problems.unknown(target.span, "target", &target.value, known);
+    }
+    problems.into_vec()
+}
+
 fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     wrong.into_iter().for_each(|message| problems.error(trail.config.span, message));
@@ -212,17 +224,11 @@ pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Ve
     let mut problems = Vec::new();
     for device in devices {
         for job in jobs {
+            problems.extend(own_target(&wiring.loaded, &job.trail));
             let target = wiring.target_of(&job.trail);
-            if let Some((id, Err(near))) = target.map(|id| (id, wiring.loaded.target(id))) {
-                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                problems.extend(at_config(&job.trail, vec![format!("unknown target `{id}`{near}")]));
-            }
             let device = wiring.device_for(&job.trail, device);
             let registry = wiring.registry(&device, target);
-            problems.extend(check_tools(&registry));
-            problems.extend(
-                registry.refused.iter().flat_map(|refused| at_config(&job.trail, vec![refused.reason.clone()])),
-            );
+            problems.extend(wiring.loaded.tool_problems(&registry));
             let lineage = lineage(&wiring.driver(&device).describe().classifiers);
             problems.extend(preflight(&job.trail, &registry, &lineage));
         }

@@ -55,13 +55,14 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
         return Err(Refusal::Usage { message: "a shell is on one device".into(), hint });
     };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
+    Refusal::unless_known(&wiring)?;
     wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
-        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in {}", logs.display()), source })?;
+        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
         command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
@@ -81,8 +82,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
     let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
     let exit = converse(&mut shell, &args, &cancel).await;
     shell.close().await;
-    folder.emit(Event::RunEnded { exit, micros: folder.micros() });
-    folder.finish().map_err(|message| Refusal::Environment { message })?;
+    folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     print::say(format!("Report: {}", written.html.display()));
     Ok(exit)

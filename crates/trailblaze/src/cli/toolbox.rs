@@ -56,10 +56,7 @@ pub fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refu
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let mut wiring = Wiring::new(&loaded, args.target.clone());
-    if let Some((id, Err(near))) = wiring.target.as_ref().map(|id| (id, loaded.target(id))) {
-        let hint = near.map(|near| format!("did you mean `{near}`?"));
-        return Err(Refusal::Usage { message: format!("unknown target `{id}`"), hint });
-    }
+    Refusal::unless_known(&wiring)?;
     wiring.groups.clone_from(&args.groups);
     wiring.prefixes.clone_from(&args.prefixes);
     let named = match &args.verb {

@@ -1,0 +1,233 @@
+//! `trailblaze shell`, fed from standard input: from a first look to a trail that runs elsewhere.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::Project;
+use trailblaze_protocol::event::Origin;
+
+const COUNTER: &[&str] = &["shell", "-d", "android/sim-1"];
+
+/// The ref of the first line of a snapshot that holds these words.
+fn reference(snapshot: &str, words: &str) -> String {
+    let line = snapshot.lines().find(|line| line.starts_with('[') && line.contains(words));
+    let line = line.unwrap_or_else(|| panic!("no line with `{words}` in\n{snapshot}"));
+    line[1..line.find(']').expect("a ref ends")].to_string()
+}
+
+#[test]
+fn what_was_explored_on_one_phone_runs_on_others() {
+    let project = Project::wallet();
+    let shell: &[&str] = &["shell", "-d", "android/sim-1", "--memory", "pin=1234"];
+    let open = "step \"Open the wallet\"\nlaunchApp packageId='{{target.appId}}'\n";
+    let seen = project.feed(shell, &format!("{open}snapshot\n")).exits(0).stdout;
+    let (email, pin) = (reference(&seen, "Email"), reference(&seen, "PIN"));
+
+    // Whatever was tapped by its ref on one platform must be found on the other.
+    let lines = format!(
+        "{open}snapshot\n\
+         step \"Sign in\"\ntap ref={email}\ninputText text=ada@example.com\n\
+         tap ref={pin}\ninputText text=1234\ntap id=submit\n\
+         step \"Decline\"\ntap text=\"Not now\"\n\
+         verify \"There is money\"\nassertVisible id=balance expectedText=€120.00\n\
+         save explored.trail.yaml\n"
+    );
+    let ran = project.feed(shell, &lines).exits(0);
+    assert!(ran.stdout.ends_with("saved 4 steps in explored.trail.yaml\n"), "{}", ran.stdout);
+    insta::assert_snapshot!(project.read("explored.trail.yaml"), @"
+    config:
+      id: explored
+      target: wallet
+    trail:
+      - step: Open the wallet
+        tools:
+          - launchApp:
+              packageId: '{{target.appId}}'
+      - step: Sign in
+        tools:
+          - tap:
+              id: email
+          - inputText:
+              text: ada@example.com
+          - tap:
+              id: pin
+          - inputText:
+              text: '1234'
+          - tap:
+              id: submit
+      - step: Decline
+        tools:
+          - tap:
+              text: Not now
+      - verify: There is money
+        tools:
+          - assertVisible:
+              id: balance
+              expectedText: '€120.00'
+    ");
+    let summary =
+        project.run(&["run", "explored.trail.yaml", "-d", "android/sim-2,ios/sim-1", "--json"]).exits(0).json();
+    assert_eq!(summary["counts"]["passed"], 2);
+    project.last_run().assert_calls_have_parents();
+}
+
+#[test]
+fn a_shell_leaves_a_folder_like_any_run() {
+    let project = Project::counter();
+    let ran = project.feed(COUNTER, "launchApp packageId=com.example.counter\nsnapshot\ntap id=add\n").exits(0);
+    insta::assert_snapshot!(ran.stdout, @r#"
+    done
+    ### Screen
+    App: com.example.counter
+
+    [g709] "Counter" [heading]
+    [l31] "Count: 0" [id=count] [heading]
+    [d454] Button "Add one" [id=add]
+    [f271] EditText "Your name" [id=name]
+    [a998] Button "More" [id=more]
+    tap on Button "Add one"
+    "#);
+    let run = project.last_run();
+    run.assert_finished(0);
+    run.assert_calls_have_parents();
+    assert!(ran.stderr.contains("Report: "), "{}", ran.stderr);
+}
+
+#[test]
+fn every_line_is_answered_with_a_line_of_json() {
+    let project = Project::counter();
+    let lines = "step \"Open it\"\nlaunchApp packageId=com.example.counter\n\n# a remark\nisVisible text=More\n\
+                 tap text=Nowhere\nfoo\nmemory\nquit\nsnapshot\n";
+    let ran = project.feed(&["shell", "-d", "android/sim-1", "--json"], lines).exits(3);
+    let answers = ran.json_lines();
+    let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();
+    assert_eq!(ok, [true, true, true, false, false, true]);
+    assert_eq!(answers[0], json!({"ok": true, "answer": {"step": 1, "text": "Open it"}}));
+    assert_eq!(answers[2]["answer"]["structured"], true);
+    assert_eq!(answers[3]["code"], 1);
+    assert_eq!(answers[4]["code"], 3);
+}
+
+#[test]
+fn a_bad_line_is_explained_and_the_shell_goes_on() {
+    let project = Project::counter();
+    let lines = "foo\ntapp id=add\ntap Add\ntap \"Add\ntap nonsense=1\ntap id=add index=many\ntap id=a id=b\ntool\n\
+                 step\nsnapshot --wide\nsave\nsave a b\ntap ref=zzz\nisVisible text=Counter\n";
+    let ran = project.feed(COUNTER, lines).exits(3);
+    assert_eq!(ran.stdout, "true\n", "the last line is still answered");
+    insta::assert_snapshot!(ran.normal(&ran.stderr), @r#"
+    error: unknown tool `foo`
+    error: unknown tool `tapp`; did you mean `tap`?
+    error: arguments are written name=value, not `Add`
+    error: a quote " is not closed
+    error: `tap`: unknown argument `nonsense`; expected one of: ref, text, id, index, x, y, longPress, reasoning
+    error: `index` must be a whole number, not `many`
+    error: `id` is given twice
+    error: `tool` needs a name: tool tap text=Pay
+    error: `step` needs words: step "Pay Ada"
+    error: `snapshot` has no `--wide`; it takes --bounds, --offscreen and --all
+    error: `save` needs one file: save pay.trail.yaml
+    error: `save` needs one file: save pay.trail.yaml
+    error: ref zzz is not on the screen any more; take a new snapshot
+    Report: [project]/logs/[run]/report.html
+    "#);
+    project.last_run().assert_finished(3);
+}
+
+#[test]
+fn a_ref_of_an_earlier_screen_is_stale() {
+    let project = Project::counter();
+    let open = "launchApp packageId=com.example.counter\nsnapshot\n";
+    let seen = project.feed(COUNTER, open).exits(0).stdout;
+    let add = reference(&seen, "Add one");
+    let ran = project.feed(COUNTER, &format!("{open}tap id=more\nassertVisible id=motto\ntap ref={add}\n")).exits(1);
+    assert_eq!(
+        ran.stderr.lines().next(),
+        Some(format!("error: ref {add} is not on the screen any more; take a new snapshot").as_str())
+    );
+}
+
+#[test]
+fn a_file_is_not_overwritten_unless_forced() {
+    let project = Project::counter().with("mine.trail.yaml", "precious\n");
+    let lines = "launchApp packageId=com.example.counter\nsave mine.trail.yaml\n";
+    let ran = project.feed(COUNTER, lines).exits(3);
+    assert!(ran.stderr.contains("mine.trail.yaml exists; `save mine.trail.yaml --force` replaces it"));
+    assert_eq!(project.read("mine.trail.yaml"), "precious\n");
+    project.feed(COUNTER, "launchApp packageId=com.example.counter\nsave mine.trail.yaml --force\n").exits(0);
+    assert!(project.read("mine.trail.yaml").contains("launchApp"));
+}
+
+#[test]
+fn nothing_to_keep_is_not_kept() {
+    let project = Project::counter();
+    let ran = project.feed(COUNTER, "snapshot\nisVisible text=Counter\nsave a.trail.yaml\n").exits(3);
+    assert!(ran.stderr.contains("nothing was done yet that could be replayed"), "{}", ran.stderr);
+    assert!(!project.root().join("a.trail.yaml").exists());
+}
+
+#[test]
+fn steps_are_kept_in_order_without_failures_and_questions() {
+    let project = Project::counter();
+    let lines = "launchApp packageId=com.example.counter\n\
+                 step \"Add: one, 'then' more\"\ntap id=nowhere timeoutMs=10\ntap text=Nowhere index=0\ntap id=add\nisVisible text=More\ntap id=add\n\
+                 step \"Nothing comes of this\"\nhasText text=Count\n\
+                 verify \"It counted\"\nassertVisible text='Count: 9' timeoutMs=10\nassertVisible text='Count: 2'\nsave a.trail.yaml\n";
+    project.feed(COUNTER, lines).exits(3);
+    insta::assert_snapshot!(project.read("a.trail.yaml"), @"
+    config:
+      id: a
+    trail:
+      - step: Explore
+        tools:
+          - launchApp:
+              packageId: com.example.counter
+      - step: 'Add: one, ''then'' more'
+        tools:
+          - tap:
+              id: add
+          - tap:
+              id: add
+      - verify: It counted
+        tools:
+          - assertVisible:
+              text: 'Count: 2'
+    ");
+    project.run(&["run", "a.trail.yaml", "-d", "desktop/sim-1"]).exits(0);
+}
+
+#[test]
+fn a_delegating_tool_is_kept_as_what_it_delegated() {
+    let project = Project::counter();
+    let open = "launchApp packageId=com.example.counter\nsnapshot\n";
+    let add = reference(&project.feed(COUNTER, open).exits(0).stdout, "Add one");
+    project.feed(COUNTER, &format!("{open}tap ref={add}\nsave a.trail.yaml\n")).exits(0);
+    let saved = project.read("a.trail.yaml");
+    assert!(!saved.contains("ref") && saved.contains("add"), "{saved}");
+    let run = project.last_run();
+    let calls = run.calls();
+    let delegates: Vec<_> = calls.iter().filter(|call| call.origin == Origin::Delegate).collect();
+    let [delegate] = delegates.as_slice() else { panic!("{delegates:?}") };
+    assert_eq!((delegate.tool.as_str(), &delegate.args["id"]), ("tap", &json!("add")));
+}
+
+#[test]
+fn a_shell_is_on_one_known_device_with_a_known_target() {
+    let project = Project::wallet();
+    insta::assert_snapshot!(project.feed(&["shell"], "").refusal(), @"
+    exit 3
+    error: a shell is on one device
+    hint: name it with -d android/sim-1
+    ");
+    insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/phone"], "").refusal(), @"
+    exit 3
+    error: there is no device `ios/phone`; this build has simulated ones: ios/sim-1, ios/sim-2 and so on
+    hint: `trailblaze device list` shows what there is
+    ");
+    insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/sim-1", "--target", "walet"], "").refusal(), @"
+    exit 3
+    error: unknown target `walet`
+    hint: did you mean `wallet`?
+    ");
+    assert!(project.runs().is_empty(), "nothing ran");
+}

@@ -1,0 +1,329 @@
+//! `trailblaze run`: what it leaves behind, how it ends, and what it plays again.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Pixels, Project, files};
+use trailblaze_protocol::event::{Event, Plan, Verdict};
+
+/// A trail of one step that calls these tools.
+fn trail(tools: &str) -> String {
+    format!("trail:\n  - step: Do it\n    tools:\n{tools}")
+}
+
+const PASSES: &str = "      - launchApp: {packageId: com.example.counter}\n      - assertVisible: {text: 'Count: 0'}\n";
+const FAILS: &str = "      - assertVisible: {text: Nowhere, timeoutMs: 10}\n";
+
+#[test]
+fn the_wallet_runs_on_two_phones_at_once_and_leaves_a_whole_folder() {
+    let project = Project::wallet();
+    let ran = project.run(&["run"]).exits(0);
+    insta::assert_snapshot!(ran.normal(&ran.stdout), @"
+    6 passed in [time]
+    Report: [project]/logs/[run]/report.html
+    ");
+
+    let run = project.last_run();
+    run.assert_finished(0);
+    run.assert_calls_have_parents();
+    let summary = run.summary();
+    assert_eq!(summary["devices"], json!(["android/sim-1", "ios/sim-1"]));
+    assert_eq!((&summary["counts"]["total"], &summary["counts"]["passed"]), (&json!(6), &json!(6)));
+
+    // Both lanes were under way before either had ended.
+    let events = run.events();
+    let started: Vec<usize> = places(&events, |event| matches!(event, Event::SessionOpened { .. }));
+    let ended: Vec<usize> = places(&events, |event| matches!(event, Event::SessionClosed { .. }));
+    assert_eq!((started.len(), ended.len()), (2, 2));
+    assert!(started[1] < ended[0], "the devices take turns");
+
+    let pictures = files(&run.path.join("pictures"));
+    assert!(pictures.len() > 10, "{} pictures", pictures.len());
+    for picture in &pictures {
+        let pixels = Pixels::read(picture);
+        assert!(pixels.width > 300 && pixels.height > 300);
+    }
+    for event in &events {
+        if let Event::Pictured(pictured) = event {
+            assert!(run.has(&pictured.file) && pictured.tree.as_ref().is_some_and(|tree| run.has(tree)));
+        }
+    }
+    let junit = quick_junit::Report::deserialize_from_str(&run.text("junit.xml")).unwrap();
+    assert_eq!((junit.tests, junit.failures, junit.errors), (6, 0, 0));
+    let page = run.text("report.html");
+    assert!(!page.contains("src=\"http") && !page.contains("href=\"http"), "the page needs no network");
+    for trail in ["activity", "send-money", "wrong-pin"] {
+        assert!(run.has(&format!("recordings/{trail}.trail.yaml")), "{trail} is recorded in the folder");
+    }
+}
+
+fn places(events: &[Event], is_wanted: impl Fn(&Event) -> bool) -> Vec<usize> {
+    events.iter().enumerate().filter(|(_, event)| is_wanted(event)).map(|(place, _)| place).collect()
+}
+
+#[test]
+fn one_trail_leaves_one_recording_that_runs() {
+    let project = Project::wallet();
+    project.run(&["run", "trails/wrong-pin.trail.yaml", "-d", "ios/sim-1"]).exits(0);
+    let recording = project.last_run().text("recording.trail.yaml");
+    project.write("again.trail.yaml", recording);
+    project.run(&["run", "again.trail.yaml", "-d", "ios/sim-2"]).exits(0);
+}
+
+#[test]
+fn a_yaml_tool_is_called_once_and_its_expansion_hangs_beneath_it() {
+    let project = Project::wallet();
+    project.run(&["run", "trails/wrong-pin.trail.yaml", "-d", "android/sim-1"]).exits(0);
+    let calls = project.last_run().calls();
+    let sign_in = calls.iter().find(|call| call.tool == "wallet_signIn").unwrap();
+    assert_eq!(sign_in.source, "trailblaze-config/tools/wallet_signIn.yaml");
+    let parent = trailblaze_protocol::ids::Parent::Call(sign_in.call.clone());
+    let beneath: Vec<&str> = calls.iter().filter(|call| call.parent == parent).map(|call| call.tool.as_str()).collect();
+    assert_eq!(beneath, ["wallet_fillField", "wallet_fillField", "tap"]);
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_worst_ending() {
+    let check = |trails: &[(&str, &str)], flags: &[&str], code: i32| {
+        let project = Project::counter();
+        for (name, text) in trails {
+            project.write(&format!("trails/{name}.trail.yaml"), text);
+        }
+        let args: Vec<&str> = [&["run", "--pictures", "off"], flags].concat();
+        project.run(&args).exits(code);
+        project.last_run().assert_finished(code);
+    };
+    let (passes, fails) = (trail(PASSES), trail(FAILS));
+    let model = "trail:\n  - step: Guess what I mean\n";
+    check(&[("a", &passes)], &[], 0);
+    check(&[("a", &passes), ("b", &fails)], &[], 1);
+    check(&[("a", &passes)], &["--sim", "lostAfter=0"], 2);
+    check(&[("a", &passes), ("b", &fails)], &["--sim", "lostAfter=0"], 2);
+    check(&[("a", &passes), ("b", &fails), ("c", model)], &[], 3);
+}
+
+#[test]
+fn the_summary_is_printed_as_json_and_nothing_else() {
+    let project =
+        Project::counter().with("trails/a.trail.yaml", trail(PASSES)).with("trails/b.trail.yaml", trail(FAILS));
+    let ran = project.run(&["run", "--json", "--seed", "7"]).exits(1);
+    assert_eq!(ran.stderr, "");
+    let summary = ran.json();
+    assert_eq!(summary, project.last_run().summary());
+    assert_eq!((&summary["seed"], &summary["code"]), (&json!(7), &json!(1)));
+    let verdicts: Vec<&Value> = summary["attempts"].as_array().unwrap().iter().map(|a| &a["verdict"]).collect();
+    assert_eq!(verdicts, ["passed", "failed"]);
+}
+
+#[test]
+fn a_failure_says_what_was_expected_and_what_was_seen() {
+    let project = Project::counter().with("trails/b.trail.yaml", trail(&format!("{PASSES}{FAILS}")));
+    let ran = project.run(&["run"]).exits(1);
+    insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+    trails/b on android/sim-1 (trails/b.trail.yaml)
+      step 1 "Do it": `assertVisible` failed: could not see text "Nowhere" at index 0 within 0.0 s: nothing on the screen has the text "Nowhere"
+
+    0 passed, 1 failed in [time]
+    Report: [project]/logs/[run]/report.html
+    "#);
+    let run = project.last_run();
+    let failure = run.events().into_iter().find_map(|event| match event {
+        Event::AttemptEnded { verdict: Verdict::Failed, failure, .. } => failure,
+        _ => None,
+    });
+    let failure = failure.unwrap();
+    assert_eq!(failure.tool.as_deref(), Some("assertVisible"));
+    assert!(failure.step.is_some() && failure.expected.is_some() && failure.saw.is_some(), "{failure:?}");
+    assert!(run.says(r#""moment":"failure""#), "there is a picture of the failure");
+}
+
+#[test]
+fn devices_are_any_number_of_any_platform() {
+    let project = Project::counter()
+        .with("trails/a.trail.yaml", "trail:\n  - step: Look\n    tools:\n      - assertVisible: {text: Counter}\n");
+    let devices = |args: &[&str]| {
+        let args: Vec<&str> = [&["run", "--json", "--pictures", "off"], args].concat();
+        project.run(&args).exits(0).json()["devices"].clone()
+    };
+    assert_eq!(devices(&[]), json!(["android/sim-1"]));
+    let mut all = devices(&["--all-devices"]);
+    all.as_array_mut().unwrap().sort_by_key(|device| device.to_string());
+    assert_eq!(all, json!(["android/sim-1", "desktop/sim-1", "ios/sim-1", "web/sim-1"]));
+    let mut named = devices(&["-d", "ios/sim-31", "-d", "web/sim-2,desktop/sim-4000"]);
+    named.as_array_mut().unwrap().sort_by_key(|device| device.to_string());
+    assert_eq!(named, json!(["desktop/sim-4000", "ios/sim-31", "web/sim-2"]));
+}
+
+#[test]
+fn recorded_slots_are_played_again_and_then_written_no_more() {
+    let project = Project::wallet();
+    let trail = "trails/send-money.trail.yaml";
+    let authored = project.read(trail);
+    let plans = || -> Vec<Plan> {
+        let plan = |event: Event| match event {
+            Event::StepStarted { plan, .. } => Some(plan),
+            _ => None,
+        };
+        project.last_run().events().into_iter().filter_map(plan).collect()
+    };
+    let record = || project.run(&["run", trail, "--record"]).exits(0);
+
+    let first = record();
+    assert!(first.stderr.contains("recorded android, ios in trails/send-money.trail.yaml"), "{}", first.stderr);
+    assert!(plans().iter().all(|plan| *plan == Plan::Authored));
+    let recorded = project.read(trail);
+    assert_ne!(recorded, authored);
+    for line in authored.lines() {
+        assert!(recorded.contains(line), "`{line}` is kept");
+    }
+    // Templates stay templates; a tool of the project stays one call.
+    assert!(recorded.contains("wallet_signIn:\n            pin: '{{pin}}'"), "{recorded}");
+
+    record();
+    let expected = |classifier: &str| Plan::Recording { classifier: classifier.to_string() };
+    assert!(plans().iter().all(|plan| *plan == expected("android") || *plan == expected("ios")));
+    assert_eq!(project.read(trail), recorded);
+    record();
+    assert_eq!(project.read(trail), recorded);
+    // A device without a slot of its own still uses what was authored.
+    project.run(&["run", trail, "-d", "web/sim-1"]).exits(0);
+    assert!(plans().iter().all(|plan| *plan == Plan::Authored));
+}
+
+#[test]
+fn a_failing_trail_is_not_recorded() {
+    let text = trail(&format!("{PASSES}{FAILS}"));
+    let project = Project::counter().with("trails/b.trail.yaml", &text);
+    project.run(&["run", "--record"]).exits(1);
+    assert_eq!(project.read("trails/b.trail.yaml"), text);
+}
+
+const MEMORY: &str = "\
+config:
+  memory: {who: Ada, page: More}
+  args:
+    times: integer
+    word: {type: string, default: bye}
+trail:
+  - step: Say who
+    tools:
+      - launchApp: {packageId: com.example.counter}
+      - tap: {id: name}
+      - inputText: {text: '${who} {{who}} {{memory.who}} {{args.times}} {{args.word}}'}
+  - verify: It was heard
+    tools:
+      - assertVisible: {id: greeting, expectedText: 'Hello, Ada Ada Ada 3 bye'}
+      - rememberElementText: {id: greeting, variable: heard}
+      - assertEquals: {actual: '{{heard}}', expected: 'Hello, ${who} ${who} ${who} {{args.times}} bye'}
+";
+
+#[test]
+fn memory_and_arguments_are_put_into_calls_and_stay_templates_in_the_record() {
+    let project = Project::counter().with("trails/a.trail.yaml", MEMORY);
+    project.run(&["run", "--arg", "times=3"]).exits(0);
+    let calls = project.last_run().calls();
+    let typed = calls.iter().find(|call| call.tool == "inputText").unwrap();
+    assert_eq!(typed.args["text"], "${who} {{who}} {{memory.who}} {{args.times}} {{args.word}}");
+
+    // The command line wins over the trail.
+    let ran = project.run(&["run", "--arg", "times=3", "--memory", "who=Grace"]).exits(1);
+    assert!(ran.stdout.contains("Hello, Grace Grace Grace 3 bye"), "{}", ran.stdout);
+}
+
+#[test]
+fn arguments_are_declared_typed_and_required() {
+    let project = Project::counter().with("trails/a.trail.yaml", MEMORY);
+    insta::assert_snapshot!(project.run(&["run"]).refusal(), @"
+    exit 3
+    error: the argument `times` is missing; pass it with --arg times=…
+     --> trails/a.trail.yaml:2:3
+      |
+    2 |   memory: {who: Ada, page: More}
+      |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error: 1 problem
+    ");
+    insta::assert_snapshot!(project.run(&["run", "--arg", "times=often"]).refusal(), @r#"
+    exit 3
+    error: the argument `times` must be a whole number, not "often"
+     --> trails/a.trail.yaml:2:3
+      |
+    2 |   memory: {who: Ada, page: More}
+      |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error: 1 problem
+    "#);
+    insta::assert_snapshot!(project.run(&["run", "--arg", "times=1", "--arg", "tims=1"]).refusal(), @"
+    exit 3
+    error: no trail declares the argument `tims`
+    ");
+    insta::assert_snapshot!(project.run(&["run", "--arg", "times"]).refusal(), @"
+    exit 3
+    error: --arg takes name=value, not `times`
+    ");
+    insta::assert_snapshot!(project.run(&["run", "--memory", "=x"]).refusal(), @"
+    exit 3
+    error: --memory takes name=value, not `=x`
+    ");
+}
+
+#[test]
+fn a_skipped_trail_is_neither_run_nor_failed() {
+    let text = format!("config:\n  skip: {{ios: not yet}}\n{}", trail(PASSES));
+    let project = Project::counter().with("trails/a.trail.yaml", text);
+    let summary = project.run(&["run", "--json", "-d", "ios/sim-1,android/sim-1"]).exits(0).json();
+    assert_eq!((&summary["counts"]["passed"], &summary["counts"]["skipped"]), (&json!(1), &json!(1)));
+}
+
+#[test]
+fn a_flaky_step_is_tried_again_as_often_as_it_says() {
+    let project = Project::counter().with(
+        "trails/a.trail.yaml",
+        "trail:\n  - step: Try\n    maxRetries: 2\n    tools:\n      - assertVisible: {text: Nowhere, timeoutMs: 10}\n",
+    );
+    project.run(&["run"]).exits(1);
+    assert_eq!(project.last_run().calls().len(), 3);
+}
+
+/// A device may stand for another driver: its tree is in that driver's words, and filters go by it.
+#[test]
+fn a_device_stands_for_the_driver_that_it_is_given() {
+    let project = Project::counter()
+        .with(
+            "trailblaze.yaml",
+            "devices:\n  - {id: android/sim-1, driver: android-ondevice-instrumentation}\n  - {id: android/sim-2}\n\
+             sim:\n  apps: [counter.app.yaml]\n",
+        )
+        .with(
+            "trailblaze-config/toolsets/inside.yaml",
+            "id: inside\ndescription: Only inside.\ndrivers: [android-ondevice-instrumentation]\ntools: [inside]\n",
+        )
+        .with(
+            "trailblaze-config/tools/inside.yaml",
+            "id: inside\ndescription: Go on.\nparameters: []\ntools:\n  - tap: {id: add}\n",
+        )
+        .with("trails/a.trail.yaml", trail(PASSES));
+    let devices = project.run(&["device", "list", "--json"]).exits(0).json();
+    assert_eq!(devices[0]["driver"], "android-ondevice-instrumentation");
+    assert_eq!(devices[1]["driver"], "android-ondevice-accessibility");
+
+    let offered = |device: &str| -> Vec<String> {
+        let toolbox = project.run(&["toolbox", "-d", device, "--json"]).exits(0).json();
+        toolbox[0]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_string()).collect()
+    };
+    assert!(offered("android/sim-1").contains(&"inside".to_string()));
+    assert!(!offered("android/sim-2").contains(&"inside".to_string()));
+
+    project.run(&["run"]).exits(0);
+    let opened: Vec<String> = project
+        .last_run()
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            Event::SessionOpened { device, .. } => Some(format!("{} {}", device.id, device.driver)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(opened.len(), 2);
+    assert!(opened.contains(&"android/sim-1 android-ondevice-instrumentation".to_string()), "{opened:?}");
+}
