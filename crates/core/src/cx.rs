@@ -39,6 +39,7 @@ pub(crate) struct Frame {
     pub call: CallId,
     pub tool: String,
     pub args: Map<String, Value>,
+    pub origin: Origin,
     pub is_delegating: bool,
     pub depth: usize,
     pub deadline: Deadline,

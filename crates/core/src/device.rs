@@ -84,7 +84,10 @@ impl Device {
     /// Looks at the screen for somebody who may point at what is on it.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
         let screen = self.look(cx).await?;
-        let likenesses = screen.root.walk().filter_map(|node| Some((node.reference.clone()?, Likeness::of(node))));
+        let names =
+            |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
+        let likenesses =
+            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Likeness::of(node))));
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = likenesses.collect();
         Ok(screen)
     }
@@ -98,6 +101,11 @@ impl Device {
         let likeness = likeness.ok_or_else(stale)?;
         let node = likeness.nearest(&screen.root).ok_or_else(stale)?.id;
         Ok((screen, node))
+    }
+
+    /// The element that a node id meant, on the screen as it is now.
+    pub async fn resolve_node(&self, cx: &Cx, node: u64) -> Result<(Screen, u64), Stop> {
+        self.resolve_ref(cx, &node_name(node)).await
     }
 
     /// Stores a picture of the screen, and the tree with it.
@@ -171,6 +179,7 @@ impl Device {
         let wanted = self.revealed_query(query);
         let checks = if matches!(goal, Goal::Acted(_)) { Checks::Actionable } else { Checks::Visible };
         let mut looks = 0;
+        let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
         loop {
             looks += 1;
             let lease = self.lease(cx).await?;
@@ -183,9 +192,10 @@ impl Device {
                 (Find::Found(found), Goal::Acted(action)) => {
                     let target = Target::Element(found);
                     // A picture needs the lease for itself; the element is looked for once more after it.
-                    if looks == 1 && cx.session.pictures >= PicturePolicy::Action {
+                    if std::mem::take(&mut wants_picture) {
                         drop(lease);
                         self.before_touch(cx, &target).await?;
+                        looks -= 1;
                         continue;
                     }
                     let acted = self.act_leased(cx, &target, action).await?;
@@ -272,13 +282,24 @@ impl Device {
 
     fn revealed_query(&self, query: &Query) -> Query {
         let mut query = query.clone();
-        if let (false, What::Element(element)) = (self.secrets.is_empty(), &mut query.what) {
-            if let Some(TextMatch::Exact(text) | TextMatch::Contains(text)) = &mut element.text {
-                *text = self.secrets.reveal(text);
+        if self.secrets.is_empty() {
+            return query;
+        }
+        if let What::Element(element) = &mut query.what {
+            element.id = element.id.as_deref().map(|id| self.secrets.reveal(id));
+            match &mut element.text {
+                Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => *text = self.secrets.reveal(text),
+                Some(TextMatch::Pattern(pattern)) => *pattern = self.secrets.reveal_in_pattern(pattern),
+                None => {}
             }
         }
         query
     }
+}
+
+/// A node's own name among refs, which begin with a letter.
+fn node_name(id: u64) -> String {
+    format!("#{id}")
 }
 
 /// Whether a failed search means that nothing is there, as opposed to something that cannot be used.

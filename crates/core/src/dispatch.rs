@@ -62,7 +62,11 @@ pub fn dispatch(cx: &Cx, call: Call) -> BoxFuture<'_, Result<Outcome, Fault>> {
         }
         // Top-level calls queue; what happens beneath the running one must not wait behind itself.
         let _turn = match cx.frame {
-            None => Some(cx.session.turn.lock().await),
+            None => Some(tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Err(Fault::Cancelled),
+                turn = cx.session.turn.lock() => turn,
+            }),
             Some(_) => None,
         };
         let registry = cx.session.registry();
@@ -110,10 +114,15 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
         for token in &resolved.unknown {
             cx.note(Level::Warning, format!("nothing is remembered as `{token}`; it stays as it is"));
         }
+        if !matches!(tool.body, Body::Foreign(_)) {
+            tool.schema.omit_nulls(&mut resolved.args);
+        }
         if let Body::BuiltIn(_) = tool.body {
             tool.schema.fill_defaults(&mut resolved.args);
         }
-        tool.schema.check(&resolved.args).map_err(|misfit| {
+        // What a secret looks like is nobody's business here.
+        let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
+        tool.schema.check_around(&resolved.args, stands_for_secret).map_err(|misfit| {
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: place.clone() })
         })?;
         Ok(Args(resolved.args))
@@ -129,10 +138,10 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("calls nest deeper than {}: {} ← {}", limits::CALL_DEPTH, call.tool, chain.join(" ← "));
         return Err(Stop::failed(text));
     }
-    if let Some(frame) = cx.frames().last() {
-        if Frame::count(&frame.calls_of_root) > limits::CALLS_PER_ROOT {
-            return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
-        }
+    if let Some(frame) = cx.frames().last()
+        && Frame::count(&frame.calls_of_root) > limits::CALLS_PER_ROOT
+    {
+        return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
     }
     let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
     if is_part_of_parent && cx.frames().any(|frame| frame.tool == call.tool && frame.args == *authored) {
@@ -142,16 +151,29 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("a cycle of calls: {} → {}", chain[start..].join(" → "), call.tool);
         return Err(Stop::failed(text));
     }
-    if let Some(parent) = cx.frame.as_ref().filter(|frame| frame.is_delegating) {
-        if call.origin == Origin::Callback && matches!(tool.kind, ToolKind::Action) {
-            let text = format!(
-                "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
-                parent.tool, call.tool
-            );
-            return Err(Stop::failed(text));
-        }
+    if let (ToolKind::Action, Some(frame)) = (tool.kind, only_answers(cx, call.origin)) {
+        let text = format!(
+            "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
+            frame.tool, call.tool
+        );
+        return Err(Stop::failed(text));
     }
     Ok(())
+}
+
+/// The delegating tool from whose own code a call comes, directly or through tools that it called.
+fn only_answers(cx: &Cx, origin: Origin) -> Option<&Frame> {
+    let mut origin = origin;
+    for frame in cx.frames() {
+        if matches!(origin, Origin::Delegate | Origin::Step) {
+            return None;
+        }
+        if frame.is_delegating {
+            return Some(frame);
+        }
+        origin = frame.origin;
+    }
+    None
 }
 
 impl Arguments {
@@ -179,11 +201,12 @@ impl Arguments {
     }
 }
 
-/// A call in the record: told of when it opens, and again when it closes.
+/// A call in the record: told of when it opens, and again when it closes, even if whoever waits for it gives up.
 struct Opened {
     cx: Cx,
     id: CallId,
     started: Instant,
+    is_closed: bool,
     _registered: Option<crate::invocations::Open>,
 }
 
@@ -196,6 +219,7 @@ impl Opened {
             call: id.clone(),
             tool: call.tool.clone(),
             args: prepared.authored.clone(),
+            origin: call.origin,
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
             deadline: Deadline::new(limits::CALL_IDLE, limits::CALL_TOTAL),
@@ -216,19 +240,29 @@ impl Opened {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
         })));
-        Opened { cx: beneath, id, started: Instant::now(), _registered: registered }
+        Opened { cx: beneath, id, started: Instant::now(), is_closed: false, _registered: registered }
     }
 
-    fn close(self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+    fn close(mut self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
         let session = &self.cx.session;
-        let answer = answer.map(|outcome| self.stored(session.redact_outcome(outcome)));
-        let event = match &answer {
+        let answer = answer.map(|mut outcome| {
+            session.secrets.redact_outcome(&mut outcome);
+            self.stored(outcome)
+        });
+        let answer = answer.map_err(|fault| session.secrets.redact_fault(fault));
+        self.is_closed = true;
+        // Those above were silent while they waited for this answer.
+        self.cx.renew();
+        self.tell(match &answer {
             Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
-            Err(fault) => Answer::Fault { exit: fault.exit(), message: fault.to_string() },
-        };
-        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        session.emit(Event::Answered { call: self.id.clone(), micros, answer: event });
+            Err(fault) => Answer::from(fault),
+        });
         answer
+    }
+
+    fn tell(&self, answer: Answer) {
+        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.cx.emit(Event::Answered { call: self.id.clone(), micros, answer });
     }
 
     fn stored(&self, mut outcome: Outcome) -> Outcome {
@@ -239,6 +273,14 @@ impl Opened {
         };
         outcome.attachments.iter_mut().for_each(store);
         outcome
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !self.is_closed {
+            self.tell(Answer::from(&Fault::Cancelled));
+        }
     }
 }
 
@@ -270,8 +312,18 @@ async fn carry_out(
     if outcome.is_error() {
         return Ok(outcome);
     }
+    // What is read off the screen may be a secret; memory and delegates hold its placeholder. A value that was made from
+    // a template keeps its seal, so that it can still be typed.
+    let secrets = &cx.session.secrets;
+    let is_sealed = |value: &Value| value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
+    let mut outcome = outcome;
+    let sealed: Vec<(String, Value)> =
+        outcome.memory.set.clone().into_iter().filter(|(_, value)| is_sealed(value)).collect();
+    secrets.redact_outcome(&mut outcome);
     if !outcome.memory.is_empty() {
-        cx.attempt.memory().apply(&outcome.memory);
+        let mut changes = outcome.memory.clone();
+        changes.set.extend(sealed);
+        cx.attempt.memory().apply(&changes);
     }
     follow_delegates(cx, outcome).await
 }
@@ -285,7 +337,12 @@ async fn run(
 ) -> Result<Outcome, Stop> {
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, &args).await,
-        Body::Foreign(source) => Ok(source.call(cx, &tool.name, &args.0).await?),
+        Body::Foreign(source) => {
+            // Foreign code gets the template, which resolves when it calls back with it.
+            let mut args = Value::Object(args.0);
+            cx.session.secrets.redact_value(&mut args);
+            Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
+        }
         Body::Expansion(calls) => expand(cx, registry, tool, calls, authored).await,
     }
 }

@@ -1,5 +1,6 @@
 //! Why a call could not be carried out, as opposed to a tool that failed.
 
+use trailblaze_protocol::event::Answer;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
@@ -53,6 +54,12 @@ impl Fault {
             }
             Fault::Bug { .. } => Exit::Bug,
         }
+    }
+}
+
+impl From<&Fault> for Answer {
+    fn from(fault: &Fault) -> Answer {
+        Answer::Fault { exit: fault.exit(), message: fault.to_string() }
     }
 }
 

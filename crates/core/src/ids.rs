@@ -25,6 +25,11 @@ pub fn attempt() -> AttemptId {
     AttemptId::new(format!("a-{}", random(60)))
 }
 
+/// What marks a secret on its way to the device.
+pub fn seal() -> String {
+    random(130)
+}
+
 /// A short random ending for the name of a run.
 pub fn run_suffix() -> String {
     random(30)

@@ -41,6 +41,11 @@ impl Memory {
         &self.values
     }
 
+    /// Goes back to what was remembered earlier. What was warned of once is not warned of again.
+    pub fn restore(&mut self, earlier: Memory) {
+        self.values = earlier.values;
+    }
+
     pub fn apply(&mut self, changes: &MemoryChanges) {
         for (name, value) in &changes.set {
             self.values.insert(name.clone(), value.clone());
@@ -50,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// A copy of `args` with templates resolved. Secrets stay placeholders; unknown tokens stay as they are.
+    /// A copy of `args` with templates resolved. Secrets become seals; unknown tokens stay as they are.
     pub fn resolve(
         &mut self,
         args: &Map<String, Value>,
@@ -79,8 +84,8 @@ impl Memory {
                 .ok_or_else(|| UnknownArgument { token: token.raw.to_string() });
         }
         let name = token.path.strip_prefix("memory.").unwrap_or(token.path);
-        if secrets.contains_name(name) {
-            return Ok(Fill::Value(Value::from(Secrets::placeholder(name))));
+        if let Some(seal) = secrets.seal(name) {
+            return Ok(Fill::Value(Value::from(seal)));
         }
         match self.values.get(name).or_else(|| self.values.get(token.path)) {
             Some(value) => Ok(Fill::Value(value.clone())),
@@ -138,7 +143,11 @@ mod tests {
         let secrets = Secrets::new([("PIN".to_string(), "4711".to_string())]);
         let resolved = memory.resolve(&object(args), &schema, &secrets);
         match expected {
-            Ok(expected) => assert_eq!(Value::Object(resolved.unwrap().args), expected),
+            Ok(expected) => {
+                let mut args = Value::Object(resolved.unwrap().args);
+                secrets.redact_value(&mut args);
+                assert_eq!(args, expected);
+            }
             Err(token) => assert_eq!(resolved.unwrap_err().token, token),
         }
     }

@@ -53,6 +53,8 @@ pub struct Registry {
     /// The toolsets that this session has, each with the tools it offers.
     pub toolsets: BTreeMap<String, ActiveToolset>,
     not_offered: BTreeMap<String, String>,
+    /// The groups that are declared, and whether each is on by default.
+    groups: BTreeMap<String, bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -85,11 +87,12 @@ impl Registry {
             warnings: Vec::new(),
             toolsets: BTreeMap::new(),
             not_offered: BTreeMap::new(),
+            groups: BTreeMap::new(),
         };
         for batch in batches {
             registry.add(batch, scope);
         }
-        registry.offer(batches, scope);
+        registry.offer(scope);
         registry
     }
 
@@ -132,19 +135,20 @@ impl Registry {
     }
 
     fn add(&mut self, batch: &Batch, scope: &Scope) {
+        let contributor = &batch.contributor;
+        let (mut filtered, mut warnings) = (Vec::new(), Vec::new());
         let mut accepted: BTreeMap<String, Arc<Tool>> = BTreeMap::new();
         for tool in &batch.tools {
             if let Some(reason) = filter(tool, scope) {
-                let contributor = batch.contributor.clone();
-                self.filtered.push(Filtered { tool: tool.name.clone(), contributor, reason });
+                filtered.push(Filtered { tool: tool.name.clone(), contributor: contributor.clone(), reason });
                 continue;
             }
-            let refuse = |reason: String| Refusal { contributor: batch.contributor.clone(), reason };
-            match names::judge(&tool.name, batch.contributor.origin, &scope.reserved_prefixes) {
+            let refuse = |reason: String| Refusal { contributor: contributor.clone(), reason };
+            match names::judge(&tool.name, contributor.origin, &scope.reserved_prefixes) {
                 Some(objection) if objection.severity == Severity::Error => {
                     return self.refused.push(refuse(objection.message));
                 }
-                Some(objection) => self.warnings.push(format!("{}: {}", batch.contributor.label, objection.message)),
+                Some(objection) => warnings.push(format!("{}: {}", contributor.label, objection.message)),
                 None => {}
             }
             let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
@@ -152,23 +156,21 @@ impl Registry {
             if let Some(earlier) = earlier {
                 let reason = format!(
                     "the tool `{}` is offered twice: by {} and by {}",
-                    tool.name, earlier.label, batch.contributor.label
+                    tool.name, earlier.label, contributor.label
                 );
                 return self.refused.push(refuse(reason));
             }
             accepted.insert(tool.name.clone(), Arc::new(tool.clone()));
         }
         self.tools.append(&mut accepted);
+        self.filtered.append(&mut filtered);
+        self.warnings.append(&mut warnings);
+        self.groups.extend(batch.groups.iter().map(|(name, group)| (name.clone(), group.is_default)));
     }
 
     /// Decides what a model sees: toolsets, groups, prefixes.
-    fn offer(&mut self, batches: &[Batch], scope: &Scope) {
+    fn offer(&mut self, scope: &Scope) {
         let memberships = self.memberships(scope);
-        let groups: BTreeMap<&str, bool> = batches
-            .iter()
-            .flat_map(|batch| batch.groups.iter())
-            .map(|(name, group)| (name.as_str(), group.is_default))
-            .collect();
         for tool in self.tools.values() {
             let name = &tool.name;
             let reason = match memberships.get(name) {
@@ -187,7 +189,7 @@ impl Registry {
                 None => None,
             };
             let reason =
-                reason.or_else(|| hidden_by_group(tool, &groups, scope)).or_else(|| hidden_by_prefix(name, scope));
+                reason.or_else(|| hidden_by_group(tool, &self.groups, scope)).or_else(|| hidden_by_prefix(name, scope));
             match reason {
                 Some(reason) => {
                     self.not_offered.insert(name.clone(), reason);
@@ -265,8 +267,8 @@ fn is_named_by_target(name: &str, scope: &Scope) -> bool {
 }
 
 /// A tool shows if any of its groups does; one in no group, or in a group that nobody declared, always does.
-fn hidden_by_group(tool: &Tool, groups: &BTreeMap<&str, bool>, scope: &Scope) -> Option<String> {
-    let is_enabled = |name: &String| match groups.get(name.as_str()) {
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &Scope) -> Option<String> {
+    let is_enabled = |name: &String| match groups.get(name) {
         None => true,
         Some(_) if !scope.groups.is_empty() => scope.groups.contains(name),
         Some(is_default) => *is_default,

@@ -1,10 +1,11 @@
 //! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, TrailRef, Verdict};
+use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
@@ -24,6 +25,8 @@ pub struct Try<'a> {
     /// From 1.
     pub number: u32,
     pub memory: Memory,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
     pub cancel: CancellationToken,
 }
 
@@ -38,7 +41,7 @@ pub struct Ended {
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
-    let Try { trail, about, number, memory, cancel } = attempt;
+    let Try { trail, about, number, memory, timeout, cancel } = attempt;
     session.emit(Event::AttemptStarted { attempt: id.clone(), session: session.id.clone(), trail: about, number });
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
@@ -46,11 +49,14 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
             Broken { verdict: Verdict::Skipped, message: reason.to_string(), failure: None, is_fatal: true }
         }
         None => {
-            let runner = Runner { session, attempt: Attempt::new(id.clone(), memory), lineage, cancel };
-            runner.run(trail).await
+            let has_head = trail.trailhead.is_some();
+            let attempt = Attempt::new(id.clone(), memory);
+            let runner = Runner { session, attempt, lineage, has_head, cancel: cancel.child_token() };
+            runner.run_within(trail, timeout).await
         }
     };
     let Broken { verdict, message, failure, .. } = ended;
+    let message = session.secrets.redact(&message).into_owned();
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
     Ended { attempt: id, verdict, message }
@@ -60,6 +66,7 @@ struct Runner<'a> {
     session: &'a Arc<Session>,
     attempt: Arc<Attempt>,
     lineage: Vec<String>,
+    has_head: bool,
     cancel: CancellationToken,
 }
 
@@ -73,6 +80,24 @@ struct Broken {
 }
 
 impl Runner<'_> {
+    async fn run_within(&self, trail: &Trail, timeout: Option<Duration>) -> Broken {
+        let Some(timeout) = timeout else { return self.run(trail).await };
+        let run = self.run(trail);
+        tokio::pin!(run);
+        tokio::select! {
+            ended = &mut run => return ended,
+            () = tokio::time::sleep(timeout) => self.cancel.cancel(),
+        }
+        // What is under way gets a moment to end by itself, and says where it was.
+        let ended = run.await;
+        if ended.verdict != Verdict::Cancelled {
+            return ended;
+        }
+        let message = format!("the trail took longer than {timeout:?}; it stopped at {}", ended.message);
+        let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
+        Broken { verdict: Verdict::Failed, message, failure, is_fatal: false }
+    }
+
     async fn run(&self, trail: &Trail) -> Broken {
         let head = trail.trailhead.iter().map(|head| &head.0);
         for (index, step) in head.chain(&trail.steps).enumerate() {
@@ -83,8 +108,13 @@ impl Runner<'_> {
         Broken { verdict: Verdict::Passed, message: String::new(), failure: None, is_fatal: false }
     }
 
+    /// As people count the steps of the file: from 1, the trailhead apart.
+    fn number(&self, index: usize) -> usize {
+        index + 1 - usize::from(self.has_head)
+    }
+
     async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
-        let tries = step.max_retries.unwrap_or(0) + 1;
+        let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
             let memory = self.attempt.memory().clone();
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
@@ -95,7 +125,7 @@ impl Runner<'_> {
             if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
                 return Err(broken);
             }
-            *self.attempt.memory() = memory;
+            self.attempt.memory().restore(memory);
             let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
             self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
         }
@@ -132,7 +162,11 @@ impl Runner<'_> {
         result.map_err(|broken| {
             let mut failure = broken.failure.unwrap_or_else(|| failure(None, &broken.message, None));
             failure.step = Some(id.clone());
-            let message = format!("step {} \"{}\": {}", index + 1, step.text.value.trim(), broken.message);
+            let place = match step.kind {
+                StepKind::Trailhead => "trailhead".to_string(),
+                _ => format!("step {}", self.number(index)),
+            };
+            let message = format!("{place} \"{}\": {}", step.text.value.trim(), broken.message);
             Broken { message, failure: Some(failure), ..broken }
         })
     }

@@ -74,6 +74,11 @@ impl Schema {
             .flat_map(|map| map.keys().map(String::as_str))
     }
 
+    /// Takes out what was given as null and need not be given: models and templates say it that way.
+    pub fn omit_nulls(&self, args: &mut Map<String, Value>) {
+        args.retain(|name, value| !value.is_null() || is_required(&self.json, name));
+    }
+
     /// Puts in the defaults of what was not given.
     pub fn fill_defaults(&self, args: &mut Map<String, Value>) {
         for (name, property) in self.json.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -85,6 +90,15 @@ impl Schema {
 
     /// Whether the arguments fit. A schema that is none refuses everything.
     pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
+        self.check_around(args, |_| false)
+    }
+
+    /// As `check`, but texts that stand for another one are taken to fit wherever a text does.
+    pub fn check_around(
+        &self,
+        args: &Map<String, Value>,
+        stands_for_another: impl Fn(&str) -> bool,
+    ) -> Result<(), Misfit> {
         let validator = match self
             .validator
             .get_or_init(|| jsonschema::validator_for(&self.json).map_err(|error| error.to_string()))
@@ -101,6 +115,10 @@ impl Schema {
         }
         let mut misfit = Misfit::default();
         for error in validator.iter_errors(&value) {
+            let is_type = matches!(error.kind(), ValidationErrorKind::Type { .. });
+            if !is_type && error.instance().as_str().is_some_and(&stands_for_another) {
+                continue;
+            }
             let path = error.instance_path().to_string();
             let name = path.trim_start_matches('/').replace('/', ".");
             match error.kind() {
@@ -114,7 +132,7 @@ impl Schema {
                 _ => misfit.wrong.push(format!("`{name}`: {error}")),
             }
         }
-        Err(misfit)
+        if misfit == Misfit::default() { Ok(()) } else { Err(misfit) }
     }
 
     fn unknown_argument(&self, unknown: &str) -> String {
@@ -125,6 +143,12 @@ impl Schema {
             None => format!("unknown argument `{unknown}`; expected one of: {}", known.join(", ")),
         }
     }
+}
+
+/// Whether a schema of an object asks for the property.
+pub fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
 impl std::fmt::Display for Misfit {

@@ -5,17 +5,30 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::ids;
+
 /// The secrets of a run.
+///
+/// Between a template and the device a secret travels as its seal: a token that nobody can guess. Only a seal is turned
+/// into the value, so that a page which shows `{{NAME}}` cannot have the secret typed into it.
 #[derive(Clone, Default)]
 pub struct Secrets {
     /// Longest value first, so that a secret within another does not break the other up.
-    entries: Vec<(String, String)>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    name: String,
+    value: String,
+    seal: String,
 }
 
 impl Secrets {
     pub fn new(entries: impl IntoIterator<Item = (String, String)>) -> Secrets {
-        let mut entries: Vec<_> = entries.into_iter().collect();
-        entries.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        let sealed = |(name, value)| Entry { name, value, seal: format!("\u{e000}{}\u{e001}", ids::seal()) };
+        let mut entries: Vec<Entry> = entries.into_iter().map(sealed).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.value.len()));
         Secrets { entries }
     }
 
@@ -23,33 +36,35 @@ impl Secrets {
         self.entries.is_empty()
     }
 
-    pub fn contains_name(&self, name: &str) -> bool {
-        self.entries.iter().any(|(known, _)| known == name)
-    }
-
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|(name, _)| name.as_str())
+        self.entries.iter().map(|entry| entry.name.as_str())
     }
 
-    pub fn placeholder(name: &str) -> String {
-        format!("{{{{{name}}}}}")
+    /// What stands for a secret on its way to the device.
+    pub fn seal(&self, name: &str) -> Option<&str> {
+        self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.seal.as_str())
     }
 
-    /// Whether a value stands in the text.
+    /// Whether a seal stands in the text.
+    pub fn is_sealed_in(&self, text: &str) -> bool {
+        self.entries.iter().any(|entry| text.contains(&entry.seal))
+    }
+
+    /// Whether a value or a seal stands in the text.
     pub fn is_in(&self, text: &str) -> bool {
-        self.entries.iter().any(|(_, value)| text.contains(value.as_str()))
+        self.entries.iter().any(|entry| text.contains(&entry.value) || text.contains(&entry.seal))
     }
 
-    /// Puts placeholders where values stand.
+    /// Puts placeholders where values or seals stand.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !self.is_in(text) {
             return Cow::Borrowed(text);
         }
-        let redacted = self
-            .entries
-            .iter()
-            .fold(text.to_string(), |text, (name, value)| text.replace(value.as_str(), &Secrets::placeholder(name)));
-        Cow::Owned(redacted)
+        let redact = |text: String, entry: &Entry| {
+            let placeholder = format!("{{{{{}}}}}", entry.name);
+            text.replace(&entry.value, &placeholder).replace(&entry.seal, &placeholder)
+        };
+        Cow::Owned(self.entries.iter().fold(text.to_string(), redact))
     }
 
     pub fn redact_in_place(&self, text: &mut String) {
@@ -60,9 +75,6 @@ impl Secrets {
 
     /// Redacts every text of a value, keys included.
     pub fn redact_value(&self, value: &mut Value) {
-        if self.is_empty() {
-            return;
-        }
         match value {
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
@@ -81,10 +93,16 @@ impl Secrets {
         }
     }
 
-    /// Puts values where placeholders stand. Only for what goes to the device.
+    /// Puts values where seals stand. Only for what goes to the device.
     pub fn reveal(&self, text: &str) -> String {
-        let reveal = |text: String, (name, value): &(String, String)| {
-            text.replace(&Secrets::placeholder(name), value).replace(&format!("${{{name}}}"), value)
+        self.entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &entry.value))
+    }
+
+    /// The same for a pattern, where the value is to be taken literally.
+    pub fn reveal_in_pattern(&self, text: &str) -> String {
+        let reveal = |text: String, entry: &Entry| match text == entry.seal {
+            true => entry.value.clone(),
+            false => text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value)),
         };
         self.entries.iter().fold(text.to_string(), reveal)
     }
@@ -110,7 +128,10 @@ mod tests {
         let mut value = json!({"a": "pin 4711!", "4711": ["x4711y"], "n": 4711});
         secrets.redact_value(&mut value);
         assert_eq!(value, json!({"a": "pin {{PIN}}!", "n": "{{PIN}}", "{{PIN}}": ["{{KEY}}"]}));
-        assert_eq!(secrets.reveal("pin {{PIN}} and ${KEY}"), "pin 4711 and x4711y");
+        let (pin, key) = (secrets.seal("PIN").unwrap(), secrets.seal("KEY").unwrap());
+        assert_eq!(secrets.reveal(&format!("pin {pin} and {key}")), "pin 4711 and x4711y");
+        assert_eq!(secrets.redact(&format!("pin {pin}")), "pin {{PIN}}");
+        assert_eq!(secrets.reveal("a page that says {{PIN}}"), "a page that says {{PIN}}");
         assert_eq!(format!("{secrets:?}"), r#"["KEY", "PIN"]"#);
     }
 }

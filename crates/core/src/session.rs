@@ -4,7 +4,6 @@ use std::sync::{Arc, RwLock};
 
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::ids::SessionId;
-use trailblaze_protocol::outcome::Outcome;
 
 use crate::device::Device;
 use crate::driver::Driver;
@@ -64,32 +63,8 @@ impl Session {
     }
 
     /// The one way into the record: nothing passes unredacted.
-    pub fn emit(&self, event: Event) {
-        self.events.emit(self.redacted(event));
-    }
-
-    fn redacted(&self, event: Event) -> Event {
-        if self.secrets.is_empty() {
-            return event;
-        }
-        let mut value = serde_json::to_value(&event).expect("an event is JSON");
-        self.secrets.redact_value(&mut value);
-        // A redacted number would no longer fit its field; such an event carries no text and is kept.
-        serde_json::from_value(value).unwrap_or(event)
-    }
-
-    pub(crate) fn redact_outcome(&self, mut outcome: Outcome) -> Outcome {
-        if self.secrets.is_empty() {
-            return outcome;
-        }
-        self.secrets.redact_in_place(&mut outcome.text);
-        if let Some(structured) = &mut outcome.structured {
-            self.secrets.redact_value(structured);
-        }
-        for delegate in &mut outcome.delegates {
-            delegate.args.values_mut().for_each(|value| self.secrets.redact_value(value));
-        }
-        outcome.memory.set.values_mut().for_each(|value| self.secrets.redact_value(value));
-        outcome
+    pub fn emit(&self, mut event: Event) {
+        self.secrets.redact_event(&mut event);
+        self.events.emit(event);
     }
 }

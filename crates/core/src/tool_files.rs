@@ -1,6 +1,6 @@
 //! Tools from YAML files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trailblaze_protocol::event::ToolKind;
@@ -8,10 +8,9 @@ use trailblaze_protocol::event::ToolKind;
 use crate::config::{Mode, ToolFile, decode};
 use crate::names::Origin;
 use crate::registry::Batch;
-use crate::template;
 use crate::tool::{Body, Contributor, Tool};
 use crate::trail::ToolCall;
-use crate::yaml::{Kind, Node, Problem, Problems, Source, Spanned};
+use crate::yaml::{Problem, Problems, Source, Spanned};
 
 /// What a tool file brings.
 pub enum FileTool {
@@ -67,9 +66,6 @@ fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Optio
         }
         Mode::Tools(calls) => calls,
     };
-    for call in calls {
-        check_tokens(&file, &call.args, problems);
-    }
     let mut tool = Tool::new(
         &file.id.value,
         &file.description,
@@ -88,62 +84,53 @@ fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Optio
     Some(FileTool::Own(Box::new(Batch { contributor, tools: vec![tool], groups: BTreeMap::new() })))
 }
 
-/// `{{params.x}}` and `{{?x}}` can only mean a parameter, so a wrong one is an error before anything runs.
-fn check_tokens(file: &ToolFile, node: &Node, problems: &mut Problems) {
-    match &node.kind {
-        Kind::Scalar { raw, .. } => {
-            for token in template::tokens(raw) {
-                let (name, must_be_param) = match token.path.strip_prefix("params.") {
-                    Some(name) => (name, true),
-                    None => (token.path, token.drops),
-                };
-                if must_be_param && !file.params.iter().any(|param| param.name == name) {
-                    problems.unknown(node.span, "parameter", name, file.params.iter().map(|param| param.name.as_str()));
-                }
-            }
-        }
-        Kind::Seq(items) => items.iter().for_each(|item| check_tokens(file, item, problems)),
-        Kind::Map(entries) => entries.iter().for_each(|(_, value)| check_tokens(file, value, problems)),
-    }
-}
-
 /// Cycles among YAML tools, each named once: without conditions, one that starts never ends.
 pub fn cycles(tools: &[&Tool]) -> Vec<Vec<String>> {
-    let calls_of = |name: &str| -> Vec<String> {
-        let tool = tools.iter().find(|tool| tool.name == name);
-        let calls: &[ToolCall] = match tool.map(|tool| &tool.body) {
-            Some(Body::Expansion(calls)) => calls,
-            _ => &[],
-        };
-        calls.iter().map(|call| call.tool.value.clone()).collect()
-    };
-    let mut found: Vec<Vec<String>> = Vec::new();
-    for tool in tools {
-        let mut path = vec![tool.name.clone()];
-        visit(&mut path, &calls_of, &mut found);
+    let expansions = tools.iter().filter_map(|tool| match &tool.body {
+        Body::Expansion(calls) => Some((tool.name.as_str(), &calls[..])),
+        _ => None,
+    });
+    let expansions: BTreeMap<&str, &[ToolCall]> = expansions.collect();
+    let mut found = Vec::new();
+    let mut done = BTreeSet::new();
+    for start in expansions.keys() {
+        find_cycles(start, &expansions, &mut done, &mut found);
     }
     found
 }
 
-fn visit(path: &mut Vec<String>, calls_of: &impl Fn(&str) -> Vec<String>, found: &mut Vec<Vec<String>>) {
-    let Some(last) = path.last().cloned() else { return };
-    for next in calls_of(&last) {
-        if path.len() > crate::limits::CALL_DEPTH {
-            return;
-        }
-        if let Some(start) = path.iter().position(|name| *name == next) {
-            // A cycle is reported from its smallest name, whoever leads into it.
-            let mut cycle: Vec<String> = path[start..].to_vec();
-            let smallest = cycle.iter().enumerate().min_by_key(|(_, name)| *name).map_or(0, |(at, _)| at);
-            cycle.rotate_left(smallest);
-            cycle.push(cycle[0].clone());
+/// Looks at each tool once, however many ways lead to it.
+fn find_cycles<'t>(
+    start: &'t str,
+    expansions: &BTreeMap<&'t str, &'t [ToolCall]>,
+    done: &mut BTreeSet<&'t str>,
+    found: &mut Vec<Vec<String>>,
+) {
+    // The tools on the way here, each with the number of its calls that were followed.
+    let mut path: Vec<(&str, usize)> = if done.contains(start) { vec![] } else { vec![(start, 0)] };
+    while let Some((name, followed)) = path.last_mut() {
+        let Some(call) = expansions.get(name).and_then(|calls| calls.get(*followed)) else {
+            done.insert(*name);
+            path.pop();
+            continue;
+        };
+        *followed += 1;
+        let next = call.tool.value.as_str();
+        if let Some(start) = path.iter().position(|(name, _)| *name == next) {
+            let cycle = cycle(path[start..].iter().map(|(name, _)| name.to_string()).collect());
             if !found.contains(&cycle) {
                 found.push(cycle);
             }
-            continue;
+        } else if !done.contains(next) {
+            path.push((next, 0));
         }
-        path.push(next);
-        visit(path, calls_of, found);
-        path.pop();
     }
+}
+
+/// A cycle is told from its smallest name, whoever leads into it.
+fn cycle(mut names: Vec<String>) -> Vec<String> {
+    let smallest = names.iter().enumerate().min_by_key(|(_, name)| *name).map_or(0, |(at, _)| at);
+    names.rotate_left(smallest);
+    names.extend(names.first().cloned());
+    names
 }

@@ -1,6 +1,7 @@
 //! All printing. Stdout is data, stderr is talk; colours only on terminals, and `NO_COLOR` is respected.
 
 use std::fmt::Display;
+use std::io::Write;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
@@ -20,6 +21,13 @@ pub fn data(text: impl Display) {
 /// Talk.
 pub fn say(text: impl Display) {
     anstream::eprintln!("{text}");
+}
+
+/// Asks a person for a line.
+pub fn prompt(text: impl Display) {
+    anstream::eprint!("{text}");
+    // A prompt that cannot be shown is no reason to stop reading.
+    let _ = std::io::stderr().flush();
 }
 
 pub fn error(message: impl Display) {

@@ -32,6 +32,9 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
 }
 
+/// A trail unless its file is too broken to be one, and what is wrong with it.
+pub type ReadTrail = (Option<Trail>, Vec<Problem>);
+
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("cannot read `{path}`: {source}")]
@@ -159,12 +162,17 @@ impl Loaded {
         found.ok_or_else(|| nearest(id, self.targets.iter().map(|target| target.id.value.as_str())))
     }
 
-    /// The trails of files and folders; without any, those of the project.
-    pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<(Option<Trail>, Vec<Problem>)>, LoadError> {
-        let own = [self.root.join(&self.project.trails_dir)];
-        let paths = if paths.is_empty() { &own[..] } else { paths };
-        let mut files = Vec::new();
-        for path in paths {
+    /// The trails of files and folders. Without any, and for the project's own folder, those of the project.
+    pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<ReadTrail>, LoadError> {
+        let own = self.root.join(&self.project.trails_dir);
+        let is_root = |path: &Path| std::path::absolute(path).is_ok_and(|path| path == self.root);
+        let mut wanted: Vec<&Path> =
+            paths.iter().map(|path| if is_root(path) { &own } else { path.as_path() }).collect();
+        if wanted.is_empty() {
+            wanted.push(&own);
+        }
+        let mut files: Vec<PathBuf> = Vec::new();
+        for path in wanted {
             if !path.exists() {
                 return Err(LoadError::Missing { path: shown(&self.root, path) });
             }

@@ -80,8 +80,14 @@ async fn lane(shared: Arc<Shared>, device: DeviceSpec) -> Vec<Done> {
         });
         let memory =
             shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
-        let attempt =
-            Try { trail: &job.trail, about: about(&job.trail), number: 1, memory, cancel: shared.cancel.clone() };
+        let attempt = Try {
+            trail: &job.trail,
+            about: about(&job.trail),
+            number: 1,
+            memory,
+            timeout: None,
+            cancel: shared.cancel.clone(),
+        };
         let ended = replay(session, attempt).await;
         let recording = match ended.verdict {
             Verdict::Passed => sink.recording(&ended.attempt),

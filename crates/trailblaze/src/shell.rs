@@ -227,6 +227,7 @@ impl Shell {
 
     fn failed(&mut self, message: String, exit: Exit) -> Answer {
         self.has_failed = true;
+        let message = self.session.secrets.redact(&message).into_owned();
         if let Some(step) = &mut self.step {
             step.has_failed = true;
         }

@@ -14,7 +14,7 @@ pub use toolset::Toolset;
 
 use std::sync::Arc;
 
-use crate::yaml::{Decode, Node, Problems, Source, read};
+use crate::yaml::{Decode, Kind, Node, Problems, Source, Span, read};
 
 /// Reads one file with one table. The problems are all that is wrong with it.
 pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Option<T> {
@@ -22,6 +22,9 @@ pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Optio
         Some(node) => T::decode(&node, problems),
         None if problems.has_errors() => None,
         // An empty file is an empty mapping: the table says what it lacks.
-        None => T::decode(&Node { span: Default::default(), kind: crate::yaml::Kind::Map(Vec::new()) }, problems),
+        None => {
+            let start = Span { start: 0, end: 0, line: 1, column: 1 };
+            T::decode(&Node { span: start, kind: Kind::Map(Vec::new()) }, problems)
+        }
     }
 }

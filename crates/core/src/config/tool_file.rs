@@ -5,8 +5,8 @@ use trailblaze_protocol::driver::Platform;
 
 use crate::schema::{Param, Schema};
 use crate::trail::ToolCall;
-use crate::yaml::{Decode, Node, Problems, Reading, Spanned, Style, scalar};
-use crate::{names, table, words};
+use crate::yaml::{Decode, Kind, Node, Problems, Reading, Spanned, Style, scalar};
+use crate::{names, table, template, words};
 
 table! {
     /// A tool file as it is written; `ToolFile` is what it means.
@@ -100,36 +100,25 @@ pub enum Mode {
 
 impl Decode for ToolFile {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let raw = RawToolFile::decode(node, problems)?;
-        let mode = mode(&raw, problems);
-        if let Some(Mode::Class(_)) = mode {
-            for (key, _) in node.entries().unwrap_or_default() {
-                let name = key.raw().unwrap_or_default();
-                if !matches!(name, "id" | "class") {
-                    problems
-                        .error(key.span, format!("`{name}` cannot stand beside `class`: the compiled tool brings it"));
-                }
-            }
-        } else {
-            for (name, is_missing) in
-                [("description", raw.description.is_none()), ("parameters", raw.parameters.is_none())]
-            {
-                if is_missing {
-                    let hint = if name == "parameters" {
-                        "a tool that takes none has `parameters: []`"
-                    } else {
-                        "say what the tool does, for people and models"
-                    };
-                    problems.error_with_hint(raw.span, format!("`{name}` is missing"), hint);
-                }
-            }
+        let raw = RawToolFile::decode(node, problems);
+        node.entries()?;
+        // These look at what is written, so that one mistake does not hide another.
+        let has_one_mode = check_mode(node, problems);
+        let items = node.get("parameters").and_then(Node::items).unwrap_or_default();
+        let params = params(&readable(items, problems), problems);
+        let declared: Vec<&str> = items.iter().filter_map(|item| item.get("name")?.raw()).collect();
+        if let Some(calls) = node.get("tools") {
+            check_tokens(&declared, calls, problems);
         }
-        let params = raw.parameters.map(|parameters| params(&parameters.value, problems)).unwrap_or_default();
+        let raw = raw.filter(|_| has_one_mode)?;
+        let class = raw.class.map(Mode::Class);
+        let tools = raw.tools.map(|tools| Mode::Tools(tools.value));
+        let mode = class.or(tools).or_else(|| raw.script.map(|script| Mode::Script(script.value)))?;
         Some(ToolFile {
             id: raw.id,
             description: raw.description.map(|text| text.value.trim_end().to_string()).unwrap_or_default(),
             params,
-            mode: mode?,
+            mode,
             is_for_llm: raw.is_for_llm,
             is_recordable: raw.is_recordable,
             requires_host: raw.requires_host,
@@ -152,36 +141,72 @@ impl Decode for ToolFile {
     }
 }
 
-fn mode(raw: &RawToolFile, problems: &mut Problems) -> Option<Mode> {
-    let spans = [
-        ("class", raw.class.as_ref().map(|class| class.span)),
-        ("tools", raw.tools.as_ref().map(|tools| tools.span)),
-        ("script", raw.script.as_ref().map(|script| script.span)),
-    ];
-    let given: Vec<_> = spans.into_iter().filter_map(|(name, span)| span.map(|span| (name, span))).collect();
-    match given.as_slice() {
+/// Whether the file has one mode, and no more and no less than the mode asks for.
+fn check_mode(node: &Node, problems: &mut Problems) -> bool {
+    let given = |name: &str| node.get(name).filter(|value| !value.is_null());
+    let modes: Vec<&str> = ["class", "tools", "script"].into_iter().filter(|name| given(name).is_some()).collect();
+    let mut is_one = match modes.as_slice() {
         [] => {
-            problems.error(raw.span, "a tool has one of `class`, `tools` or `script`, and this one has none");
-            return None;
+            problems.error(node.span, "a tool has one of `class`, `tools` or `script`, and this one has none");
+            false
         }
-        [_] => {}
-        [.., (_, span)] => {
-            let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        [_] => true,
+        [.., last] => {
             let message =
-                format!("a tool has one of `class`, `tools` or `script`, and this one has {}", names.join(" and "));
-            problems.error_with_hint(*span, message, "keep one of them");
-            return None;
+                format!("a tool has one of `class`, `tools` or `script`, and this one has {}", modes.join(" and "));
+            let span = given(last).map_or(node.span, |value| value.span);
+            problems.error_with_hint(span, message, "keep one of them");
+            false
+        }
+    };
+    if let Some(script) = given("script").filter(|script| script.entries().is_some())
+        && script.get("source").is_some() == script.get("file").is_some()
+    {
+        problems.error(script.span, "a script has exactly one of `source` and `file`");
+        is_one = false;
+    }
+    if modes == ["class"] {
+        let beside = node.entries().unwrap_or_default().iter().map(|(key, _)| key);
+        for key in beside.filter(|key| !matches!(key.raw(), Some("id" | "class"))) {
+            let name = key.raw().unwrap_or_default();
+            problems.error(key.span, format!("`{name}` cannot stand beside `class`: the compiled tool brings it"));
+        }
+        return is_one;
+    }
+    for (name, hint) in [
+        ("description", "say what the tool does, for people and models"),
+        ("parameters", "a tool that takes none has `parameters: []`"),
+    ] {
+        if given(name).is_none() {
+            problems.error_with_hint(node.span, format!("`{name}` is missing"), hint);
         }
     }
-    if let Some(script) = &raw.script {
-        if script.value.source.is_some() == script.value.file.is_some() {
-            problems.error(script.span, "a script has exactly one of `source` and `file`");
-            return None;
+    is_one
+}
+
+/// The parameters that can be read. What is wrong with the others was said when the file was.
+fn readable(items: &[Node], problems: &Problems) -> Vec<Parameter> {
+    let mut said_already = Problems::new(problems.source());
+    items.iter().filter_map(|item| Parameter::decode(item, &mut said_already)).collect()
+}
+
+/// `{{params.x}}` and `{{?x}}` can only mean a parameter, so a wrong one is an error before anything runs.
+fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
+    match &node.kind {
+        Kind::Scalar { raw, .. } => {
+            for token in template::tokens(raw) {
+                let (name, must_be_param) = match token.path.strip_prefix("params.") {
+                    Some(name) => (name, true),
+                    None => (token.path, token.drops),
+                };
+                if must_be_param && !declared.contains(&name) {
+                    problems.unknown(node.span, "parameter", name, declared.iter().copied());
+                }
+            }
         }
+        Kind::Seq(items) => items.iter().for_each(|item| check_tokens(declared, item, problems)),
+        Kind::Map(entries) => entries.iter().for_each(|(_, value)| check_tokens(declared, value, problems)),
     }
-    let class = raw.class.clone().map(Mode::Class);
-    let tools = raw.tools.clone().map(|tools| Mode::Tools(tools.value));
-    class.or(tools).or_else(|| raw.script.clone().map(|script| Mode::Script(script.value)))
 }
 
 fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
@@ -211,7 +236,7 @@ fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
 }
 
 fn default_value(node: &Node, kind: ParameterType, problems: &mut Problems) -> Option<Value> {
-    let crate::yaml::Kind::Scalar { raw, style, .. } = &node.kind else {
+    let Kind::Scalar { raw, style, .. } = &node.kind else {
         problems.error(node.span, format!("a default is a single value, not {}", node.noun()));
         return None;
     };

@@ -8,8 +8,8 @@ impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.what.fmt(f)?;
         match self.index {
-            Some(index) => write!(f, " at index {index}"),
-            None => Ok(()),
+            Some(index) if index > 0 => write!(f, " at index {index}"),
+            _ => Ok(()),
         }
     }
 }

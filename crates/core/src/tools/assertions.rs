@@ -149,7 +149,7 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
     }
 }
 
-async fn expect_gone(cx: &Cx, query: Query, timeout: Duration) -> Result<Outcome, Stop> {
+pub async fn expect_gone(cx: &Cx, query: Query, timeout: Duration) -> Result<Outcome, Stop> {
     match cx.session.device.reach(cx, &query, Goal::Gone, timeout).await? {
         Reached::Met { .. } => Ok(Outcome::success(format!("{query} is not on the screen"))),
         Reached::Missed { saw, .. } => Err(differs(&format!("{query} to be gone"), &saw)),

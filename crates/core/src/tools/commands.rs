@@ -366,7 +366,7 @@ fn center(size: Size) -> Point {
 }
 
 /// A third of the screen away, within it.
-fn toward(from: Point, direction: Direction, size: Size) -> Point {
+pub fn toward(from: Point, direction: Direction, size: Size) -> Point {
     let width = i32::try_from(size.width).unwrap_or(i32::MAX);
     let height = i32::try_from(size.height).unwrap_or(i32::MAX);
     let (dx, dy) = match direction {

@@ -126,8 +126,8 @@ async fn tap_on_point(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let screen = cx.session.device.look(cx).await?;
     let node = args.integer("nodeId").and_then(|id| u64::try_from(id).ok()).unwrap_or_default();
+    let (screen, node) = cx.session.device.resolve_node(cx, node).await?;
     delegate_tap(&screen, node, args.flag("longPress").unwrap_or(false))
 }
 

@@ -86,23 +86,26 @@ async fn wait(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 async fn wait_for_change(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let quiet = args.integer("quietWindowMs").and_then(|millis| u64::try_from(millis).ok()).unwrap_or(300);
+    let must_change = args.flag("requireChange").unwrap_or(false);
+    settle(cx, timeout(args, Duration::from_secs(5)), Duration::from_millis(quiet), must_change).await
+}
+
+/// Waits until the screen has changed and is quiet again.
+pub async fn settle(cx: &Cx, timeout: Duration, quiet: Duration, must_change: bool) -> Result<Outcome, Stop> {
     let device = &cx.session.device;
-    let end = Instant::now() + timeout(args, Duration::from_secs(5));
-    let quiet =
-        Duration::from_millis(args.integer("quietWindowMs").and_then(|ms| u64::try_from(ms).ok()).unwrap_or(300));
+    let end = Instant::now() + timeout;
     let mut last = device.look(cx).await?.snapshot;
     let mut has_changed = false;
     loop {
         let remaining = end.saturating_duration_since(Instant::now());
-        // Until something happens, wait for it; afterwards, wait for it to stop.
-        let window = if has_changed { quiet.min(remaining) } else { remaining };
+        // Until something has to happen, wait for it; otherwise wait for it to stop.
+        let window = if has_changed || !must_change { quiet.min(remaining) } else { remaining };
         match device.await_change(cx, last, window).await? {
             true => has_changed = true,
             false if has_changed => return Ok(Outcome::success("the screen changed and is quiet")),
-            false if args.flag("requireChange").unwrap_or(false) => {
-                return Err(Stop::failed("the screen did not change"));
-            }
-            false => return Ok(Outcome::success("the screen did not change")),
+            false if must_change => return Err(Stop::failed("the screen did not change")),
+            false => return Ok(Outcome::success("the screen is quiet")),
         }
         last = device.look(cx).await?.snapshot;
         if Instant::now() >= end {
@@ -125,11 +128,16 @@ async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let index = args.integer("index").and_then(|index| usize::try_from(index).ok());
     let query = Query { what: What::Element(Element { text, id, ..Element::default() }), index };
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
-    let end = Instant::now() + timeout(args, Duration::from_secs(20));
+    scroll_to(cx, &query, direction, timeout(args, Duration::from_secs(20))).await
+}
+
+/// Scrolls until the element is on the screen, or the view scrolls no further.
+pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Duration) -> Result<Outcome, Stop> {
+    let end = Instant::now() + timeout;
     let device = &cx.session.device;
     let mut unmoved = 0;
     loop {
-        let why = match device.find(cx, &query, Checks::Visible).await? {
+        let why = match device.find(cx, query, Checks::Visible).await? {
             Find::Found(found) => return Ok(Outcome::success(format!("{} is visible", found.summary))),
             Find::Not(why) => why,
         };

@@ -6,7 +6,7 @@ use trailblaze_protocol::driver::DriverKey;
 use super::Texts;
 use super::classifier::closest;
 use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
-use crate::{table, words};
+use crate::{names, table, words};
 
 table! {
     /// What a trail is, and what it needs.
@@ -38,6 +38,7 @@ table! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "a table takes no derives")]
 impl Default for TrailConfig {
     fn default() -> Self {
         TrailConfig {
@@ -59,6 +60,14 @@ impl Default for TrailConfig {
 }
 
 impl TrailConfig {
+    /// What is wrong beyond the types of its values.
+    pub fn check(&self, problems: &mut Problems) {
+        for (name, _) in self.args.0.iter().filter(|(name, _)| !names::is_parameter(&name.value)) {
+            let message = format!("`{}` is no name for an argument; use letters, digits and _", name.value);
+            problems.error(name.span, message);
+        }
+    }
+
     /// Why a device skips the trail; a blank reason is none.
     pub fn skip_reason(&self, lineage: &[String]) -> Option<&str> {
         let (_, reason) = closest(lineage, |classifier| self.skip.get(classifier))?;

@@ -43,22 +43,24 @@ impl Trail {
     /// Reads a trail, or all that is wrong with it. Warnings come along with a good one.
     pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
-        let trail = decode::<Document>(source, &mut problems).and_then(|document| {
-            if document.trail.is_none() && document.trailhead.is_some() {
-                problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+        let trail = decode::<Document>(source, &mut problems).map(|document| {
+            match (&document.trail, &document.trailhead, &document.config) {
+                (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
+                (None, Some(_), _) => {
+                    problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+                }
+                (None, None, None) => problems.error(document.span, "the file holds no trail"),
+                _ => {}
             }
-            if document.trail.is_none() && document.config.is_none() {
-                problems.error(document.span, "the file holds no trail");
+            if let Some(config) = &document.config {
+                config.check(&mut problems);
             }
-            if let Some([]) = document.trail.as_deref() {
-                problems.error(document.span, "`trail` has no steps");
-            }
-            Some(Trail {
+            Trail {
                 source: Arc::clone(source),
                 config: document.config.unwrap_or_default(),
                 trailhead: document.trailhead,
                 steps: document.trail.unwrap_or_default(),
-            })
+            }
         });
         (trail.filter(|_| !problems.has_errors()), problems.into_vec())
     }

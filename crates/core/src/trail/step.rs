@@ -6,7 +6,7 @@ use trailblaze_protocol::event::StepKind;
 use super::ToolCall;
 use super::classifier::closest;
 use crate::table;
-use crate::yaml::{Decode, Entries, Kind, Node, Problems, Spanned};
+use crate::yaml::{Decode, Entries, Kind, Node, Problems, Span, Spanned};
 
 table! {
     /// A step as it is written: exactly one of `step` and `verify`.
@@ -49,6 +49,19 @@ pub enum StepPlan<'a> {
 }
 
 impl Step {
+    fn check(&self, recording: Span, problems: &mut Problems) {
+        if self.text.value.trim().is_empty() {
+            problems.error(self.text.span, "the step says nothing");
+        }
+        if !self.is_recordable && self.recording.iter().any(|(_, calls)| !calls.is_empty()) {
+            problems.error_with_hint(
+                recording,
+                "a step that is not recordable has a recording",
+                "remove `recordable: false` or the recording",
+            );
+        }
+    }
+
     pub fn plan(&self, lineage: &[String]) -> StepPlan<'_> {
         if let Some((classifier, calls)) = closest(lineage, |classifier| self.recording.get(classifier)) {
             return StepPlan::Recording { classifier, calls };
@@ -90,27 +103,17 @@ impl Decode for Step {
                 return None;
             }
         };
-        if text.value.trim().is_empty() {
-            problems.error(text.span, "the step says nothing");
-        }
-        let recording = raw.recording.as_ref();
-        if let (false, Some(recording)) = (raw.recordable, recording) {
-            if recording.value.iter().any(|(_, calls)| !calls.is_empty()) {
-                problems.error_with_hint(
-                    recording.span,
-                    "a step that is not recordable has a recording",
-                    "remove `recordable: false` or the recording",
-                );
-            }
-        }
-        Some(Step {
+        let place = raw.recording.as_ref().map_or(raw.span, |recording| recording.span);
+        let step = Step {
             kind,
             text,
             recording: raw.recording.map(|recording| recording.value).unwrap_or_default(),
             tools: raw.tools,
             is_recordable: raw.recordable,
             max_retries: raw.max_retries,
-        })
+        };
+        step.check(place, problems);
+        Some(step)
     }
 
     fn schema() -> Value {
@@ -130,9 +133,11 @@ table! {
         /// How to get to where the trail starts, in natural language.
         "step" => step: Option<Spanned<String>> = None,
         /// What was recorded, by classifier: at most one call.
-        "recording" => recording: Entries<HeadCall> = Entries::default(),
+        "recording" => recording: Option<Spanned<Entries<HeadCall>>> = None,
         /// Calls for every device that has no recording.
         "tools" => tools: Option<Vec<ToolCall>> = None,
+        /// Whether it may be recorded; otherwise a model carries it out every time.
+        "recordable" => recordable: bool = true,
         /// How often to try again.
         "maxRetries" => max_retries: Option<u32> = None,
     }
@@ -177,32 +182,35 @@ impl Decode for Trailhead {
                 args: Node { span, kind: Kind::Map(Vec::new()) },
                 source: std::sync::Arc::clone(problems.source()),
             };
-            return Some(Trailhead(head(
-                Spanned { value: tool.to_string(), span },
-                Entries::default(),
-                Some(vec![call]),
-                None,
-            )));
+            return Some(Trailhead(Step {
+                kind: StepKind::Trailhead,
+                text: Spanned { value: tool.to_string(), span },
+                recording: Entries::default(),
+                tools: Some(vec![call]),
+                is_recordable: true,
+                max_retries: None,
+            }));
         }
         let raw = RawTrailhead::decode(node, problems)?;
         let Some(step) = raw.step else {
             problems.error(raw.span, "`step` is missing");
             return None;
         };
-        let recording = raw.recording.0.into_iter().map(|(name, calls)| (name, calls.0)).collect();
-        Some(Trailhead(head(step, Entries(recording), raw.tools, raw.max_retries)))
+        let place = raw.recording.as_ref().map_or(raw.span, |recording| recording.span);
+        let recording = raw.recording.map(|recording| recording.value).unwrap_or_default();
+        let head = Step {
+            kind: StepKind::Trailhead,
+            text: step,
+            recording: Entries(recording.0.into_iter().map(|(name, call)| (name, call.0)).collect()),
+            tools: raw.tools,
+            is_recordable: raw.recordable,
+            max_retries: raw.max_retries,
+        };
+        head.check(place, problems);
+        Some(Trailhead(head))
     }
 
     fn schema() -> Value {
         json!({"anyOf": [RawTrailhead::schema(), {"type": "string"}]})
     }
-}
-
-fn head(
-    text: Spanned<String>,
-    recording: Entries<Vec<ToolCall>>,
-    tools: Option<Vec<ToolCall>>,
-    max_retries: Option<u32>,
-) -> Step {
-    Step { kind: StepKind::Trailhead, text, recording, tools, is_recordable: true, max_retries }
 }

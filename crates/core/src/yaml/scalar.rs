@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::node::{Kind, Node, Span, Style};
 use super::problem::Problems;
+use crate::schema::is_required;
 use crate::template;
 
 /// How a scalar may be taken under a schema.
@@ -144,7 +145,13 @@ fn expected(types: &[&str]) -> String {
 }
 
 /// Types a whole tree under a schema. Only scalars are judged here; the schema check does the rest.
+///
+/// A schema may say `"x-scalars": "yaml"` to have what is beneath it read as YAML does, for parts that it does not
+/// describe.
 pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<Value> {
+    if schema.get("x-scalars").and_then(Value::as_str) == Some("yaml") {
+        return Some(loose(node));
+    }
     match &node.kind {
         Kind::Scalar { raw, tag: Some(tag), .. } => tagged(raw, tag, node.span, problems),
         Kind::Scalar { raw, style, tag: None } => match scalar(raw, *style, schema) {
@@ -185,6 +192,9 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
             let mut complete = true;
             for (key, value) in entries {
                 let name = key.raw().unwrap_or_default();
+                if is_left_out(value, schema, name) {
+                    continue;
+                }
                 match to_json(value, property(schema, name), problems) {
                     Some(value) => {
                         map.insert(name.to_string(), value);
@@ -195,6 +205,12 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
             complete.then_some(Value::Object(map))
         }
     }
+}
+
+/// Whether nothing was written for a property that need not be there and has no other use for nothing.
+fn is_left_out(value: &Node, schema: &Value, name: &str) -> bool {
+    let takes_nothing = || matches!(scalar("null", Style::Plain, property(schema, name)), Reading::Misfit(_));
+    value.is_null() && !is_required(schema, name) && takes_nothing()
 }
 
 /// A value with every scalar read as YAML would, for what no schema describes. Enough to compare and to keep, not

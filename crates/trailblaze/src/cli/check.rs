@@ -31,11 +31,9 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
     let devices = loaded.devices(&args.devices.device)?;
     let wiring = Wiring::new(&loaded, None);
     let mut problems = loaded.problems.clone();
-    let is_project = |path: &PathBuf| std::path::absolute(path).is_ok_and(|path| path == loaded.root);
-    let paths: Vec<PathBuf> = args.paths.iter().filter(|path| !is_project(path)).cloned().collect();
-    let trails = match loaded.trails(&paths) {
+    let trails = match loaded.trails(&args.paths) {
         // A project may have tools and no trails yet.
-        Err(LoadError::NoTrails { .. } | LoadError::Missing { .. }) if paths.is_empty() => Vec::new(),
+        Err(LoadError::NoTrails { .. } | LoadError::Missing { .. }) if args.paths.is_empty() => Vec::new(),
         trails => trails?,
     };
     let mut jobs = Vec::new();

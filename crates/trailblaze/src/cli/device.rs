@@ -10,7 +10,7 @@ use super::{Refusal, load};
 use crate::print;
 use crate::wire::Wiring;
 
-/// Devices
+/// List devices
 #[derive(Args)]
 pub struct DeviceCommand {
     #[command(subcommand)]

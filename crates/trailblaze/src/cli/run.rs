@@ -33,10 +33,10 @@ pub struct RunArgs {
     /// Run on every device of the project; without any, on one simulated device of each platform
     #[arg(long, conflicts_with = "device")]
     all_devices: bool,
-    /// The app under test
+    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
-    /// Write what was done into the trails, in each device's slot
+    /// Write what passing devices did into the trails, as recordings
     #[arg(long)]
     record: bool,
     /// When to take pictures
@@ -53,7 +53,7 @@ pub struct RunArgs {
     secret: Vec<String>,
     #[command(flatten)]
     sim: SimArgs,
-    /// Where run folders go
+    /// Where run folders go; logs/ of the project unless given
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// Print the summary as JSON
@@ -66,7 +66,7 @@ pub struct SimArgs {
     /// What jitter, drift and faults of simulated devices are drawn from; printed when chosen at random
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Change simulated devices: latency=20ms, jitter=5ms, drift=3, lostAfter=12, refuse=0.05, slowScreen=1s
+    /// Change simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05, lostAfter=12, lostAt=0.01
     #[arg(long = "sim", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
 }
@@ -182,10 +182,7 @@ fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
 fn jobs(loaded: &Loaded, paths: &[PathBuf], given: &Map<String, Value>) -> Result<(Vec<Job>, Vec<Problem>), Refusal> {
     let mut problems = loaded.problems.clone();
     let mut jobs = Vec::new();
-    // A folder that is the project itself stands for the trails of the project.
-    let is_project = |path: &PathBuf| std::path::absolute(path).is_ok_and(|path| path == loaded.root);
-    let paths: Vec<PathBuf> = paths.iter().filter(|path| !is_project(path)).cloned().collect();
-    for (trail, found) in loaded.trails(&paths)? {
+    for (trail, found) in loaded.trails(paths)? {
         problems.extend(found);
         let Some(trail) = trail.filter(|trail| !trail.steps.is_empty()) else { continue };
         // An argument is for the trails that declare it; one that none declares is a mistake of all.

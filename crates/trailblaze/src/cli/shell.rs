@@ -1,6 +1,6 @@
 //! `trailblaze shell`.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,18 +27,18 @@ use crate::wire::{self, Wiring};
 pub struct ShellArgs {
     #[command(flatten)]
     devices: DeviceArgs,
-    /// The app under test
+    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
     /// Remember a value from the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     memory: Vec<String>,
-    /// Use an environment variable as a secret
+    /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
     #[command(flatten)]
     sim: SimArgs,
-    /// Where run folders go
+    /// Where run folders go; logs/ of the project unless given
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// Answer every line with one line of JSON
@@ -160,8 +160,7 @@ fn lines(is_person: bool) -> Lines {
         let stdin = std::io::stdin();
         while asked.recv().is_ok() {
             if is_person {
-                anstream::eprint!("trailblaze> ");
-                let _ = std::io::stderr().flush();
+                print::prompt("trailblaze> ");
             }
             let mut line = String::new();
             match stdin.lock().read_line(&mut line) {

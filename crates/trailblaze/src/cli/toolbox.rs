@@ -21,11 +21,11 @@ pub struct ToolboxArgs {
     verb: Option<Verb>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// The app under test
-    #[arg(long, global = true)]
+    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
+    #[arg(long, global = true, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
     /// Only tools whose name or description contains this
-    #[arg(long)]
+    #[arg(long, value_name = "WORD")]
     search: Option<String>,
     /// Ask for groups instead of the default ones
     #[arg(long = "group", value_name = "GROUP")]

@@ -1,0 +1,112 @@
+//! The redactor before the record: every field of an event that can hold somebody's text, and no other. Ids and words
+//! of the format itself stay, whatever a secret happens to be.
+
+use trailblaze_protocol::event::{Answer, Called, Event, Failure};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
+
+use crate::fault::Fault;
+use crate::secret::Secrets;
+use crate::source::SourceError;
+
+impl Secrets {
+    pub fn redact_event(&self, event: &mut Event) {
+        if self.is_empty() {
+            return;
+        }
+        let text = |text: &mut String| self.redact_in_place(text);
+        match event {
+            Event::RunStarted { command, project, .. } => {
+                command.iter_mut().for_each(text);
+                text(project);
+            }
+            Event::SessionOpened { target, .. } => target.iter_mut().for_each(text),
+            Event::AttemptStarted { trail, .. } => {
+                text(&mut trail.id);
+                text(&mut trail.title);
+                trail.tags.iter_mut().for_each(text);
+            }
+            Event::StepStarted { text: words, .. } => text(words),
+            Event::Called(called) => self.redact_called(called),
+            Event::Touched { what, .. } => text(what),
+            Event::Waited { what, saw, .. } => {
+                text(what);
+                text(saw);
+            }
+            // The files are named by their content.
+            Event::Pictured(_) => {}
+            Event::Noted { text: words, .. } => text(words),
+            Event::Answered { answer, .. } => match answer {
+                Answer::Outcome(outcome) => self.redact_outcome(outcome),
+                Answer::Fault { message, .. } => text(message),
+            },
+            Event::StepEnded { message, .. } | Event::SessionClosed { message, .. } => text(message),
+            Event::AttemptEnded { message, failure, .. } => {
+                text(message);
+                failure.iter_mut().for_each(|failure| self.redact_failure(failure));
+            }
+            Event::RunEnded { .. } => {}
+        }
+    }
+
+    pub fn redact_outcome(&self, outcome: &mut Outcome) {
+        if self.is_empty() {
+            return;
+        }
+        self.redact_in_place(&mut outcome.text);
+        outcome.structured.iter_mut().for_each(|value| self.redact_value(value));
+        for attachment in &mut outcome.attachments {
+            self.redact_in_place(&mut attachment.name);
+        }
+        for delegate in &mut outcome.delegates {
+            delegate.args.values_mut().for_each(|value| self.redact_value(value));
+        }
+        let MemoryChanges { set, .. } = &mut outcome.memory;
+        set.values_mut().for_each(|value| self.redact_value(value));
+    }
+
+    pub fn redact_fault(&self, fault: Fault) -> Fault {
+        let redact = |text: String| self.redact(&text).into_owned();
+        match fault {
+            Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
+            Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
+            Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
+                SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::Died { source_name, evidence }) => {
+                SourceError::Died { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
+            // The rest speak of what was authored, where secrets are placeholders.
+            other => other,
+        }
+    }
+
+    fn redact_called(&self, called: &mut Called) {
+        called.args.values_mut().for_each(|value| self.redact_value(value));
+        self.redact_in_place(&mut called.tool);
+    }
+
+    fn redact_failure(&self, failure: &mut Failure) {
+        self.redact_in_place(&mut failure.message);
+        failure.expected.iter_mut().chain(&mut failure.saw).for_each(|text| self.redact_in_place(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trailblaze_protocol::event::Verdict;
+    use trailblaze_protocol::ids::StepId;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_that_is_a_word_of_the_format_does_not_break_it() {
+        let secrets = Secrets::new([("WORD".to_string(), "passed".to_string())]);
+        let mut event =
+            Event::StepEnded { step: StepId::new("passed/1"), verdict: Verdict::Passed, message: "it passed".into() };
+        secrets.redact_event(&mut event);
+        let expected =
+            Event::StepEnded { step: StepId::new("passed/1"), verdict: Verdict::Passed, message: "it {{WORD}}".into() };
+        assert_eq!(event, expected);
+    }
+}

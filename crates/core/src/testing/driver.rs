@@ -1,0 +1,282 @@
+//! A device of a few pages. It does what it is told, remembers it, and breaks on request.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::{Rect, Size};
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use crate::screen::{Field, Node, Picture, Pixels, Props, Screen, Shape, SnapshotId};
+
+const SIZE: Size = Size { width: 400, height: 800 };
+const ROW: i32 = 50;
+
+pub struct FakeDriver {
+    description: Description,
+    links: Vec<(String, String)>,
+    mishap: Option<Mishap>,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+/// One screen of the device: elements beneath each other.
+pub struct Page {
+    name: String,
+    root: Node,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mishap {
+    /// The device is gone after this many actions.
+    LostAfter(usize),
+    /// Actions never end by themselves.
+    Hangs,
+    /// Actions are turned down, for this reason.
+    Refuses(String),
+}
+
+struct State {
+    pages: Vec<Page>,
+    current: usize,
+    snapshot: u64,
+    /// Pages that show by themselves.
+    scheduled: Vec<(Instant, String)>,
+    done: Vec<String>,
+}
+
+pub fn button(id: &str, text: &str) -> Node {
+    element("Button", id, text).with_flag(Field::IsClickable)
+}
+
+pub fn label(id: &str, text: &str) -> Node {
+    element("TextView", id, text)
+}
+
+/// A text field; what is typed goes into the one that was tapped last, or into the first.
+pub fn field(id: &str) -> Node {
+    element("EditText", id, "").with_flag(Field::IsEditable).with_flag(Field::IsClickable)
+}
+
+fn element(class: &str, id: &str, text: &str) -> Node {
+    let mut props = Props::new(Shape::AndroidAccessibility).with(Field::ClassName, format!("android.widget.{class}"));
+    if !id.is_empty() {
+        props.set(Field::ResourceId, format!("com.example:id/{id}"));
+    }
+    if !text.is_empty() {
+        props.set(Field::Text, text);
+    }
+    Node::new(0, props)
+}
+
+trait WithFlag {
+    fn with_flag(self, field: Field) -> Self;
+}
+
+impl WithFlag for Node {
+    fn with_flag(mut self, field: Field) -> Node {
+        self.props.set(field, true);
+        self
+    }
+}
+
+impl Page {
+    pub fn new(name: &str, elements: impl IntoIterator<Item = Node>) -> Page {
+        let mut root = element("FrameLayout", "", "");
+        root.bounds = Some(Rect::new(0, 0, 400, 800));
+        root.children = elements.into_iter().collect();
+        for (row, node) in (0..).zip(&mut root.children) {
+            node.id = u64::try_from(row).unwrap_or_default() + 1;
+            node.bounds = Some(Rect::new(0, row * ROW, 400, ROW));
+        }
+        Page { name: name.to_string(), root }
+    }
+}
+
+impl FakeDriver {
+    /// An Android phone that shows the first of the pages.
+    pub fn new(id: &str, pages: impl IntoIterator<Item = Page>) -> FakeDriver {
+        let state =
+            State { pages: pages.into_iter().collect(), current: 0, snapshot: 1, scheduled: vec![], done: vec![] };
+        FakeDriver {
+            description: Description {
+                id: DeviceId::new(id),
+                platform: Platform::Android,
+                driver: DriverKey::default_for(Platform::Android),
+                shape: Shape::AndroidAccessibility,
+                size: SIZE,
+                classifiers: vec!["android".into(), "phone".into()],
+                summary: "fake phone".into(),
+            },
+            links: Vec::new(),
+            mishap: None,
+            state: Mutex::new(state),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Stands for another platform and driver.
+    pub fn posing_as(mut self, platform: Platform, driver: &str) -> FakeDriver {
+        self.description.platform = platform;
+        self.description.driver = DriverKey::new(driver);
+        self.description.classifiers = vec![platform.name().to_string()];
+        self
+    }
+
+    /// A tap on the element with this id leads to a page.
+    pub fn link(mut self, id: &str, page: &str) -> FakeDriver {
+        self.links.push((id.to_string(), page.to_string()));
+        self
+    }
+
+    /// A page shows by itself, this long after now.
+    pub fn later(self, delay: Duration, page: &str) -> FakeDriver {
+        self.state().scheduled.push((Instant::now() + delay, page.to_string()));
+        self
+    }
+
+    pub fn with(mut self, mishap: Mishap) -> FakeDriver {
+        self.mishap = Some(mishap);
+        self
+    }
+
+    pub fn share(self) -> Arc<FakeDriver> {
+        Arc::new(self)
+    }
+
+    /// What was done, in order: `Tap on Button "Pay"`, `InputText { text: "Ada" }`.
+    pub fn done(&self) -> Vec<String> {
+        self.state().done.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.catch_up();
+        state
+    }
+
+    fn carry_out(&self, target: &Target, action: &Action) {
+        let mut state = self.state();
+        let summary = match target {
+            Target::Element(found) => format!("{action:?} on {}", found.summary),
+            Target::Point(point) => format!("{action:?} at {},{}", point.x, point.y),
+            Target::Device => format!("{action:?}"),
+        };
+        state.done.push(summary);
+        match (action, target.point()) {
+            (Action::Tap, Some(point)) => {
+                let hit = state
+                    .page()
+                    .root
+                    .children
+                    .iter()
+                    .position(|node| node.bounds.is_some_and(|bounds| bounds.contains(point)));
+                let Some(hit) = hit else { return };
+                state.focus(hit);
+                let node = &state.page().root.children[hit];
+                let page = self.links.iter().find(|(id, _)| node.has_id(id)).map(|(_, page)| page.clone());
+                if let Some(page) = page {
+                    state.show(&page);
+                }
+            }
+            (Action::InputText { text }, _) => state.edit(|old| old.push_str(text)),
+            (Action::SetText { text }, _) => state.edit(|old| old.clone_from(text)),
+            (Action::EraseText { count }, _) => state.edit(|old| {
+                let keep = count.map_or(0, |count| old.chars().count().saturating_sub(count as usize));
+                *old = old.chars().take(keep).collect();
+            }),
+            _ => {}
+        }
+    }
+}
+
+impl State {
+    fn page(&mut self) -> &mut Page {
+        &mut self.pages[self.current]
+    }
+
+    fn show(&mut self, name: &str) {
+        let page = self.pages.iter().position(|page| page.name == name);
+        self.current = page.unwrap_or_else(|| panic!("the fake device has no page `{name}`"));
+        self.snapshot += 1;
+    }
+
+    fn catch_up(&mut self) {
+        let now = Instant::now();
+        let (due, rest) = std::mem::take(&mut self.scheduled).into_iter().partition(|(at, _)| *at <= now);
+        self.scheduled = rest;
+        let due: Vec<(Instant, String)> = due;
+        for (_, page) in due {
+            self.show(&page);
+        }
+    }
+
+    fn focus(&mut self, at: usize) {
+        for (index, node) in self.page().root.children.iter_mut().enumerate() {
+            node.props.set(Field::IsFocused, index == at);
+        }
+    }
+
+    fn edit(&mut self, change: impl FnOnce(&mut String)) {
+        let fields = self.page().root.children.iter_mut().filter(|node| node.is_editable());
+        let Some(node) = fields.max_by_key(|node| (node.is_focused(), std::cmp::Reverse(node.id))) else { return };
+        let mut text = node.props.text(Field::Text).unwrap_or_default().to_string();
+        change(&mut text);
+        node.props.set(Field::Text, text);
+        self.snapshot += 1;
+    }
+}
+
+#[async_trait]
+impl Driver for FakeDriver {
+    fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    async fn observe(&self, _: &Budget, want: Want) -> Result<Screen, DriverError> {
+        let mut state = self.state();
+        let pixels = Pixels::Rgba(Arc::from([0u8; 4]));
+        Ok(Screen {
+            snapshot: SnapshotId(state.snapshot),
+            size: SIZE,
+            app: Some("com.example".into()),
+            root: state.page().root.clone(),
+            picture: (want == Want::TreeAndPicture).then_some(Picture { size: Size { width: 1, height: 1 }, pixels }),
+        })
+    }
+
+    async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+        match &self.mishap {
+            Some(Mishap::LostAfter(n_actions)) if self.done().len() >= *n_actions => {
+                return Err(DriverError::Lost { evidence: "the cable was pulled".into() });
+            }
+            Some(Mishap::Hangs) => budget.run(action.name(), std::future::pending()).await?,
+            Some(Mishap::Refuses(reason)) => return Err(DriverError::Refused { reason: reason.clone() }),
+            _ => {}
+        }
+        self.carry_out(target, action);
+        self.changed.notify_waiters();
+        Ok(Acted::default())
+    }
+
+    async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
+        let notified = self.changed.notified();
+        let until = {
+            let state = self.state();
+            if SnapshotId(state.snapshot) != since {
+                return Ok(());
+            }
+            state.scheduled.iter().map(|(at, _)| *at).chain([budget.deadline]).min().unwrap_or(budget.deadline)
+        };
+        tokio::select! {
+            () = budget.cancel.cancelled() => Err(DriverError::Cancelled),
+            () = notified => Ok(()),
+            () = tokio::time::sleep_until(until) => Ok(()),
+        }
+    }
+}

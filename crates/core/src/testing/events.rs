@@ -1,0 +1,91 @@
+//! A sink that keeps everything.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use trailblaze_protocol::event::{Answer, Called, Event, Level};
+use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::outcome::Attachment;
+
+use crate::events::{EventSink, Shot};
+
+#[derive(Default)]
+pub struct Events {
+    events: Mutex<Vec<Event>>,
+    shots: Mutex<Vec<Shot>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Events {
+    pub fn all(&self) -> Vec<Event> {
+        lock(&self.events).clone()
+    }
+
+    pub fn shots(&self) -> Vec<Shot> {
+        lock(&self.shots).clone()
+    }
+
+    /// The calls as a tree, a line each: `tool {arguments} origin: answer`, those beneath a call indented.
+    pub fn calls(&self) -> Vec<String> {
+        let events = self.all();
+        let mut lines = Vec::new();
+        let mut depths: Vec<(&Called, usize)> = Vec::new();
+        for event in &events {
+            let Event::Called(called) = event else { continue };
+            let above = depths.iter().find(|(earlier, _)| Parent::Call(earlier.call.clone()) == called.parent);
+            let depth = above.map_or(0, |(_, depth)| depth + 1);
+            depths.push((called, depth));
+            let origin = format!("{:?}", called.origin).to_lowercase();
+            let args = serde_json::Value::Object(called.args.clone());
+            lines.push(format!("{}{} {args} {origin}: {}", "  ".repeat(depth), called.tool, answer(&events, called)));
+        }
+        lines
+    }
+
+    /// The texts of notes that are warnings or worse.
+    pub fn warnings(&self) -> Vec<String> {
+        let warning = |event: Event| match event {
+            Event::Noted { level: Level::Warning | Level::Error, text, .. } => Some(text),
+            _ => None,
+        };
+        self.all().into_iter().filter_map(warning).collect()
+    }
+
+    /// All that anybody could read: events, and the trees that came with pictures.
+    pub fn text(&self) -> String {
+        let events = serde_json::to_string(&self.all()).expect("events are JSON");
+        let trees: Vec<String> = self.shots().into_iter().map(|shot| shot.tree).collect();
+        format!("{events}\n{}", trees.join("\n"))
+    }
+}
+
+fn answer(events: &[Event], called: &Called) -> String {
+    let answers = events.iter().filter_map(|event| match event {
+        Event::Answered { call, answer, .. } if *call == called.call => Some(answer),
+        _ => None,
+    });
+    let answers: Vec<String> = answers
+        .map(|answer| match answer {
+            Answer::Outcome(outcome) if outcome.is_error() => format!("failed: {}", outcome.text),
+            Answer::Outcome(_) => "ok".to_string(),
+            Answer::Fault { exit, message } => format!("exit {}: {message}", exit.code()),
+        })
+        .collect();
+    if answers.is_empty() { "open".to_string() } else { answers.join(" AND ") }
+}
+
+impl EventSink for Events {
+    fn emit(&self, event: Event) {
+        lock(&self.events).push(event);
+    }
+
+    fn picture(&self, shot: Shot) {
+        lock(&self.shots).push(shot);
+    }
+
+    fn store(&self, attachment: &Attachment) -> String {
+        format!("attachments/{}", attachment.name)
+    }
+}

@@ -1,0 +1,124 @@
+//! A session on a fake device, with all built-in tools and more.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::driver::AgentMode;
+use trailblaze_protocol::event::{Origin, TrailRef};
+use trailblaze_protocol::ids::StepId;
+use trailblaze_protocol::outcome::Outcome;
+
+use super::{Events, FakeDriver, args};
+use crate::cx::{Attempt, Cx};
+use crate::dispatch::{Arguments, Call, dispatch};
+use crate::driver::{Description, Driver};
+use crate::events::PicturePolicy;
+use crate::fault::Fault;
+use crate::ids;
+use crate::invocations::Invocations;
+use crate::memory::Memory;
+use crate::registry::{Batch, Registry, Scope};
+use crate::replay::{Ended, Try, replay};
+use crate::secret::Secrets;
+use crate::session::{Parts, Session};
+use crate::tools;
+use crate::trail::Trail;
+
+/// What a lane is made of. Change what the test is about, then open it.
+pub struct Wiring {
+    pub driver: Arc<FakeDriver>,
+    pub batches: Vec<Batch>,
+    pub secrets: Vec<(String, String)>,
+    pub invocations: Arc<Invocations>,
+    pub pictures: PicturePolicy,
+    pub memory: Map<String, Value>,
+}
+
+/// An open session, its record, and one attempt in it.
+pub struct Lane {
+    pub session: Arc<Session>,
+    pub events: Arc<Events>,
+    pub driver: Arc<FakeDriver>,
+    pub attempt: Arc<Attempt>,
+    pub cancel: CancellationToken,
+}
+
+impl Wiring {
+    pub fn new(driver: FakeDriver) -> Wiring {
+        Wiring {
+            driver: driver.share(),
+            batches: tools::batches(),
+            secrets: Vec::new(),
+            invocations: Arc::default(),
+            pictures: PicturePolicy::Off,
+            memory: Map::new(),
+        }
+    }
+
+    pub fn with(mut self, batch: Batch) -> Wiring {
+        self.batches.push(batch);
+        self
+    }
+
+    pub fn remembering(mut self, values: Value) -> Wiring {
+        self.memory = args(values);
+        self
+    }
+
+    pub fn secret(mut self, name: &str, value: &str) -> Wiring {
+        self.secrets.push((name.to_string(), value.to_string()));
+        self
+    }
+
+    pub fn open(self) -> Lane {
+        let registry = Registry::build(1, &self.batches, &scope(self.driver.describe()));
+        assert_eq!(registry.refused, [], "every batch of a test is registered");
+        let events = Arc::new(Events::default());
+        let session = Session::open(Parts {
+            driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
+            registry,
+            events: Arc::clone(&events) as _,
+            secrets: Arc::new(Secrets::new(self.secrets)),
+            invocations: self.invocations,
+            pictures: self.pictures,
+        });
+        let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()));
+        Lane { session, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
+    }
+}
+
+/// What a device alone makes of a session: the built-in toolsets, no target, the agent on the host.
+pub fn scope(device: &Description) -> Scope {
+    Scope {
+        platform: device.platform,
+        driver: device.driver.clone(),
+        agent_mode: AgentMode::Host,
+        toolsets: tools::toolsets(),
+        target: None,
+        groups: Vec::new(),
+        prefixes: Vec::new(),
+        reserved_prefixes: Vec::new(),
+    }
+}
+
+impl Lane {
+    /// The context of a step's own calls.
+    pub fn cx(&self) -> Cx {
+        Cx::for_step(&self.session, &self.attempt, StepId::new("step"), self.cancel.clone())
+    }
+
+    /// Makes a call as a step would.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Outcome, Fault> {
+        let call = Call { tool: tool.to_string(), args: Arguments::Json(args(arguments)), origin: Origin::Step };
+        dispatch(&self.cx(), call).await
+    }
+
+    /// Replays a trail, as its first try, with what it remembers from the start.
+    pub async fn replay(&self, trail: &Trail) -> Ended {
+        let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
+        let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+        let memory = Memory::new(seeds.collect(), Map::new());
+        replay(&self.session, Try { trail, about, number: 1, memory, timeout: None, cancel: self.cancel.clone() }).await
+    }
+}

@@ -1,0 +1,153 @@
+//! A source of tools that are closures.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use trailblaze_protocol::outcome::{Delegate, Outcome};
+
+use crate::cx::Cx;
+use crate::driver::Description;
+use crate::names::Origin;
+use crate::registry::Batch;
+use crate::schema::Schema;
+use crate::source::{SourceError, ToolSource};
+use crate::tool::{Body, Contributor, Tool};
+
+pub struct FakeSource {
+    name: String,
+    origin: Origin,
+    entries: Vec<Entry>,
+    me: Weak<FakeSource>,
+}
+
+type Handler = Box<dyn Fn(Cx, Map<String, Value>) -> BoxFuture<'static, Result<Outcome, SourceError>> + Send + Sync>;
+
+struct Entry {
+    name: String,
+    schema: Value,
+    mark: fn(&mut Tool),
+    handler: Handler,
+}
+
+impl FakeSource {
+    /// A server of `trailblaze.yaml`.
+    pub fn new(name: &str) -> FakeSource {
+        FakeSource::from(name, Origin::ProjectServer)
+    }
+
+    pub fn from(name: &str, origin: Origin) -> FakeSource {
+        FakeSource { name: name.to_string(), origin, entries: Vec::new(), me: Weak::new() }
+    }
+
+    /// A tool that is a closure. It takes any arguments, unless [`taking`](FakeSource::taking) says which.
+    pub fn tool<F, R>(mut self, name: &str, handler: F) -> FakeSource
+    where
+        F: Fn(Cx, Map<String, Value>) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        let handler: Handler = Box::new(move |cx, args| handler(cx, args).map(Ok).boxed());
+        self.entries.push(Entry { name: name.into(), schema: json!({"type": "object"}), mark: |_| {}, handler });
+        self
+    }
+
+    pub fn answering(self, name: &str, outcome: Outcome) -> FakeSource {
+        self.tool(name, move |_, _| std::future::ready(outcome.clone()))
+    }
+
+    /// A tool that answers with delegates.
+    pub fn delegating(self, name: &str, delegates: &[(&str, Value)]) -> FakeSource {
+        let delegates =
+            delegates.iter().map(|(tool, args)| Delegate { tool: tool.to_string(), args: super::args(args.clone()) });
+        self.answering(name, Outcome::delegating(delegates.collect()))
+    }
+
+    /// A tool that calls another and answers what that one answered.
+    pub fn calling(self, name: &str, tool: &'static str, args: Value) -> FakeSource {
+        self.tool(name, move |cx, _| {
+            let args = super::args(args.clone());
+            async move { cx.call(tool, args).await.unwrap_or_else(|fault| Outcome::failed(fault.to_string())) }
+        })
+    }
+
+    pub fn hanging(self, name: &str) -> FakeSource {
+        self.tool(name, |_, _| std::future::pending())
+    }
+
+    pub fn panicking(self, name: &str, message: &'static str) -> FakeSource {
+        self.tool(name, move |_, _| async move { panic!("{message}") })
+    }
+
+    /// A tool whose call ends the source.
+    pub fn dying(mut self, name: &str, evidence: &str) -> FakeSource {
+        let error = SourceError::Died { source_name: self.name.clone(), evidence: evidence.to_string() };
+        let handler: Handler = Box::new(move |_, _| std::future::ready(Err(error.clone())).boxed());
+        self.entries.push(Entry { name: name.into(), schema: json!({"type": "object"}), mark: |_| {}, handler });
+        self
+    }
+
+    /// The schema of the tool that was added last.
+    pub fn taking(mut self, schema: Value) -> FakeSource {
+        self.last().schema = schema;
+        self
+    }
+
+    /// Changes facts about the tool that was added last.
+    pub fn marked(mut self, mark: fn(&mut Tool)) -> FakeSource {
+        self.last().mark = mark;
+        self
+    }
+
+    fn last(&mut self) -> &mut Entry {
+        self.entries.last_mut().expect("a tool was added before")
+    }
+
+    pub fn share(self) -> Arc<FakeSource> {
+        Arc::new_cyclic(|me| FakeSource { me: me.clone(), ..self })
+    }
+
+    /// Its tools, as a session registers them.
+    pub fn batch(self) -> Batch {
+        let source = self.share();
+        Batch { contributor: source.contributor(), tools: source.tools(&source), groups: BTreeMap::new() }
+    }
+
+    fn contributor(&self) -> Contributor {
+        Contributor { label: Arc::from(format!("server {}", self.name)), origin: self.origin }
+    }
+
+    fn tools(&self, me: &Arc<FakeSource>) -> Vec<Tool> {
+        let tool = |entry: &Entry| {
+            let body = Body::Foreign(Arc::clone(me) as Arc<dyn ToolSource>);
+            let mut tool =
+                Tool::new(&entry.name, "A fake.", Schema::new(entry.schema.clone()), self.contributor(), body);
+            (entry.mark)(&mut tool);
+            tool
+        };
+        self.entries.iter().map(tool).collect()
+    }
+}
+
+#[async_trait]
+impl ToolSource for FakeSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn start(&self, _: &Description) -> Result<(), SourceError> {
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Vec<Tool>, SourceError> {
+        let me = self.me.upgrade().expect("a source that is listed was shared");
+        Ok(self.tools(&me))
+    }
+
+    async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
+        let entry = self.entries.iter().find(|entry| entry.name == tool).expect("only listed tools are called");
+        (entry.handler)(cx.clone(), args.clone()).await
+    }
+}

@@ -1,0 +1,356 @@
+//! The one door: what a call leaves in the record, and what becomes of calls that go wrong.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use trailblaze_core::dispatch::{Call, dispatch};
+use trailblaze_core::fault::Fault;
+use trailblaze_core::limits;
+use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button};
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+fn phone() -> FakeDriver {
+    FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])])
+}
+
+fn lane(source: FakeSource) -> Lane {
+    Wiring::new(phone()).with(source.batch()).open()
+}
+
+/// A tool that answers with the arguments it was given.
+fn echo(source: FakeSource) -> FakeSource {
+    source.tool("echo", |_, args| async move { Outcome::success(Value::Object(args).to_string()) })
+}
+
+/// Makes one call, and compares the answer and the record of calls.
+async fn check(lane: &Lane, tool: &str, arguments: Value, answer: Result<&str, &str>, calls: &[&str]) {
+    let given = lane.call(tool, arguments).await;
+    let text = given.map(|outcome| outcome.text).map_err(|fault| fault.to_string());
+    assert_eq!(text, answer.map(str::to_string).map_err(str::to_string));
+    assert_eq!(lane.events.calls(), calls);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_call_is_told_of_with_its_parent_and_origin() {
+    let source = FakeSource::new("acme").tool("login", |cx, _| async move {
+        cx.call("isVisible", args(json!({"id": "pay"}))).await.unwrap();
+        cx.call("tap", args(json!({"id": "pay"}))).await.unwrap();
+        Outcome::delegating(vec![serde_json::from_value(json!({"tool": "eraseText"})).unwrap()])
+    });
+    let lane = lane(source);
+    check(
+        &lane,
+        "login",
+        json!({"who": "Ada"}),
+        Ok(""),
+        &[
+            r#"login {"who":"Ada"} step: ok"#,
+            r#"  isVisible {"id":"pay"} callback: ok"#,
+            r#"  tap {"id":"pay"} callback: ok"#,
+            r#"  eraseText {} delegate: ok"#,
+            r#"    maestro {"commands":[{"eraseText":{"charactersToErase":null}}]} expansion: ok"#,
+        ],
+    )
+    .await;
+    assert_eq!(lane.driver.done(), ["Tap on Button \"Pay\"", "EraseText { count: None }"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_tool_is_the_callers_mistake_and_the_nearest_is_named() {
+    check(
+        &lane(FakeSource::new("acme")),
+        "tapp",
+        json!({}),
+        Err("unknown tool `tapp`; did you mean `tap`?"),
+        &["tapp {} step: exit 3: unknown tool `tapp`; did you mean `tap`?"],
+    )
+    .await;
+    let filtered = FakeSource::new("acme")
+        .answering("swipeLeft", Outcome::default())
+        .marked(|tool| tool.supported_platforms = vec![trailblaze_protocol::driver::Platform::Ios]);
+    let message = "unknown tool `swipeLeft`; server acme offers it, but it is for ios, not android";
+    check(&lane(filtered), "swipeLeft", json!({}), Err(message), &[&format!("swipeLeft {{}} step: exit 3: {message}")])
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
+    let lane = lane(FakeSource::new("acme"));
+    let message = "`inputText`: missing argument `text`; unknown argument `txt`; did you mean `text`?";
+    check(
+        &lane,
+        "inputText",
+        json!({"txt": "Ada"}),
+        Err(message),
+        &[&format!("inputText {{\"txt\":\"Ada\"}} step: exit 3: {message}")],
+    )
+    .await;
+    assert_eq!(lane.driver.done(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_null_for_what_may_be_omitted_counts_as_omitted() {
+    let lane = lane(FakeSource::new("acme"));
+    check(
+        &lane,
+        "tap",
+        json!({"id": "pay", "index": null, "longPress": null}),
+        Ok("tap on Button \"Pay\""),
+        &[r#"tap {"id":"pay","index":null,"longPress":null} step: ok"#],
+    )
+    .await;
+    let missing = lane.call("inputText", json!({"text": null})).await.unwrap_err();
+    assert_eq!(missing.to_string(), "`inputText`: `text`: null is not of type \"string\"");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_written_call_that_is_wrong_names_its_place() {
+    let text =
+        "trail:\n  - step: Pay\n    tools:\n      - tapp: {}\n      - tap: {index: one}\n      - tap: {idd: pay}\n";
+    let (trail, problems) = Trail::read(&Source::new("a.trail.yaml", text));
+    assert_eq!(problems, []);
+    let calls = trail.unwrap().steps[0].tools.clone().unwrap();
+    let lane = lane(FakeSource::new("acme"));
+    let mut messages = Vec::new();
+    for call in &calls {
+        let fault = dispatch(&lane.cx(), Call::written(call, Origin::Step)).await.unwrap_err();
+        assert_eq!(fault.exit(), Exit::Misused);
+        messages.push(fault.to_string());
+    }
+    assert_eq!(
+        messages,
+        [
+            "a.trail.yaml:4:9: unknown tool `tapp`; did you mean `tap`?",
+            "a.trail.yaml:5:22: `one` is not a whole number",
+            "a.trail.yaml:6:9: `tap`: unknown argument `idd`; did you mean `id`?",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_record_keeps_templates_and_the_tool_gets_values() {
+    let lane = Wiring::new(phone())
+        .with(echo(FakeSource::new("acme")).taking(json!({"properties": {"count": {"type": "integer"}}})).batch())
+        .remembering(json!({"who": "Ada", "n": "5"}))
+        .open();
+    check(
+        &lane,
+        "echo",
+        json!({"count": "{{n}}", "text": "Hi ${who}"}),
+        Ok(r#"{"count":5,"text":"Hi Ada"}"#),
+        &[r#"echo {"count":"{{n}}","text":"Hi ${who}"} step: ok"#],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_token_stays_literal_with_one_warning() {
+    let lane = lane(echo(FakeSource::new("acme")));
+    for _ in 0..2 {
+        assert_eq!(lane.call("echo", json!({"a": "{{nobody}}!"})).await.unwrap().text, r#"{"a":"{{nobody}}!"}"#);
+    }
+    assert_eq!(lane.events.warnings(), ["nothing is remembered as `{{nobody}}`; it stays as it is"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
+    let message = "`echo`: `{{args.who}}` names an argument that the trail does not declare";
+    check(
+        &lane(echo(FakeSource::new("acme"))),
+        "echo",
+        json!({"a": "{{args.who}}"}),
+        Err(message),
+        &[&format!("echo {{\"a\":\"{{{{args.who}}}}\"}} step: exit 3: {message}")],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_is_our_bug_and_the_session_goes_on() {
+    let lane = lane(FakeSource::new("acme").panicking("explode", "index 3 of 2"));
+    let message = "this is a bug of Trailblaze: `explode` panicked: index 3 of 2";
+    check(&lane, "explode", json!({}), Err(message), &[&format!("explode {{}} step: exit 70: {message}")]).await;
+    assert!(!lane.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_tool_fails_after_the_idle_limit() {
+    let lane = lane(FakeSource::new("acme").hanging("sleep"));
+    let started = Instant::now();
+    check(
+        &lane,
+        "sleep",
+        json!({}),
+        Ok("`sleep` did not answer in time"),
+        &["sleep {} step: failed: `sleep` did not answer in time"],
+    )
+    .await;
+    assert_eq!(started.elapsed(), limits::CALL_IDLE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_renews_the_limit_up_to_the_hard_cap() {
+    let source = FakeSource::new("acme")
+        .tool("work", |cx, args| async move {
+            for _ in 0..args["minutes"].as_u64().unwrap() {
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                cx.progress("still at it");
+            }
+            Outcome::success("done")
+        })
+        .tool("ask", |cx, _| async move {
+            for _ in 0..5 {
+                tokio::time::sleep(Duration::from_secs(100)).await;
+                cx.call("hasText", args(json!({"text": "Pay"}))).await.unwrap();
+            }
+            Outcome::success("done")
+        });
+    let lane = lane(source);
+    let started = Instant::now();
+    assert_eq!(lane.call("work", json!({"minutes": 9})).await.unwrap(), Outcome::success("done"));
+    assert_eq!(lane.call("ask", json!({})).await.unwrap(), Outcome::success("done"));
+    assert_eq!(started.elapsed(), Duration::from_secs(540 + 500));
+    let started = Instant::now();
+    assert_eq!(
+        lane.call("work", json!({"minutes": 11})).await.unwrap(),
+        Outcome::failed("`work` did not answer in time")
+    );
+    assert_eq!(started.elapsed(), limits::CALL_TOTAL);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_call_beneath_is_a_sign_of_life() {
+    let source = FakeSource::new("acme").hanging("sleep").tool("patient", |cx, _| async move {
+        let answer = cx.call("sleep", args(json!({}))).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Outcome::success(format!("it said: {}", answer.text))
+    });
+    check(
+        &lane(source),
+        "patient",
+        json!({}),
+        Ok("it said: `sleep` did not answer in time"),
+        &["patient {} step: ok", "  sleep {} callback: failed: `sleep` did not answer in time"],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_ends_a_call_and_what_is_beneath_it_after_a_moment() {
+    let source = FakeSource::new("acme").hanging("sleep").calling("outer", "sleep", json!({}));
+    let lane = lane(source);
+    let cancel = lane.cancel.clone();
+    let started = Instant::now();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    });
+    assert_eq!(lane.call("outer", json!({})).await, Err(Fault::Cancelled));
+    assert_eq!(started.elapsed(), Duration::from_secs(1) + limits::CANCEL_GRACE);
+    assert_eq!(lane.events.calls(), ["outer {} step: exit 2: cancelled", "  sleep {} callback: exit 2: cancelled"]);
+    assert_eq!(lane.call("tap", json!({"id": "pay"})).await, Err(Fault::Cancelled));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_its_turn_does_not_run_once_it_is_cancelled() {
+    let lane = lane(echo(FakeSource::new("acme")).hanging("sleep"));
+    let (first, second) = (lane.call("sleep", json!({})), lane.call("echo", json!({})));
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        lane.cancel.cancel();
+    };
+    let (first, second, ()) = tokio::join!(first, second, cancel);
+    assert_eq!((first, second), (Err(Fault::Cancelled), Err(Fault::Cancelled)));
+    assert_eq!(lane.events.calls(), ["sleep {} step: exit 2: cancelled"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_breaks_outside_keeps_its_own_exit_code() {
+    let lost = Wiring::new(phone().with(Mishap::LostAfter(0))).open();
+    let message = "the device was lost: the cable was pulled";
+    check(&lost, "pressBack", json!({}), Err(message), &[&format!("pressBack {{}} step: exit 2: {message}")]).await;
+    let silent = Wiring::new(phone().with(Mishap::Hangs)).open();
+    let message = "the device did not answer in time: pressKey";
+    check(&silent, "pressBack", json!({}), Err(message), &[&format!("pressBack {{}} step: exit 2: {message}")]).await;
+    let refusing = Wiring::new(phone().with(Mishap::Refuses("the screen is locked".into()))).open();
+    check(
+        &refusing,
+        "pressBack",
+        json!({}),
+        Ok("the screen is locked"),
+        &["pressBack {} step: failed: the screen is locked"],
+    )
+    .await;
+    let message = "`acme` died: exit code 3";
+    check(
+        &lane(FakeSource::new("acme").dying("die", "exit code 3")),
+        "die",
+        json!({}),
+        Err(message),
+        &[&format!("die {{}} step: exit 2: {message}")],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_element_that_comes_later_is_waited_for() {
+    let pages = [Page::new("empty", []), Page::new("home", [button("pay", "Pay")])];
+    let driver = FakeDriver::new("android/one", pages).later(Duration::from_secs(3), "home");
+    let lane = Wiring::new(driver).open();
+    let started = Instant::now();
+    assert_eq!(lane.call("isVisible", json!({"id": "pay"})).await.unwrap(), Outcome::value("false", json!(false)));
+    assert!(!lane.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
+    assert_eq!(started.elapsed(), Duration::from_secs(3));
+    let missing = lane.call("assertVisible", json!({"text": "Thanks"})).await.unwrap();
+    assert_eq!(missing.variant, Variant::AssertionFailed);
+    assert_eq!(started.elapsed(), Duration::from_secs(8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_fits_wherever_a_text_does() {
+    let schema = json!({"properties": {
+        "pin": {"type": "string", "pattern": "^[0-9]{4}$", "maxLength": 4}, "n": {"type": "integer"}
+    }});
+    let source = echo(FakeSource::new("acme")).taking(schema);
+    let lane = Wiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
+    assert_eq!(lane.call("echo", json!({"pin": "{{PIN}}"})).await.unwrap().text, r#"{"pin":"{{PIN}}"}"#);
+    for arguments in [json!({"pin": "{{KEY}}"}), json!({"n": "{{PIN}}"})] {
+        assert_eq!(lane.call("echo", arguments).await.unwrap_err().exit(), Exit::Misused);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_tool_that_ends_by_itself_gets_its_answer_told() {
+    let source = FakeSource::new("acme").tool("careful", |cx, _| async move {
+        cx.cancel.cancelled().await;
+        tokio::time::sleep(limits::CANCEL_GRACE / 2).await;
+        Outcome::failed("stopped half way")
+    });
+    let lane = lane(source);
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        lane.cancel.cancel();
+    };
+    let careful =
+        check(&lane, "careful", json!({}), Ok("stopped half way"), &["careful {} step: failed: stopped half way"]);
+    tokio::join!(careful, cancel);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_side_by_side_beneath_one_call_all_reach_the_device() {
+    let source = FakeSource::new("acme").tool("many", |cx, _| async move {
+        let tap = || cx.call("tap", args(json!({"id": "pay"})));
+        let answers = futures::future::join_all((0..20).map(|_| tap())).await;
+        Outcome::success(
+            answers.iter().filter(|answer| answer.as_ref().is_ok_and(|done| !done.is_error())).count().to_string(),
+        )
+    });
+    let lane = lane(source);
+    assert_eq!(lane.call("many", json!({})).await.unwrap().text, "20");
+    assert_eq!(lane.driver.done(), vec!["Tap on Button \"Pay\""; 20]);
+}

@@ -1,0 +1,76 @@
+//! What an attempt remembers.
+
+use serde_json::{Value, json};
+use trailblaze_core::cx::Attempt;
+use trailblaze_core::ids;
+use trailblaze_core::memory::Memory;
+use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, label};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
+
+fn changes(set: Value, deleted: &[&str]) -> MemoryChanges {
+    MemoryChanges { set: args(set), deleted: deleted.iter().map(ToString::to_string).collect() }
+}
+
+fn lane() -> Lane {
+    let memory = changes(json!({"total": 5, "who": "Ada"}), &["old"]);
+    let source = FakeSource::new("acme")
+        .answering("learn", Outcome { memory: memory.clone(), ..Outcome::default() })
+        .answering("learnAndFail", Outcome { memory, ..Outcome::failed("no") })
+        .answering(
+            "learnAndDelegate",
+            Outcome {
+                memory: changes(json!({"who": "Grace"}), &[]),
+                ..serde_json::from_value(json!({
+                    "variant": "success",
+                    "delegates": [{"tool": "remember", "args": {"variable": "greeting", "value": "Hi {{who}}"}}],
+                }))
+                .unwrap()
+            },
+        );
+    let phone = FakeDriver::new("android/one", [Page::new("home", [label("total", "12.50")])]);
+    Wiring::new(phone).with(source.batch()).remembering(json!({"old": "x"})).open()
+}
+
+/// Makes calls, and compares what is remembered in the end.
+async fn check(lane: &Lane, calls: &[(&str, Value)], expected: Value) {
+    for (tool, arguments) in calls {
+        lane.call(tool, arguments.clone()).await.unwrap();
+    }
+    assert_eq!(Value::Object(lane.attempt.memory().values().clone()), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_count_when_the_call_succeeds() {
+    check(&lane(), &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
+    check(&lane(), &[("learnAndFail", json!({}))], json!({"old": "x"})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn later_calls_see_them_and_so_do_delegates() {
+    check(
+        &lane(),
+        &[("learn", json!({})), ("remember", json!({"variable": "text", "value": "{{who}} owes {{total}}"}))],
+        json!({"total": 5, "who": "Ada", "text": "Ada owes 5"}),
+    )
+    .await;
+    check(&lane(), &[("learnAndDelegate", json!({}))], json!({"old": "x", "who": "Grace", "greeting": "Hi Grace"}))
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_built_in_tools_remember_and_forget() {
+    check(
+        &lane(),
+        &[("rememberElementText", json!({"variable": "sum", "id": "total"})), ("forget", json!({"variable": "old"}))],
+        json!({"sum": "12.50"}),
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_attempt_sees_nothing_of_it() {
+    let mut lane = lane();
+    check(&lane, &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
+    lane.attempt = Attempt::new(ids::attempt(), Memory::default());
+    check(&lane, &[("remember", json!({"variable": "a", "value": "{{who}}"}))], json!({"a": "{{who}}"})).await;
+}

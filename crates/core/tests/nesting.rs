@@ -1,0 +1,233 @@
+//! Calls beneath calls: how deep, how many, in circles, and what delegating tools may do.
+
+use serde_json::{Value, json};
+use trailblaze_core::cx::Cx;
+use trailblaze_core::limits;
+use trailblaze_core::registry::Batch;
+use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button};
+use trailblaze_core::tool_files::{FileTool, read};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
+
+fn lane(batches: impl IntoIterator<Item = Batch>) -> Lane {
+    let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay"), button("help", "Help")])]);
+    batches.into_iter().fold(Wiring::new(phone), Wiring::with).open()
+}
+
+/// A YAML tool that may be given `salt`.
+fn yaml(id: &str, calls: &str) -> Batch {
+    let parameters = "[{name: salt, type: string, required: false}]";
+    let text = format!("id: {id}\ndescription: A tool.\nparameters: {parameters}\ntools: {calls}\n");
+    match read(&Source::new(format!("{id}.yaml"), text)) {
+        (Some(FileTool::Own(batch)), _) => *batch,
+        (_, problems) => panic!("{problems:?}"),
+    }
+}
+
+fn delegate(tool: &str, arguments: Value) -> Delegate {
+    Delegate { tool: tool.into(), args: args(arguments) }
+}
+
+/// Makes one call, and compares its answer, the record of calls, and what the device was told.
+async fn check(lane: &Lane, tool: &str, text: &str, calls: &[&str], done: &[&str]) {
+    let outcome = lane.call(tool, json!({})).await.unwrap();
+    assert_eq!((outcome.text.as_str(), lane.events.calls(), lane.driver.done()), (text, owned(calls), owned(done)));
+}
+
+fn owned(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn delegates_run_in_order_and_to_any_depth() {
+    let source = FakeSource::new("acme")
+        .delegating("checkout", &[("open", json!({})), ("tap", json!({"id": "help"}))])
+        .delegating("open", &[("tap", json!({"id": "pay"}))]);
+    check(
+        &lane([source.batch()]),
+        "checkout",
+        "",
+        &[
+            "checkout {} step: ok",
+            "  open {} delegate: ok",
+            r#"    tap {"id":"pay"} delegate: ok"#,
+            r#"  tap {"id":"help"} delegate: ok"#,
+        ],
+        &["Tap on Button \"Pay\"", "Tap on Button \"Help\""],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_failing_delegate_fails_the_call() {
+    let source = FakeSource::new("acme")
+        .delegating("checkout", &[("refuse", json!({})), ("tap", json!({"id": "pay"}))])
+        .answering("refuse", Outcome::failed("no money"));
+    check(
+        &lane([source.batch()]),
+        "checkout",
+        "its delegate `refuse` failed: no money",
+        &["checkout {} step: failed: its delegate `refuse` failed: no money", "  refuse {} delegate: failed: no money"],
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delegate_that_does_not_exist_fails_the_tool_that_asked_for_it() {
+    let source = FakeSource::new("acme").delegating("checkout", &[("tapp", json!({}))]);
+    check(
+        &lane([source.batch()]),
+        "checkout",
+        "its delegate `tapp` failed: unknown tool `tapp`; did you mean `tap`?",
+        &[
+            "checkout {} step: failed: its delegate `tapp` failed: unknown tool `tapp`; did you mean `tap`?",
+            "  tapp {} delegate: exit 3: unknown tool `tapp`; did you mean `tap`?",
+        ],
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn delegates_of_an_error_are_ignored() {
+    let outcome = Outcome { delegates: vec![delegate("pressBack", json!({}))], ..Outcome::failed("broken") };
+    let source = FakeSource::new("acme").answering("checkout", outcome);
+    check(&lane([source.batch()]), "checkout", "broken", &["checkout {} step: failed: broken"], &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_ask_for_so_many_delegates_and_no_more() {
+    let many = |n: usize| Outcome::delegating(vec![delegate("hasText", json!({"text": "Pay"})); n]);
+    let source = FakeSource::new("acme")
+        .answering("most", many(limits::DELEGATES))
+        .answering("tooMany", many(limits::DELEGATES + 1));
+    let lane = lane([source.batch()]);
+    assert!(!lane.call("most", json!({})).await.unwrap().is_error());
+    assert_eq!(
+        lane.call("tooMany", json!({})).await.unwrap(),
+        Outcome::failed("the answer asks for 201 delegates; the limit is 200")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delegating_tool_may_look_but_not_act() {
+    let source = FakeSource::new("acme")
+        .tool("checkout", |cx, _| async move {
+            let sees = cx.call("isVisible", args(json!({"id": "pay"}))).await.unwrap();
+            assert_eq!(sees.structured, Some(json!(true)));
+            cx.call("tap", args(json!({"id": "pay"}))).await.unwrap()
+        })
+        .marked(|tool| tool.is_delegating = true);
+    let message = "`checkout` is a delegating tool and may not act by itself; return `tap` as a delegate instead";
+    check(
+        &lane([source.batch()]),
+        "checkout",
+        message,
+        &[
+            &format!("checkout {{}} step: failed: {message}"),
+            r#"  isVisible {"id":"pay"} callback: ok"#,
+            &format!("  tap {{\"id\":\"pay\"}} callback: failed: {message}"),
+        ],
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delegating_tool_may_not_act_through_another_tool_either() {
+    let source = FakeSource::new("acme")
+        .calling("checkout", "lookFirst", json!({}))
+        .marked(|tool| tool.is_delegating = true)
+        .calling("lookFirst", "tap", json!({"id": "pay"}))
+        .marked(|tool| tool.kind = trailblaze_protocol::event::ToolKind::Query);
+    let lane = lane([source.batch()]);
+    let outcome = lane.call("checkout", json!({})).await.unwrap();
+    assert_eq!(
+        outcome.text,
+        "`checkout` is a delegating tool and may not act by itself; return `tap` as a delegate instead"
+    );
+    assert_eq!(lane.driver.done(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cycle_is_named() {
+    let source =
+        FakeSource::new("acme").delegating("a", &[("b", json!({"x": 1}))]).delegating("b", &[("a", json!({}))]);
+    let message = "a cycle of calls: a → b → a";
+    check(
+        &lane([source.batch()]),
+        "a",
+        &format!("its delegate `b` failed: its delegate `a` failed: {message}"),
+        &[
+            &format!("a {{}} step: failed: its delegate `b` failed: its delegate `a` failed: {message}"),
+            &format!("  b {{\"x\":1}} delegate: failed: its delegate `a` failed: {message}"),
+            &format!("    a {{}} delegate: failed: {message}"),
+        ],
+        &[],
+    )
+    .await;
+    let lane = lane([yaml("first", "[{second: {}}]"), yaml("second", "[{first: {}}]")]);
+    let text = lane.call("first", json!({})).await.unwrap().text;
+    assert!(text.ends_with("a cycle of calls: first → second → first"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_counter_bounds_the_depth_of_delegates_expansions_and_callbacks() {
+    // Each round goes through all three ways of calling, salted so that it is no cycle.
+    let salt = |cx: &Cx| args(json!({"salt": cx.call_id().map(ToString::to_string)}));
+    let source = FakeSource::new("acme")
+        .tool("callBack", move |cx, _| async move { cx.call("expand", salt(&cx)).await.unwrap() })
+        .tool("delegate", move |cx, _| async move {
+            Outcome::delegating(vec![Delegate { tool: "callBack".into(), args: salt(&cx) }])
+        });
+    let lane = lane([source.batch(), yaml("expand", "[{delegate: {salt: '{{salt}}'}}]")]);
+    assert!(lane.call("callBack", json!({})).await.unwrap().is_error());
+    let depths: Vec<usize> =
+        lane.events.calls().iter().map(|line| (line.len() - line.trim_start().len()) / 2).collect();
+    // Depth 16 ran; the call that would have been the 17th was refused.
+    assert_eq!(depths, (0..=limits::CALL_DEPTH).collect::<Vec<_>>());
+    let last = lane.events.calls().pop().unwrap();
+    assert!(last.contains("calls nest deeper than 16: "), "{last}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_calls_itself_meets_the_depth_limit() {
+    let source = FakeSource::new("acme").calling("again", "again", json!({}));
+    let text = lane([source.batch()]).call("again", json!({})).await.unwrap().text;
+    assert_eq!(text, format!("calls nest deeper than 16: again{}", " ← again".repeat(limits::CALL_DEPTH)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_top_level_call_may_cause_so_many_calls_and_no_more() {
+    let source = FakeSource::new("acme").tool("poll", |cx, _| async move {
+        let mut n_answered = 0;
+        loop {
+            let answer = cx.call("hasText", args(json!({"text": "Pay"}))).await.unwrap();
+            if answer.is_error() {
+                return Outcome::success(format!("{n_answered}: {}", answer.text));
+            }
+            n_answered += 1;
+        }
+    });
+    let lane = lane([source.batch()]);
+    for _ in 0..2 {
+        let text = lane.call("poll", json!({})).await.unwrap().text;
+        assert_eq!(text, "1000: `poll` made more than 1000 calls");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fatal_error_stays_fatal_on_its_way_up() {
+    let source = FakeSource::new("acme")
+        .answering("die", Outcome::error(Variant::FatalError, "no such account"))
+        .delegating("asks", &[("die", json!({}))]);
+    let lane = lane([source.batch(), yaml("expands", "[{asks: {}}]"), yaml("outer", "[{expands: {}}]")]);
+    assert_eq!(
+        lane.call("outer", json!({})).await.unwrap(),
+        Outcome::error(
+            Variant::FatalError,
+            "its call of `expands` failed: its call of `asks` failed: its delegate `die` failed: no such account"
+        )
+    );
+}

@@ -1,0 +1,185 @@
+//! Who goes first, and who may call back: order within a session, and no mixing between sessions.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::json;
+use trailblaze_core::fault::Fault;
+use trailblaze_core::invocations::{Invocations, Refused};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button};
+use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
+
+fn device(id: &str) -> FakeDriver {
+    FakeDriver::new(id, [Page::new("home", [button("pay", "Pay")])])
+}
+
+/// Two sessions of one run: they share the calls in flight and nothing else.
+fn two_lanes(source: impl Fn() -> FakeSource) -> (Lane, Lane) {
+    let invocations = Arc::new(Invocations::default());
+    let open = |id: &str| {
+        let mut wiring = Wiring::new(device(id)).with(source().batch());
+        wiring.invocations = Arc::clone(&invocations);
+        wiring.open()
+    };
+    (open("android/one"), open("android/two"))
+}
+
+/// A source whose tool `whoAmI` tells the id of its own call to whoever holds the slot.
+fn telling(slot: &Arc<Mutex<Option<CallId>>>) -> FakeSource {
+    let slot = Arc::clone(slot);
+    FakeSource::new("acme").tool("whoAmI", move |cx, _| {
+        *slot.lock().unwrap() = cx.call_id().cloned();
+        async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Outcome::default()
+        }
+    })
+}
+
+/// Looks for a call in flight as a caller would who also names a session and a device.
+fn check(lane: &Lane, call: &CallId, session: &SessionId, device: &str, expected: Result<(), &str>) {
+    let found = lane.session.invocations.find(call, Some(session), Some(&DeviceId::new(device)));
+    assert_eq!(found.map(|_| ()).map_err(|refused| refused.to_string()), expected.map_err(str::to_string));
+}
+
+#[tokio::test(start_paused = true)]
+async fn top_level_calls_are_first_in_first_out() {
+    // The earlier a call comes, the longer it takes.
+    let source = FakeSource::new("acme").tool("work", |cx, args| async move {
+        let n = args["n"].as_u64().unwrap();
+        tokio::time::sleep(Duration::from_secs(20 - n)).await;
+        cx.call("inputText", trailblaze_core::testing::args(json!({"text": n.to_string(), "hideKeyboardAfter": false})))
+            .await
+            .unwrap()
+    });
+    let lane = Wiring::new(device("android/one")).with(source.batch()).open();
+    join_all((0..10).map(|n| lane.call("work", json!({"n": n})))).await;
+    let expected: Vec<String> = (0..10).map(|n| format!("InputText {{ text: \"{n}\" }}")).collect();
+    assert_eq!(lane.driver.done(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_beneath_the_running_call_never_queues_behind_it() {
+    let source = FakeSource::new("acme")
+        .tool("outer", |cx, _| async move {
+            // The call that waits for its turn must not get between these two.
+            cx.call("inner", args(json!({}))).await.unwrap();
+            cx.call("pressBack", args(json!({}))).await.unwrap()
+        })
+        .delegating("inner", &[("tap", json!({"id": "pay"}))]);
+    let lane = Wiring::new(device("android/one")).with(source.batch()).open();
+    let (outer, waiting) = tokio::join!(lane.call("outer", json!({})), lane.call("pressHome", json!({})));
+    assert!(!outer.unwrap().is_error() && !waiting.unwrap().is_error());
+    assert_eq!(lane.driver.done(), ["Tap on Button \"Pay\"", "PressKey { key: Back }", "PressKey { key: Home }"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_sessions_never_mix_devices_or_memory() {
+    let source = || {
+        FakeSource::new("acme").tool("work", |cx, arguments| async move {
+            let text = arguments["text"].as_str().unwrap().to_string();
+            let n = text.len() as u64 % 3;
+            tokio::time::sleep(Duration::from_millis(n)).await;
+            let typed = json!({"text": text, "hideKeyboardAfter": false});
+            cx.call("inputText", args(typed)).await.unwrap();
+            let set = args(json!({"last": text, "device": cx.session.device.description().id}));
+            Outcome { memory: MemoryChanges { set, deleted: vec![] }, ..Outcome::default() }
+        })
+    };
+    let (one, two) = two_lanes(source);
+    let calls = |lane: &'static str, to: Arc<Lane>| async move {
+        let calls = (0..50).map(|n| {
+            let to = Arc::clone(&to);
+            async move { to.call("work", json!({"text": format!("{lane}{n}")})).await.unwrap() }
+        });
+        join_all(calls).await
+    };
+    let (one, two) = (Arc::new(one), Arc::new(two));
+    tokio::join!(calls("one", Arc::clone(&one)), calls("two", Arc::clone(&two)));
+    for (name, lane) in [("one", one), ("two", two)] {
+        let expected: Vec<String> = (0..50).map(|n| format!("InputText {{ text: \"{name}{n}\" }}")).collect();
+        assert_eq!(lane.driver.done(), expected);
+        let remembered = json!({"last": format!("{name}49"), "device": format!("android/{name}")});
+        assert_eq!(*lane.attempt.memory().values(), args(remembered));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_flight_is_found_by_its_id_and_nobody_elses_session_or_device_will_do() {
+    let slot = Arc::new(Mutex::new(None));
+    let (one, two) = two_lanes(|| telling(&slot));
+    let look = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let call = slot.lock().unwrap().clone().unwrap();
+        check(&two, &call, &one.session.id, "android/one", Ok(()));
+        check(
+            &one,
+            &call,
+            &two.session.id,
+            "android/one",
+            Err(&format!("The invocation {call} belongs to another session.")),
+        );
+        check(
+            &one,
+            &call,
+            &one.session.id,
+            "android/two",
+            Err(&format!("The invocation {call} belongs to another device.")),
+        );
+        let unknown = CallId::new("c-guessed");
+        check(
+            &one,
+            &unknown,
+            &one.session.id,
+            "android/one",
+            Err("Unknown invocation ID: c-guessed. The tool call may have completed or timed out."),
+        );
+        let parent = one.session.invocations.find(&call, None, None).unwrap();
+        parent.call("tap", args(json!({"id": "pay"}))).await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(one.call("whoAmI", json!({})), look);
+    assert!(!answer.unwrap().is_error());
+    assert_eq!(one.events.calls(), ["whoAmI {} step: ok", r#"  tap {"id":"pay"} callback: ok"#]);
+    assert_eq!((one.driver.done().len(), two.driver.done().len()), (1, 0));
+    let call = slot.lock().unwrap().clone().unwrap();
+    assert_eq!(one.session.invocations.find(&call, None, None).err(), Some(Refused::Unknown(call)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_is_gone_however_the_call_ended() {
+    let source = FakeSource::new("acme")
+        .answering("succeed", Outcome::default())
+        .answering("fail", Outcome::failed("no"))
+        .panicking("explode", "boom")
+        .dying("die", "exit code 3")
+        .hanging("sleep")
+        .calling("nest", "sleep", json!({}));
+    let lane = Wiring::new(device("android/one")).with(source.batch()).open();
+    for tool in ["succeed", "fail", "explode", "die", "nobody", "sleep", "nest"] {
+        let _ = lane.call(tool, json!({})).await;
+        assert!(lane.session.invocations.is_empty(), "{tool}");
+    }
+    // Nobody waits for the answer any more.
+    let gave_up = tokio::time::timeout(Duration::from_secs(1), lane.call("nest", json!({}))).await;
+    assert!(gave_up.is_err() && lane.session.invocations.is_empty());
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(lane.session.invocations.len(), 2);
+        lane.cancel.cancel();
+    };
+    let (answer, ()) = tokio::join!(lane.call("nest", json!({})), cancel);
+    assert_eq!(answer, Err(Fault::Cancelled));
+    assert!(lane.session.invocations.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_late_learns_that_the_call_is_over() {
+    let slot = Arc::new(Mutex::new(None));
+    let lane = Wiring::new(device("android/one")).with(telling(&slot).batch()).open();
+    lane.call("whoAmI", json!({})).await.unwrap();
+    let call = slot.lock().unwrap().clone().unwrap();
+    let message = format!("Unknown invocation ID: {call}. The tool call may have completed or timed out.");
+    check(&lane, &call, &lane.session.id, "android/one", Err(&message));
+}

@@ -1,0 +1,389 @@
+//! A trail on a device: verdicts, retries, skips, classifiers, secrets.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trailblaze_core::events::PicturePolicy;
+use trailblaze_core::preflight::preflight;
+use trailblaze_core::record;
+use trailblaze_core::replay::Ended;
+use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button, field, label};
+use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::event::{Event, Failure, Moment, Plan, Verdict};
+use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
+
+fn shop() -> FakeDriver {
+    let pages = [
+        Page::new("home", [button("pay", "Pay"), label("total", "12.50")]),
+        Page::new("done", [label("message", "Thanks")]),
+    ];
+    FakeDriver::new("android/one", pages).link("pay", "done")
+}
+
+fn trail(text: &str) -> Trail {
+    let (trail, problems) = Trail::read(&Source::new("a.trail.yaml", text));
+    assert_eq!(problems, []);
+    trail.unwrap()
+}
+
+/// Replays a trail, and compares how it ended and what the device was told.
+async fn check(lane: &Lane, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> Ended {
+    let ended = lane.replay(&trail(text)).await;
+    assert_eq!((ended.verdict, ended.message.as_str()), (verdict, message));
+    assert_eq!(lane.driver.done(), done);
+    ended
+}
+
+fn failure(lane: &Lane) -> Failure {
+    let failure = lane.events.all().into_iter().find_map(|event| match event {
+        Event::AttemptEnded { failure, .. } => failure,
+        _ => None,
+    });
+    *failure.unwrap()
+}
+
+fn plans(lane: &Lane) -> Vec<Plan> {
+    let plan = |event| match event {
+        Event::StepStarted { plan, .. } => Some(plan),
+        _ => None,
+    };
+    lane.events.all().into_iter().filter_map(plan).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trail_passes_step_by_step_from_its_trailhead() {
+    let lane = Wiring::new(shop()).open();
+    check(
+        &lane,
+        "trailhead:
+  step: Open the shop
+  recording: {android: {launchApp: {appId: com.example}}}
+trail:
+  - step: Pay
+    recording: {android: [{tap: {id: pay}}]}
+  - verify: Thanks are shown
+    tools: [{assertVisible: {text: Thanks}}]
+",
+        Verdict::Passed,
+        "",
+        &["LaunchApp { app: \"com.example\", mode: Reinstall }", "Tap on Button \"Pay\""],
+    )
+    .await;
+    let recording = || Plan::Recording { classifier: "android".into() };
+    assert_eq!(plans(&lane), [recording(), recording(), Plan::Authored]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_false_assertion_fails_the_trail_and_says_what_was_expected_and_seen() {
+    let lane = Wiring::new(shop()).open();
+    let text = "trail:
+  - verify: The total is shown
+    tools: [{assertVisible: {id: total, expectedText: '13.00'}}]
+  - step: Pay
+    tools: [{tap: {id: pay}}]
+";
+    let saw = "expected id \"total\" with the text \"13.00\", saw the text \"12.50\"";
+    let message = format!("step 1 \"The total is shown\": `assertVisible` failed: {saw}");
+    check(&lane, text, Verdict::Failed, &message, &[]).await;
+    let failure = failure(&lane);
+    assert_eq!(
+        (failure.tool.as_deref(), failure.expected.as_deref(), failure.saw.as_deref(), failure.message.as_str()),
+        (Some("assertVisible"), Some("id \"total\" with the text \"13.00\""), Some("the text \"12.50\""), saw)
+    );
+    assert!(failure.step.is_some_and(|step| step.as_str().ends_with("/0.1")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_is_tried_again_with_the_memory_it_had_and_only_the_last_try_is_recorded() {
+    let tries = AtomicUsize::new(0);
+    let source = FakeSource::new("acme").tool("flaky", move |cx, _| {
+        let n = tries.fetch_add(1, Ordering::Relaxed);
+        async move {
+            assert_eq!(*cx.attempt.memory().values(), args(json!({"before": "x", "n": "first"})));
+            if n < 2 { Outcome::failed(format!("try {n}")) } else { Outcome::default() }
+        }
+    });
+    let text = "trail:
+  - step: Prepare
+    tools: [{remember: {variable: before, value: x}}, {remember: {variable: n, value: first}}]
+  - step: Try
+    tools: [{flaky: {}}, {remember: {variable: n, value: 'again'}}]
+    maxRetries: 2
+";
+    let lane = Wiring::new(shop()).with(source.batch()).open();
+    let ended = check(&lane, text, Verdict::Passed, "", &[]).await;
+    assert_eq!(
+        lane.events.warnings(),
+        [
+            "try 1 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 0",
+            "try 2 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 1"
+        ]
+    );
+    let steps = record::fold(&ended.attempt, &lane.events.all());
+    let calls: Vec<Value> = steps.into_iter().flat_map(|step| step.calls).collect();
+    assert_eq!(calls[2..], [json!({"flaky": {}}), json!({"remember": {"variable": "n", "value": "again"}})]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_failed_try_remembered_is_forgotten() {
+    let tries = AtomicUsize::new(0);
+    let source = FakeSource::new("acme")
+        .answering(
+            "learn",
+            Outcome { memory: MemoryChanges { set: args(json!({"seen": 1})), deleted: vec![] }, ..Outcome::default() },
+        )
+        .tool("flaky", move |_, _| {
+            let n = tries.fetch_add(1, Ordering::Relaxed);
+            async move { if n == 0 { Outcome::failed("no") } else { Outcome::default() } }
+        });
+    let text = "trail:
+  - step: Try
+    tools: [{assertNotEquals: {actual: '{{seen}}', expected: '1'}}, {learn: {}}, {flaky: {}}]
+    maxRetries: 1
+";
+    check(&Wiring::new(shop()).with(source.batch()).open(), text, Verdict::Passed, "", &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_try_does_not_repeat_the_warnings_of_an_earlier_one() {
+    let text = "trail:
+  - step: Try
+    tools: [{assertEquals: {actual: '{{nobody}}', expected: x}}]
+    maxRetries: 1
+";
+    let lane = Wiring::new(shop()).open();
+    lane.replay(&trail(text)).await;
+    let unknown = lane.events.warnings().into_iter().filter(|text| text.starts_with("nothing is remembered"));
+    assert_eq!(unknown.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fatal_error_is_not_tried_again() {
+    let source = FakeSource::new("acme").answering("die", Outcome::error(Variant::FatalError, "no account"));
+    let text = "trail:\n  - step: Try\n    tools: [{die: {}}]\n    maxRetries: 3\n";
+    let lane = Wiring::new(shop()).with(source.batch()).open();
+    check(&lane, text, Verdict::Failed, "step 1 \"Try\": `die` failed: no account", &[]).await;
+    assert_eq!(lane.events.calls().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trail_is_skipped_where_it_says_so() {
+    let text = |reason: &str| {
+        format!(
+            "config:\n  skip: {{android: {reason}, android-phone: 'no camera'}}\ntrail:\n  - step: Pay\n    tools: [{{tap: {{id: pay}}}}]\n"
+        )
+    };
+    check(&Wiring::new(shop()).open(), &text("broken"), Verdict::Skipped, "no camera", &[]).await;
+    let blank = text("broken").replace("'no camera'", "' '");
+    check(&Wiring::new(shop()).open(), &blank, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_closest_classifier_is_replayed_and_an_empty_list_does_nothing() {
+    let text = "trail:
+  - step: Pay
+    recording:
+      android: [{pressBack: {}}]
+      android-phone: [{tap: {id: pay}}]
+      android-tablet: [{pressHome: {}}]
+  - step: Wait
+    recording: {android: [], ios: [{pressBack: {}}]}
+";
+    let lane = Wiring::new(shop()).open();
+    check(&lane, text, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
+    let recording = |classifier: &str| Plan::Recording { classifier: classifier.into() };
+    assert_eq!(plans(&lane), [recording("android-phone"), recording("android")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_without_a_recording_needs_a_model_and_preflight_says_which() {
+    let text = "trail:
+  - step: Pay
+    recording: {android: [{tap: {id: pay}}]}
+  - step: Judge the colours
+    recording: {ios: []}
+";
+    let lane = Wiring::new(shop()).open();
+    let lineage = lineage(&["android".into(), "phone".into()]);
+    let problems: Vec<String> =
+        preflight(&trail(text), &lane.session.registry(), &lineage).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "a.trail.yaml:4:11: the step needs a model: it has neither `tools` nor a recording for android-phone (record it once, for example in `trailblaze shell`, or write its `tools:`)"
+        ]
+    );
+    let message =
+        "step 2 \"Judge the colours\": it has no recording for this device, and there is no model to carry it out";
+    check(&lane, text, Verdict::Misused, message, &["Tap on Button \"Pay\""]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only() {
+    let text = "trail:
+  - step: Pay
+    recording:
+      android: [{tapp: {}}, {tap: {index: first}}, {inputText: {}}, {tap: {index: '{{n}}', id: x}}]
+      ios: [{nobody: {}}]
+";
+    let lane = Wiring::new(shop()).open();
+    let problems: Vec<String> = preflight(&trail(text), &lane.session.registry(), &["android".into()])
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        problems,
+        [
+            "a.trail.yaml:4:18: unknown tool `tapp` (did you mean `tap`?)",
+            "a.trail.yaml:4:43: `first` is not a whole number",
+            "a.trail.yaml:4:53: `inputText` lacks the argument `text`",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_is_lost_is_an_error_of_the_environment() {
+    let text =
+        "trail:\n  - step: Pay\n    tools: [{pressBack: {}}, {pressBack: {}}, {pressHome: {}}]\n    maxRetries: 5\n";
+    let lane = Wiring::new(shop().with(Mishap::LostAfter(1))).open();
+    let message = "step 1 \"Pay\": the device was lost: the cable was pulled";
+    check(&lane, text, Verdict::Errored, message, &["PressKey { key: Back }"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_trail_ends_as_cancelled() {
+    let lane = Wiring::new(shop()).open();
+    let text = "trail:\n  - step: Wait\n    tools: [{wait: {timeToWaitInSeconds: 60}}]\n  - step: Pay\n    tools: [{tap: {id: pay}}]\n";
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        lane.cancel.cancel();
+    };
+    tokio::join!(check(&lane, text, Verdict::Cancelled, "step 1 \"Wait\": cancelled", &[]), cancel);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pictures_are_taken_as_asked_for() {
+    let text = "trail:\n  - step: Fail\n    tools: [{tap: {id: pay}}, {assertVisible: {id: pay}}]\n";
+    for (policy, expected) in [
+        (PicturePolicy::Off, &[][..]),
+        (PicturePolicy::Failure, &[Moment::Failure]),
+        (PicturePolicy::Step, &[Moment::Before, Moment::Failure]),
+        (PicturePolicy::Action, &[Moment::Before, Moment::Before, Moment::Failure]),
+    ] {
+        let mut wiring = Wiring::new(shop());
+        wiring.pictures = policy;
+        let lane = wiring.open();
+        assert_eq!(lane.replay(&trail(text)).await.verdict, Verdict::Failed);
+        assert_eq!(lane.events.shots().iter().map(|shot| shot.moment).collect::<Vec<_>>(), expected, "{policy:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_reaches_the_device_and_nobody_else() {
+    // Digits also stand in times and places.
+    for canary in ["canary-4711-value", "1000000", "8000"] {
+        let source = FakeSource::new("acme").tool("echo", |cx, args| async move {
+            let given = Value::Object(args);
+            let remembered = Value::Object(cx.attempt.memory().values().clone());
+            assert_eq!(given, json!({"a": "{{PIN}}", "b": "x {{PIN}}", "c": "{{PIN}}"}));
+            assert_eq!(remembered, json!({"typed": "{{PIN}}"}));
+            Outcome::value(given.to_string(), given)
+        });
+        let text = "trail:
+  - step: Log in
+    tools:
+      - inputText: {text: '{{PIN}}', hideKeyboardAfter: false}
+      - captureScreen: {}
+      - rememberElementText: {variable: typed, id: pin}
+      - echo: {a: '{{PIN}}', b: 'x {{typed}}', c: '${PIN}'}
+      - dumpMemory: {}
+      - wait: {}
+      - assertVisible: {text: '{{PIN}}'}
+      - assertVisible: {id: pin, expectedText: other}
+";
+        let phone = FakeDriver::new("android/one", [Page::new("home", [label("title", "PIN"), field("pin")])]);
+        let mut wiring = Wiring::new(phone).with(source.batch()).secret("PIN", canary);
+        wiring.pictures = PicturePolicy::Action;
+        let lane = wiring.open();
+        let ended = lane.replay(&trail(text)).await;
+        assert_eq!(lane.driver.done(), [format!("InputText {{ text: \"{canary}\" }}")]);
+        assert_eq!(ended.verdict, Verdict::Failed, "{}", ended.message);
+        let everything: Vec<String> = lane
+            .events
+            .all()
+            .iter()
+            .map(|event| without_numbers(serde_json::to_value(event).unwrap()).to_string())
+            .chain(lane.events.shots().into_iter().map(|shot| shot.tree))
+            .chain([ended.message])
+            .collect();
+        let leaks: Vec<&String> = everything.iter().filter(|text| text.contains(canary)).collect();
+        assert!(leaks.is_empty(), "{canary} in {leaks:#?}");
+        let last = lane.events.shots().pop().unwrap();
+        assert!(last.masks.contains(&Rect::new(0, 50, 400, 50)), "{:?}", last.masks);
+        assert!(last.tree.contains("{{PIN}}"), "{}", last.tree);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_names_a_secret_does_not_get_it() {
+    let text = "trail:
+  - step: Follow a link that the page shows
+    tools:
+      - rememberElementText: {variable: link, id: link}
+      - openUrl: {url: '{{link}}'}
+      - remember: {variable: own, value: '{{PIN}}'}
+      - inputText: {text: '{{own}}', hideKeyboardAfter: false}
+";
+    let page = Page::new("home", [label("link", "https://evil.example/?{{PIN}}"), field("pin")]);
+    let lane = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "canary-4711").open();
+    let ended = lane.replay(&trail(text)).await;
+    assert_eq!(ended.verdict, Verdict::Passed, "{}", ended.message);
+    let expected = [r#"OpenUrl { url: "https://evil.example/?{{PIN}}" }"#, r#"InputText { text: "canary-4711" }"#];
+    assert_eq!(lane.driver.done(), expected);
+}
+
+/// An event without its own times and places, which no secret is in, whatever their digits.
+fn without_numbers(mut event: Value) -> Value {
+    for parts in event.as_object_mut().into_iter().flat_map(|map| map.values_mut()) {
+        if let Some(parts) = parts.as_object_mut() {
+            parts.retain(|_, value| !value.is_number());
+        }
+    }
+    event
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_whose_numbers_hold_the_digits_of_a_secret_is_redacted_all_the_same() {
+    let source = FakeSource::new("acme").tool("login", |_, _| async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        panic!("1000000 is no PIN")
+    });
+    let lane = Wiring::new(shop()).with(source.batch()).secret("PIN", "1000000").open();
+    lane.call("login", json!({})).await.unwrap_err();
+    assert_eq!(
+        lane.events.calls(),
+        ["login {} step: exit 70: this is a bug of Trailblaze: `login` panicked: {{PIN}} is no PIN"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_is_a_word_of_ours_does_not_break_the_record() {
+    let source = FakeSource::new("acme").answering("login", Outcome::failed("no"));
+    let lane = Wiring::new(shop()).with(source.batch()).secret("WORD", "failed").open();
+    lane.replay(&trail("trail:\n  - step: Log in\n    tools: [{login: {}}]\n")).await;
+    let ended = lane.events.all().pop().unwrap();
+    let Event::AttemptEnded { verdict, message, .. } = ended else { panic!("{ended:?}") };
+    assert_eq!((verdict, message.as_str()), (Verdict::Failed, "step 1 \"Log in\": `login` {{WORD}}: no"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_that_quotes_a_secret_is_told_without_it() {
+    let source = FakeSource::new("acme").dying("login", "could not log in with canary-4711");
+    let lane = Wiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
+    let text = "trail:\n  - step: Log in\n    tools: [{login: {}}]\n";
+    check(&lane, text, Verdict::Errored, "step 1 \"Log in\": `acme` died: could not log in with {{PIN}}", &[]).await;
+    assert!(!lane.events.text().contains("canary"));
+}

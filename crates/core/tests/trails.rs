@@ -1,0 +1,263 @@
+//! Trail files: the grammar, every mistake with its place, and what scalars mean.
+
+use serde_json::{Value, json};
+use trailblaze_core::dispatch::{Call, dispatch};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, Wiring};
+use trailblaze_core::trail::{StepPlan, Trail};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::event::{Origin, StepKind};
+use trailblaze_protocol::outcome::Outcome;
+
+/// Reads a trail, and compares all that is wrong with it.
+fn check(text: &str, expected: &[&str]) {
+    let (trail, problems) = Trail::read(&Source::new("a", text));
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, expected, "{text}");
+    assert_eq!(trail.is_some(), expected.is_empty(), "{text}");
+}
+
+fn trail(text: &str) -> Trail {
+    check(text, &[]);
+    Trail::read(&Source::new("a", text)).0.unwrap()
+}
+
+#[test]
+fn the_whole_grammar_is_read() {
+    let trail = trail(
+        "config:
+  id: clock/set-alarm
+  target: clock
+  title: Set an alarm
+  description: Sets it.
+  priority: P1
+  context: A clock.
+  tags: [smoke, clock]
+  metadata: {owner: me, ticket: 12}
+  devices: {android: ANDROID_ONDEVICE_ACCESSIBILITY}
+  skip: {ios: no clock, web: ''}
+  memory: {time: 07:30, count: 010}
+  args: {who: string, n: {type: integer, description: How many., default: 2}, fast: {type: boolean, required: false}}
+trailhead:
+  step: Launch the clock
+  recording: {android: {clock_android_launchApp: {}}, ios: {}}
+trail:
+  - step: Open the alarms
+    recording:
+      android: [{tap: {id: alarms}}, {wait: }]
+      ios: []
+    maxRetries: 2
+  - verify: It is listed
+    recordable: false
+  - step: Everywhere
+    tools: [{pressBack: {}}]
+",
+    );
+    assert_eq!((trail.id().as_str(), trail.title().as_str()), ("clock/set-alarm", "Set an alarm"));
+    assert_eq!(trail.config.memory.0, [("time".into(), "07:30".into()), ("count".into(), "010".into())]);
+    let head = trail.trailhead.unwrap().0;
+    assert_eq!((head.kind, head.recording.get("android").unwrap().len()), (StepKind::Trailhead, 1));
+    assert_eq!(head.plan(&["ios".into()]), StepPlan::Recording { classifier: "ios".into(), calls: &[] });
+    let kinds: Vec<StepKind> = trail.steps.iter().map(|step| step.kind).collect();
+    assert_eq!(kinds, [StepKind::Step, StepKind::Verify, StepKind::Step]);
+    assert_eq!((trail.steps[0].max_retries, trail.steps[1].is_recordable), (Some(2), false));
+    assert_eq!(trail.steps[1].plan(&["android".into()]), StepPlan::Model);
+}
+
+#[test]
+fn a_file_may_hold_only_config() {
+    check("config: {id: x}\n", &[]);
+}
+
+#[test]
+fn what_is_no_trail_is_refused() {
+    check("", &["a:1:1: the file holds no trail"]);
+    check("trail: []\n", &["a:1:1: `trail` has no steps"]);
+    check("trailhead: {step: Open}\n", &["a:1:1: a trailhead alone leads nowhere: `trail` is missing"]);
+    check("- step: Pay\n", &["a:1:1: expected a mapping, found a list (A trail.)"]);
+    check(
+        "steps: [{step: Pay}]\ntrail: [{step: Pay}]\n",
+        &["a:1:1: unknown key `steps` (expected one of: config, trailhead, trail)"],
+    );
+    check("trail: {step: Pay}\n", &["a:1:8: expected a list, found a mapping"]);
+    check("trail: [{step: Pay}\n", &["a:2:1: this is not YAML: while parsing a flow sequence, expected ',' or ']'"]);
+    check(
+        "trail: [{step: Pay}]\ntrail: [{step: Pay}]\n",
+        &["a:2:1: the key `trail` stands here a second time (the first one is in line 1; remove one of them)"],
+    );
+}
+
+#[test]
+fn a_step_says_one_thing_and_no_unknown_ones() {
+    check(
+        "trail:\n  - {step: Pay, verify: Paid}\n",
+        &["a:2:25: a step has one of `step` and `verify`, not both (make it two steps)"],
+    );
+    check("trail:\n  - recording: {android: []}\n", &["a:2:5: a step needs `step` or `verify`"]);
+    check("trail:\n  - step: ' '\n", &["a:2:11: the step says nothing"]);
+    check(
+        "trail:\n  - step: Pay\n    recordin: {android: []}\n",
+        &["a:3:5: unknown key `recordin` (did you mean `recording`?)"],
+    );
+    check(
+        "trail:\n  - step: Pay\n    android: [{tap: {}}]\n",
+        &["a:3:5: `android` stands beside the step (put it under `recording:`, as `recording: {android: […]}`)"],
+    );
+    check(
+        "trail:\n  - step: Pay\n    maxRetries: -1\n",
+        &["a:3:17: expected a whole number from 0 to 4294967295, found `-1`"],
+    );
+    check("trail:\n  - step: Pay\n    recordable: maybe\n", &["a:3:17: expected true or false, found `maybe`"]);
+    check(
+        "trail:\n  - Pay\n",
+        &[
+            "a:2:5: expected a mapping, found a single value (A step as it is written: exactly one of `step` and `verify`.)",
+        ],
+    );
+}
+
+#[test]
+fn a_step_that_is_not_recordable_has_no_recording() {
+    check(
+        "trail:\n  - step: Pay\n    recordable: false\n    recording: {android: [{tap: {}}]}\n",
+        &["a:4:16: a step that is not recordable has a recording (remove `recordable: false` or the recording)"],
+    );
+    check("trail:\n  - step: Pay\n    recordable: false\n    recording: {android: []}\n", &[]);
+}
+
+#[test]
+fn a_call_is_one_tool_with_a_mapping() {
+    let with = |call: &str| format!("trail:\n  - step: Pay\n    recording:\n      android:\n        - {call}\n");
+    check(
+        &with("tap"),
+        &["a:5:11: a call is written `toolName: {arguments}`, one tool to an item; found a single value"],
+    );
+    check(
+        &with("{tap: {}, wait: {}}"),
+        &["a:5:11: a call is written `toolName: {arguments}`, one tool to an item; found 2 keys"],
+    );
+    check(
+        &with("tap: pay"),
+        &["a:5:16: the arguments of `tap` must be a mapping, not a single value (write `tap: {name: value}`)"],
+    );
+    check(
+        &with("tap: [pay]"),
+        &["a:5:16: the arguments of `tap` must be a mapping, not a list (write `tap: {name: value}`)"],
+    );
+    check(
+        "trail:\n  - step: Pay\n    recording: {android: {tap: {}}}\n",
+        &["a:3:26: expected a list, found a mapping"],
+    );
+    check("trail:\n  - step: Pay\n    recording: [{tap: {}}]\n", &["a:3:16: expected a mapping, found a list"]);
+}
+
+#[test]
+fn a_trailhead_is_a_step_with_at_most_one_call() {
+    let with = |head: &str| format!("trailhead: {head}\ntrail: [{{step: Pay}}]\n");
+    check(
+        &with("{step: Open, recording: {android: [{tap: {}}]}}"),
+        &["a:1:46: a trailhead records one call, not a list (write `classifier: {toolName: {…}}`)"],
+    );
+    check(
+        &with("{step: Open, recording: {android: {tap: {}, wait: {}}}}"),
+        &["a:1:46: a call is written `toolName: {arguments}`, one tool to an item; found 2 keys"],
+    );
+    check(
+        &with("{verify: Open}"),
+        &[
+            "a:1:13: unknown key `verify` (expected one of: step, recording, tools, recordable, maxRetries)",
+            "a:1:12: `step` is missing",
+        ],
+    );
+    check(&with("{recording: {android: {tap: {}}}}"), &["a:1:12: `step` is missing"]);
+    check(&with("{step: ' '}"), &["a:1:19: the step says nothing"]);
+    check(&with("{step: Open, recordable: false}"), &[]);
+    check(
+        &with("{step: Open, recordable: false, recording: {android: {tap: {}}}}"),
+        &["a:1:55: a step that is not recordable has a recording (remove `recordable: false` or the recording)"],
+    );
+}
+
+#[test]
+fn config_has_known_keys_with_values_that_fit() {
+    let with = |config: &str| format!("config: {config}\ntrail: [{{step: Pay}}]\n");
+    check(&with("{idd: x}"), &["a:1:10: unknown key `idd` (did you mean `id`?)"]);
+    check(
+        &with("{platform: android}"),
+        &[
+            "a:1:10: unknown key `platform` (expected one of: id, target, title, description, priority, tags, devices, skip, memory, args, context, metadata)",
+        ],
+    );
+    check(
+        &with("{devices: {android: NOKIA}}"),
+        &[
+            "a:1:29: unknown driver `NOKIA` (expected one of: android-ondevice-accessibility, android-ondevice-instrumentation, android-host, ios-host, ios-axe, playwright-native, playwright-electron, desktop-atspi, compose, webdriver, sim)",
+        ],
+    );
+    check(&with("{tags: smoke}"), &["a:1:16: expected a list, found a single value"]);
+    check(&with("{memory: {a: [1]}}"), &["a:1:22: `a` must be a single value, not a list"]);
+    check(
+        &with("{args: {n: float}}"),
+        &["a:1:20: unknown value `float` (expected one of: string, integer, boolean, array, object)"],
+    );
+    check(&with("{args: {n: {type: integer, default: many}}}"), &["a:1:45: `many` is not a whole number"]);
+    check(
+        &with("{args: {'2nd': string, a-b: string, _ok1: string}}"),
+        &[
+            "a:1:17: `2nd` is no name for an argument; use letters, digits and _",
+            "a:1:32: `a-b` is no name for an argument; use letters, digits and _",
+        ],
+    );
+}
+
+#[test]
+fn everything_wrong_is_said_at_once() {
+    check(
+        "config: {idd: x}
+trailhead: {step: Open, recording: {android: [{tap: {}}]}}
+trail:
+  - {step: Pay, verify: Paid}
+  - step: Pay
+    maxRetries: many
+  - step: Pay
+    recording: {android: [tap]}
+",
+        &[
+            "a:1:10: unknown key `idd` (did you mean `id`?)",
+            "a:2:46: a trailhead records one call, not a list (write `classifier: {toolName: {…}}`)",
+            "a:4:25: a step has one of `step` and `verify`, not both (make it two steps)",
+            "a:6:17: expected a whole number from 0 to 4294967295, found `many`",
+            "a:8:27: a call is written `toolName: {arguments}`, one tool to an item; found a single value",
+        ],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_parameter_gets_what_was_written() {
+    let text = r#"trail:
+  - step: Type
+    tools:
+      - echo: {text: '0123'}
+      - echo: {text: no}
+      - echo: {text: 010}
+      - echo: {text: 1_000}
+      - echo: {text: 12}
+      - echo: {text: 1.50}
+      - echo: {text: true}
+      - echo: {text: 2026-01-02}
+      - echo: {text: "a\tb"}
+      - echo: {n: 12, b: true}
+"#;
+    let echo =
+        FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("", Value::Object(args)) }).taking(
+            json!({"properties": {"text": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}),
+        );
+    let lane = Wiring::new(FakeDriver::new("android/one", [Page::new("home", [])])).with(echo.batch()).open();
+    let mut got = Vec::new();
+    for call in trail(text).steps[0].tools.as_deref().unwrap() {
+        got.extend(dispatch(&lane.cx(), Call::written(call, Origin::Step)).await.unwrap().structured);
+    }
+    let texts = ["0123", "no", "010", "1_000", "12", "1.50", "true", "2026-01-02", "a\tb"];
+    let mut expected: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
+    expected.push(json!({"n": 12, "b": true}));
+    assert_eq!(got, expected);
+}

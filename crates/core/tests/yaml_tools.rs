@@ -1,0 +1,356 @@
+//! Tools without code: `tools:` files, from the file to the device.
+
+use serde_json::{Value, json};
+use trailblaze_core::preflight::check_tools;
+use trailblaze_core::registry::Batch;
+use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, field};
+use trailblaze_core::tool_files::{FileTool, read};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::outcome::Outcome;
+
+/// A tool with one parameter of each kind, whose expansion is one call of `echo` with these arguments.
+fn greet(arguments: &str) -> Batch {
+    own(&format!(
+        "id: greet
+description: Greets.
+parameters:
+  - {{name: who, type: string}}
+  - {{name: n, type: integer, required: false}}
+  - {{name: size, type: number, default: 1.5}}
+  - {{name: loud, type: boolean, required: false}}
+tools:
+  - echo: {arguments}
+"
+    ))
+}
+
+fn own(text: &str) -> Batch {
+    match read(&Source::new("tool.yaml", text)) {
+        (Some(FileTool::Own(batch)), _) => *batch,
+        (_, problems) => panic!("{problems:?}"),
+    }
+}
+
+fn problems(text: &str) -> Vec<String> {
+    let (tool, problems) = read(&Source::new("tool.yaml", text));
+    assert!(tool.is_none(), "{text}");
+    problems.iter().map(ToString::to_string).collect()
+}
+
+fn lane(batches: impl IntoIterator<Item = Batch>) -> Lane {
+    let echo =
+        FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("echo", Value::Object(args)) });
+    let phone = FakeDriver::new("android/one", [Page::new("home", [field("name")])]);
+    let wiring = Wiring::new(phone).with(echo.batch()).remembering(json!({"who": "nobody", "city": "Paris"}));
+    batches.into_iter().fold(wiring, Wiring::with).open()
+}
+
+/// Calls `greet`, and compares the arguments that its expansion was called with, and those that `echo` got.
+async fn check(expansion: &str, given: Value, called: Value, got: Value) {
+    let lane = lane([greet(expansion)]);
+    let outcome = lane.call("greet", given).await.unwrap();
+    assert!(!outcome.is_error(), "{}", outcome.text);
+    let echo = lane.events.all().into_iter().find_map(|event| match event {
+        Event::Called(called) if called.tool == "echo" => Some(called),
+        _ => None,
+    });
+    let echo = echo.unwrap();
+    assert_eq!(Value::Object(echo.args), called, "{expansion}");
+    let answered = lane.events.all().into_iter().find_map(|event| match event {
+        Event::Answered { call, answer: trailblaze_protocol::event::Answer::Outcome(outcome), .. }
+            if call == echo.call =>
+        {
+            outcome.structured
+        }
+        _ => None,
+    });
+    assert_eq!(answered, Some(got), "{expansion}");
+}
+
+/// As `check`, for expansions in which nothing is left for memory.
+async fn check_same(expansion: &str, given: Value, expected: Value) {
+    check(expansion, given, expected.clone(), expected).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_value_keeps_its_type() {
+    check_same(
+        "{w: '{{who}}', n: '{{n}}', s: '{{ size }}', l: '{{loud}}'}",
+        json!({"who": "Ada", "n": 3, "size": 2.5, "loud": true}),
+        json!({"w": "Ada", "n": 3, "s": 2.5, "l": true}),
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn within_a_text_a_parameter_is_spliced() {
+    check_same(
+        "{t: '{{who}} x{{n}} {{size}} {{loud}}', deep: [{a: '-{{n}}-'}]}",
+        json!({"who": "Ada", "n": 3, "loud": false}),
+        json!({"t": "Ada x3 1.5 false", "deep": [{"a": "-3-"}]}),
+    )
+    .await;
+    check_same("{t: '<{{n}}>'}", json!({"who": "Ada"}), json!({"t": "<>"})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_omitted_is_its_default_or_null_or_dropped() {
+    check_same(
+        "{n: '{{n}}', s: '{{size}}', gone: '{{?n}}', kept: '{{?who}}', list: ['{{?n}}', '{{who}}']}",
+        json!({"who": "Ada"}),
+        json!({"n": null, "s": 1.5, "kept": "Ada", "list": ["Ada"]}),
+    )
+    .await;
+    check_same(
+        "{n: '{{n}}', s: '{{size}}'}",
+        json!({"who": "Ada", "n": null, "size": null}),
+        json!({"n": null, "s": 1.5}),
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parameter_has_a_long_name_and_keys_are_never_filled() {
+    check_same(
+        "{a: '{{params.who}}', '{{who}}': '{{?params.n}}', '{{n}}': x}",
+        json!({"who": "Ada"}),
+        json!({"a": "Ada", "{{n}}": "x"}),
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn inserted_text_is_not_taken_for_parameters() {
+    // What the caller passed is a template of memory by then, and memory knows no `n`.
+    check("{t: '{{who}}'}", json!({"who": "{{n}}", "n": 3}), json!({"t": "{{n}}"}), json!({"t": "{{n}}"})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn parameters_shadow_memory_and_other_tokens_are_left_for_it() {
+    check(
+        "{a: '{{who}} in {{city}}', b: '${city}', c: '${who}', d: '{{memory.who}}', e: '{{unknown}}'}",
+        json!({"who": "Ada"}),
+        json!({"a": "Ada in {{city}}", "b": "${city}", "c": "${who}", "d": "{{memory.who}}", "e": "{{unknown}}"}),
+        json!({"a": "Ada in Paris", "b": "Paris", "c": "nobody", "d": "nobody", "e": "{{unknown}}"}),
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_template_that_the_caller_passes_is_looked_up_once() {
+    let lane = lane([greet("{t: '{{who}}!', n: '{{n}}'}")]);
+    let outcome = lane.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
+    // A token that names nothing fits no integer.
+    assert_eq!(outcome.unwrap_err().to_string(), "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"");
+    check("{t: '{{who}}!'}", json!({"who": "{{city}}"}), json!({"t": "{{city}}!"}), json!({"t": "Paris!"})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_expansion_is_beneath_the_call_and_its_last_words_are_the_answer() {
+    let lane = lane([own(
+        "id: both\ndescription: d\nparameters: []\ntools: [{echo: {a: b}}, {remember: {variable: x, value: y}}]",
+    )]);
+    assert_eq!(lane.call("both", json!({})).await.unwrap(), Outcome::success("x = y"));
+    assert_eq!(
+        lane.events.calls(),
+        [
+            "both {} step: ok",
+            r#"  echo {"a":"b"} expansion: ok"#,
+            r#"  remember {"variable":"x","value":"y"} expansion: ok"#
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_failing_call_fails_the_tool() {
+    let lane = lane([own(
+        "id: both\ndescription: d\nparameters: []\ntools: [{assertEquals: {actual: a, expected: b}}, {echo: {}}]",
+    )]);
+    assert_eq!(
+        lane.call("both", json!({})).await.unwrap().text,
+        "its call of `assertEquals` failed: expected \"b\", saw \"a\""
+    );
+    assert_eq!(lane.events.calls().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shipped_erase_text_erases_all_or_so_many() {
+    let lane = lane([]);
+    lane.call("inputText", json!({"text": "Grace", "hideKeyboardAfter": false})).await.unwrap();
+    for arguments in [json!({"charactersToErase": 2}), json!({"charactersToErase": null}), json!({})] {
+        let outcome = lane.call("eraseText", arguments).await.unwrap();
+        assert!(!outcome.is_error(), "{}", outcome.text);
+    }
+    assert_eq!(
+        lane.driver.done()[1..],
+        ["EraseText { count: Some(2) }", "EraseText { count: None }", "EraseText { count: None }"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_optional_parameter_can_be_passed_on_to_a_built_in_tool() {
+    let tool = own("id: tapIt
+description: Taps.
+parameters: [{name: id, type: string}, {name: index, type: integer, required: false}]
+tools: [{tap: {id: '{{id}}', index: '{{index}}'}}]");
+    let lane = lane([tool]);
+    let outcome = lane.call("tapIt", json!({"id": "name"})).await.unwrap();
+    assert!(!outcome.is_error(), "{}", outcome.text);
+    assert_eq!(lane.driver.done(), ["Tap on EditText [id=name]"]);
+}
+
+#[test]
+fn a_tool_moved_from_code_to_yaml_has_the_same_descriptor() {
+    let moved = own("id: tapOnElementWithText
+description: Tap an element that contains the text, which need not be all of its text.
+parameters:
+  - {name: text, type: string, description: A meaningful part of the text on the screen.}
+  - {name: index, type: integer, default: 0, description: 'Which of several, from 0.'}
+  - {name: id, type: string, required: false, description: The element's id.}
+  - {name: enabled, type: boolean, required: false, description: 'Only an element that is enabled, or that is not.'}
+  - {name: selected, type: boolean, required: false, description: 'Only an element that is selected, or that is not.'}
+  - {name: reasoning, type: string, required: false, description: Why you do this.}
+tools:
+  - tap: {text: '{{text}}', index: '{{index}}'}
+");
+    let lane = lane([]);
+    let registry = lane.session.registry();
+    let compiled = registry.get("tapOnElementWithText").unwrap();
+    let moved = &moved.tools[0];
+    assert_eq!(
+        (&moved.name, &moved.description, moved.schema.json()),
+        (&compiled.name, &compiled.description, compiled.schema.json())
+    );
+    assert_eq!(
+        (moved.kind, moved.is_for_llm, moved.is_recordable, moved.is_delegating, moved.requires_host),
+        (compiled.kind, compiled.is_for_llm, compiled.is_recordable, compiled.is_delegating, compiled.requires_host)
+    );
+}
+
+#[test]
+fn the_descriptor_of_a_file_is_what_the_file_says() {
+    let tool = &greet("{}").tools[0];
+    assert_eq!((tool.name.as_str(), tool.description.as_str()), ("greet", "Greets."));
+    assert_eq!(
+        *tool.schema.json(),
+        json!({
+            "type": "object",
+            "properties": {
+                "who": {"type": "string"},
+                "n": {"type": "integer"},
+                "size": {"type": "number", "default": 1.5},
+                "loud": {"type": "boolean"},
+            },
+            "required": ["who"],
+            "additionalProperties": false,
+        })
+    );
+}
+
+#[test]
+fn everything_wrong_with_a_file_is_said_at_once_with_its_place() {
+    assert_eq!(
+        problems(
+            "id: greet
+descripton: Greets.
+parameters:
+  - {name: who, type: text}
+  - {name: 2nd, type: integer}
+  - {name: n, type: integer, default: many}
+  - {name: n, type: integer, default: 1, required: true}
+tools:
+  - echo: {a: '{{params.whom}}', b: '{{?m}}'}
+  - echo
+"
+        ),
+        [
+            "tool.yaml:2:1: unknown key `descripton` (did you mean `description`?)",
+            "tool.yaml:4:23: unknown value `text` (expected one of: string, integer, boolean, number)",
+            "tool.yaml:10:5: a call is written `toolName: {arguments}`, one tool to an item; found a single value",
+            "tool.yaml:1:1: `description` is missing (say what the tool does, for people and models)",
+            "tool.yaml:5:12: `2nd` is no name for a parameter; use letters, digits and _",
+            "tool.yaml:6:39: the default `many` is not a whole number",
+            "tool.yaml:7:12: the parameter `n` is declared twice",
+            "tool.yaml:7:39: a parameter with a default is not required",
+            "tool.yaml:9:15: unknown parameter `whom` (did you mean `who`?)",
+            "tool.yaml:9:37: unknown parameter `m` (expected one of: who, 2nd, n, n)",
+        ]
+    );
+}
+
+#[test]
+fn a_file_has_exactly_one_mode() {
+    let common = "id: greet\ndescription: d\nparameters: []\n";
+    assert_eq!(
+        problems(common),
+        ["tool.yaml:1:1: a tool has one of `class`, `tools` or `script`, and this one has none"]
+    );
+    assert_eq!(
+        problems(&format!("{common}tools: []\nscript: {{source: '1'}}\n")),
+        [
+            "tool.yaml:5:9: a tool has one of `class`, `tools` or `script`, and this one has tools and script (keep one of them)"
+        ]
+    );
+    assert_eq!(
+        problems(&format!("{common}script: {{source: '1', file: a.js}}\n")),
+        ["tool.yaml:4:9: a script has exactly one of `source` and `file`"]
+    );
+}
+
+#[test]
+fn description_and_parameters_are_required_or_forbidden_by_the_mode() {
+    assert_eq!(
+        problems("id: greet\ntools: [{echo: {}}]\n"),
+        [
+            "tool.yaml:1:1: `description` is missing (say what the tool does, for people and models)",
+            "tool.yaml:1:1: `parameters` is missing (a tool that takes none has `parameters: []`)",
+        ]
+    );
+    assert_eq!(
+        problems("id: greet\nclass: tap\ndescription: d\nparameters: []\nisForLlm: false\n"),
+        [
+            "tool.yaml:3:1: `description` cannot stand beside `class`: the compiled tool brings it",
+            "tool.yaml:4:1: `parameters` cannot stand beside `class`: the compiled tool brings it",
+            "tool.yaml:5:1: `isForLlm` cannot stand beside `class`: the compiled tool brings it",
+        ]
+    );
+    let (alias, problems) = read(&Source::new("tool.yaml", "id: press\nclass: tap\n"));
+    assert_eq!(problems, []);
+    assert!(matches!(alias, Some(FileTool::Alias(alias)) if alias.id == "press" && alias.class.value == "tap"));
+}
+
+#[test]
+fn what_is_wrong_across_files_is_found_before_anything_runs() {
+    let tool = |id: &str, calls: &str| own(&format!("id: {id}\ndescription: d\nparameters: []\ntools: {calls}\n"));
+    let lane = lane([
+        tool("a", "[{b: {}}]"),
+        tool("b", "[{echo: {}}, {a: {}}, {c: {}}]"),
+        tool("c", "[{c: {}}]"),
+        tool("d", "[{a: {}}, {tapp: {}}, {inputText: {txt: x}}, {tap: {index: '{{n}}'}}]"),
+    ]);
+    let found: Vec<String> = check_tools(&lane.session.registry()).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "tool.yaml:4:19: unknown tool `tapp` (did you mean `tap`?)",
+            "tool.yaml:4:31: `inputText` lacks the argument `text`",
+            "tool.yaml:4:42: `inputText`: unknown argument `txt`; did you mean `text`?",
+            "tool.yaml:4:10: these tools call each other without end: a → b → a",
+            "tool.yaml:4:10: these tools call each other without end: c → c",
+        ]
+    );
+}
+
+#[test]
+fn many_ways_through_the_same_tools_are_no_trouble() {
+    let tool = |n: usize| {
+        let next = n + 1;
+        own(&format!(
+            "id: t{n}\ndescription: d\nparameters: []\ntools: [{{t{next}: {{}}}}, {{t{next}: {{}}}}, {{t{next}: {{}}}}]\n"
+        ))
+    };
+    let mut batches: Vec<Batch> = (0..40).map(tool).collect();
+    batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: []\n"));
+    assert_eq!(check_tools(&lane(batches).session.registry()), []);
+}
