@@ -4,7 +4,6 @@ mod support;
 
 use std::io::Write;
 use std::process::Stdio;
-use std::time::Instant;
 
 use serde_json::json;
 use support::{Project, RunFolder, Running, wait_until};
@@ -121,18 +120,19 @@ fn one_seed_gives_one_sequence_of_calls() {
     assert_eq!(refused("5"), refused("5"));
 }
 
-/// Starts a run and waits until its events hold these words.
-fn start_until(project: &Project, args: &[&str], words: &str) -> Running {
-    let before = project.runs().len();
+const WAITING: &str = r#""tool":"waitUntilVisible""#;
+
+/// Starts a run and waits until so many devices wait for what will not come.
+fn start_waiting(project: &Project, args: &[&str], n_devices: usize) -> Running {
     let running = project.start(args);
-    wait_until(words, || project.runs().get(before)?.says(words).then_some(()));
+    wait_until("the calls are made", || (project.runs().first()?.mentions(WAITING) == n_devices).then_some(()));
     running
 }
 
 #[test]
 fn ctrl_c_ends_a_long_wait_in_good_order() {
     let project = Project::counter().with("trails/a.trail.yaml", WAITS).with("trails/b.trail.yaml", COUNTS);
-    let running = start_until(&project, &["run", "-d", "android/sim-1,ios/sim-1"], "waitUntilVisible");
+    let running = start_waiting(&project, &["run", "-d", "android/sim-1,ios/sim-1"], 2);
     running.interrupt();
     let ran = project.ended(running).exits(2);
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
@@ -160,7 +160,7 @@ fn ctrl_c_ends_a_shell() {
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"waitUntilVisible text=Nowhere timeoutMs=300000\n").unwrap();
     let running = Running::of(child);
-    wait_until("the call is made", || project.runs().first()?.says("waitUntilVisible").then_some(()));
+    wait_until("the call is made", || (project.runs().first()?.mentions(WAITING) == 1).then_some(()));
     running.interrupt();
     let ran = project.ended(running).exits(2);
     assert!(ran.stderr.contains("error: cancelled"), "{}", ran.stderr);
@@ -171,14 +171,13 @@ fn ctrl_c_ends_a_shell() {
 
 #[test]
 fn a_killed_run_still_opens_as_a_report() {
-    let rounds: u32 = if std::env::var_os("SOAK").is_some() { 100 } else { 8 };
+    let rounds: usize = if std::env::var_os("SOAK").is_some() { 100 } else { 8 };
     let project = Project::wallet();
     let flags = ["run", "--record", "--pictures", "action", "-d", "android/sim-1,ios/sim-1", "--sim", "latency=1ms"];
-    // How long a whole run takes here decides when to kill the others.
+    // How many lines a whole run writes decides when to kill the others.
     let authored = project.read("trails/send-money.trail.yaml");
-    let started = Instant::now();
     project.run(&flags).exits(0);
-    let whole = started.elapsed();
+    let whole = project.last_run().mentions("");
     let recorded = project.read("trails/send-money.trail.yaml");
     let names = ["activity", "send-money", "wrong-pin"].map(|name| format!("trails/{name}.trail.yaml"));
 
@@ -186,12 +185,11 @@ fn a_killed_run_still_opens_as_a_report() {
     for round in 0..rounds {
         project.write("trails/send-money.trail.yaml", &authored);
         let before = project.runs().len();
-        let moment = whole * round / rounds;
+        let moment = 1 + whole * round / rounds;
         let mut running = project.start(&flags);
-        let started = Instant::now();
         wait_until("the moment has come", || {
-            let has_folder = project.runs().get(before).is_some_and(|run| run.has("events.jsonl"));
-            (has_folder && started.elapsed() >= moment || running.has_ended()).then_some(())
+            let has_come = project.runs().get(before).is_some_and(|run| run.mentions("") >= moment);
+            (has_come || running.has_ended()).then_some(())
         });
         running.kill();
         project.ended(running);
@@ -221,7 +219,7 @@ fn a_killed_run_still_opens_as_a_report() {
 #[test]
 fn a_killed_run_has_a_page_without_any_command() {
     let project = Project::counter().with("trails/a.trail.yaml", WAITS);
-    let mut running = start_until(&project, &["run"], "waitUntilVisible");
+    let mut running = start_waiting(&project, &["run"], 1);
     running.kill();
     project.ended(running);
     let run = project.last_run();
