@@ -266,9 +266,9 @@ fn read_text(path: &Path) -> Result<String, TextError> {
     Ok(String::from_utf8(std::fs::read(path)?)?)
 }
 
-/// A path as the user would write it: from the project's root, with forward slashes.
+/// A path as the user would write it: from the project's root, with forward slashes; in full where it is elsewhere.
 pub fn shown(root: &Path, path: &Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let relative = absolute.strip_prefix(root).unwrap_or(path);
-    relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    let Ok(inside) = absolute.strip_prefix(root) else { return absolute.display().to_string() };
+    inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
