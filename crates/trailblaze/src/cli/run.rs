@@ -1,5 +1,6 @@
 //! `trailblaze run`.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -159,9 +160,9 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
         cancel: cancel_on_interrupt(Arc::clone(&progress)),
     });
     let done = runner::run(Arc::clone(&shared), devices.clone()).await;
-    save_recordings(&shared, &done, &folder, &loaded, args.record);
+    let saved = save_recordings(&shared, &done, &folder, &loaded, args.record);
     let not_run = shared.jobs.len() * devices.len() - done.len();
-    let mut exit = done.iter().map(|done| done.verdict.exit()).fold(Exit::Passed, Exit::worst);
+    let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved, Exit::worst);
     if not_run > 0 {
         exit = exit.worst(Exit::Environment);
     }
@@ -252,12 +253,20 @@ fn cancel_on_interrupt(progress: Arc<Progress>) -> CancellationToken {
     cancel
 }
 
-/// The recordings go into the run folder, and into the trails if that was asked for.
-fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &Loaded, into_trails: bool) {
+/// The recordings go into the run folder, and into the trails if that was asked for. One that was asked for and could
+/// not be kept is a failure of the run.
+fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &Loaded, into_trails: bool) -> Exit {
     let is_single = shared.jobs.len() == 1;
+    let mut taken = HashSet::new();
+    let mut exit = Exit::Passed;
     for recorded in runner::recordings(&shared.jobs, done) {
         let recorded = match recorded {
             Ok(recorded) => recorded,
+            Err(error) if into_trails => {
+                print::error(format!("the recording was not saved: {error}"));
+                exit = exit.worst(Exit::Misused);
+                continue;
+            }
             Err(error) => {
                 print::warning(format!("the recording was not saved: {error}"));
                 continue;
@@ -268,7 +277,7 @@ fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &
         let name = if is_single {
             "recording.trail.yaml".to_string()
         } else {
-            format!("recordings/{}.trail.yaml", slug(&trail.id()))
+            format!("recordings/{}.trail.yaml", unlike(&mut taken, slug(&trail.id())))
         };
         let path = folder.path.join(name);
         let stored = path
@@ -276,7 +285,7 @@ fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &
             .map_or(Ok(()), std::fs::create_dir_all)
             .and_then(|()| runner::write_atomically(&path, &recorded.text));
         if let Err(error) = stored {
-            print::warning(format!("cannot write {}: {error}", path.display()));
+            print::warning(format!("cannot write `{}`: {error}", path.display()));
         }
         if !into_trails {
             continue;
@@ -289,9 +298,21 @@ fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &
             Ok(()) => {
                 shared.progress.say(&format!("recorded {} in {}", recorded.classifiers.join(", "), trail.source.path))
             }
-            Err(error) => print::warning(format!("cannot write {}: {error}", trail.source.path)),
+            Err(error) => {
+                print::error(format!("cannot write `{}`: {error}", trail.source.path));
+                exit = exit.worst(Exit::Environment);
+            }
         }
     }
+    exit
+}
+
+/// The name, with a number where it is taken: two trails may have one id.
+fn unlike(taken: &mut HashSet<String>, name: String) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);
+    taken.insert(free.clone());
+    free
 }
 
 fn slug(id: &str) -> String {
