@@ -197,6 +197,16 @@ fn record_job(job: usize, trail: &Trail, done: &[&Done]) -> Result<Recorded, Sav
                 ));
                 continue;
             }
+            // The grammar gives a trailhead one call; the other steps are worth keeping all the same.
+            if step.kind == StepKind::Trailhead && step.calls.len() > 1 {
+                let n_calls = step.calls.len();
+                let warning =
+                    format!("the trailhead made {n_calls} calls, and a recording of it holds one; it stays as it is");
+                if !recorded.warnings.contains(&warning) {
+                    recorded.warnings.push(warning);
+                }
+                continue;
+            }
             if let Some((classifier, calls)) = changed_slot(trail, step, &done.lineage) {
                 by_classifier.entry(classifier).or_default().push(calls);
             }
