@@ -343,3 +343,45 @@ fn a_device_stands_for_the_driver_that_it_is_given() {
     assert_eq!(opened.len(), 2);
     assert!(opened.contains(&"android/sim-1 android-ondevice-instrumentation".to_string()), "{opened:?}");
 }
+
+#[test]
+fn a_trail_outside_the_project_is_recorded_where_it_is() {
+    let elsewhere = Project::empty().with("a.trail.yaml", trail(PASSES));
+    let project = Project::counter();
+    let mut command = elsewhere.command(&["run", "a.trail.yaml", "--record", "-C"]);
+    command.arg(project.root());
+    elsewhere.finish(command).exits(0);
+    assert!(elsewhere.read("a.trail.yaml").contains("recording:"));
+}
+
+#[test]
+fn two_trails_with_one_id_have_two_recordings() {
+    let text = |step: &str| format!("config: {{id: same}}\ntrail:\n  - step: {step}\n    tools:\n{PASSES}");
+    let project = Project::counter().with("trails/a.trail.yaml", text("A")).with("trails/b.trail.yaml", text("B"));
+    project.run(&["run"]).exits(0);
+    let run = project.last_run();
+    assert!(run.text("recordings/same.trail.yaml").contains("step: A"));
+    assert!(run.text("recordings/same-2.trail.yaml").contains("step: B"));
+}
+
+#[test]
+fn a_trailhead_of_several_calls_stays_authored_while_the_steps_are_recorded() {
+    let text = "trailhead:\n  step: Begin\n  tools:\n    - launchApp: {packageId: com.example.counter}\n    \
+                - tap: {id: add}\ntrail:\n  - verify: It counted\n    tools:\n      - assertVisible: {text: 'Count: 1'}\n";
+    let project = Project::counter().with("trails/a.trail.yaml", text);
+    let ran = project.run(&["run", "--record"]).exits(0);
+    assert!(ran.stderr.contains("warning: trails/a.trail.yaml: the trailhead made 2 calls"), "{}", ran.stderr);
+    let recorded = project.read("trails/a.trail.yaml");
+    assert_eq!(recorded.matches("recording:").count(), 1, "{recorded}");
+    project.run(&["run"]).exits(0);
+}
+
+#[test]
+fn a_recording_that_cannot_be_kept_fails_the_run() {
+    // Beside a name of this length there is no room for the name that is written first.
+    let name = format!("trails/{}.trail.yaml", "x".repeat(240));
+    let project = Project::counter().with(&name, trail(PASSES));
+    let ran = project.run(&["run", "--record"]).exits(2);
+    assert!(ran.stderr.contains(&format!("error: cannot write `{name}`")), "{}", ran.stderr);
+    assert_eq!(project.read(&name), trail(PASSES));
+}
