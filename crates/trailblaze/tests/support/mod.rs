@@ -118,7 +118,7 @@ impl Project {
     pub fn start(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running { child: Some(command.spawn().expect("the program starts")) }
+        Running::of(command.spawn().expect("the program starts"))
     }
 
     fn ran(&self, output: Output) -> Ran {
@@ -138,8 +138,12 @@ impl Project {
     pub fn runs(&self) -> Vec<RunFolder> {
         let entries = std::fs::read_dir(self.root().join("logs")).into_iter().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-        // Names of one second are in no order; the file that is written first tells.
-        paths.sort_by_key(|path| std::fs::metadata(path).and_then(|meta| meta.created()).ok());
+        // Names of one second are in no order; the header is finer. A folder that has none yet is the latest.
+        paths.sort_by_key(|path| {
+            let text = std::fs::read_to_string(path.join("events.jsonl")).unwrap_or_default();
+            let header = text.lines().next().and_then(|line| serde_json::from_str::<Header>(line).ok());
+            header.map_or_else(|| "~".to_string(), |header| header.started_at)
+        });
         paths.into_iter().map(|path| RunFolder { path }).collect()
     }
 
@@ -187,6 +191,11 @@ pub struct Running {
 }
 
 impl Running {
+    /// A process whose output is piped.
+    pub fn of(child: Child) -> Running {
+        Running { child: Some(child) }
+    }
+
     pub fn id(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }
@@ -340,9 +349,10 @@ impl RunFolder {
         self.events().into_iter().filter_map(call).collect()
     }
 
-    /// Whether the events hold a line with these words, of a run that may still go on.
-    pub fn says(&self, words: &str) -> bool {
-        std::fs::read_to_string(self.path.join("events.jsonl")).is_ok_and(|text| text.contains(words))
+    /// How many lines of the events hold these words, of a run that may still go on.
+    pub fn mentions(&self, words: &str) -> usize {
+        let text = std::fs::read_to_string(self.path.join("events.jsonl")).unwrap_or_default();
+        text.lines().filter(|line| line.contains(words)).count()
     }
 
     /// A run that was refused: nothing started, and the folder is whole all the same.
