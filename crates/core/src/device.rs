@@ -98,7 +98,8 @@ impl Device {
         let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
         let screen = self.look(cx).await?;
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
-        let likeness = likeness.ok_or_else(stale)?;
+        let unknown = || Stop::failed(format!("no snapshot has shown `{reference}`; take one and use a ref from it"));
+        let likeness = likeness.ok_or_else(unknown)?;
         let node = likeness.nearest(&screen.root).ok_or_else(stale)?.id;
         Ok((screen, node))
     }

@@ -128,6 +128,11 @@ impl Schema {
                 ValidationErrorKind::AdditionalProperties { unexpected } if name.is_empty() => {
                     misfit.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
                 }
+                ValidationErrorKind::Enum { options } => {
+                    let words = options.as_array().into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>();
+                    let given = value.pointer(&path).map(ToString::to_string).unwrap_or_default();
+                    misfit.wrong.push(format!("`{name}`: {given} is not one of {}", words.join(", ")));
+                }
                 _ if name.is_empty() => misfit.wrong.push(error.to_string()),
                 _ => misfit.wrong.push(format!("`{name}`: {error}")),
             }
@@ -186,7 +191,7 @@ mod tests {
         check(json!({}), "missing argument `text`");
         check(json!({"text": "Pay", "indx": 1}), "unknown argument `indx`; did you mean `index`?");
         check(json!({"text": 5}), "`text`: 5 is not of type \"string\"");
-        check(json!({"text": "Pay", "direction": "LEFT"}), "`direction`: \"LEFT\" is not one of \"UP\" or \"DOWN\"");
+        check(json!({"text": "Pay", "direction": "LEFT"}), "`direction`: \"LEFT\" is not one of \"UP\", \"DOWN\"");
         check(json!({"index": -1}), "missing argument `text`; `index`: -1 is less than the minimum of 0");
     }
 }

@@ -12,7 +12,7 @@ pub struct DeviceSpec {
     pub id: DeviceId,
     pub platform: Platform,
     pub driver: DriverKey,
-    /// Added behind those that the device has by itself.
+    /// What kind of device of its platform it is; as the driver says, unless given.
     pub classifiers: Vec<String>,
 }
 

@@ -2,12 +2,17 @@
 
 pub mod cli;
 pub mod devices;
+pub mod history;
+pub mod jobs;
+pub mod lane;
 pub mod print;
 pub mod progress;
 pub mod project;
+pub mod recordings;
 pub mod report;
 pub mod run_folder;
 pub mod runner;
+pub mod select;
 pub mod shell;
 pub mod sim;
 pub mod wire;

@@ -12,6 +12,7 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
 use trailblaze_core::{limits, tools};
 
+use crate::select::{SelectError, trail_files};
 use crate::sim::SimSetup;
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
@@ -39,10 +40,8 @@ pub type ReadTrail = (Option<Trail>, Vec<Problem>);
 pub enum LoadError {
     #[error("cannot read `{path}`: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("there is no file or folder `{path}`")]
-    Missing { path: String },
-    #[error("no trails in `{path}`")]
-    NoTrails { path: String },
+    #[error("{0}")]
+    Select(#[from] SelectError),
 }
 
 /// The folder of the nearest `trailblaze.yaml`, from `start` upward; else the current directory.
@@ -79,6 +78,7 @@ impl Loaded {
         };
         loaded.read_config()?;
         loaded.check_names();
+        loaded.check_servers();
         Ok(loaded)
     }
 
@@ -139,6 +139,15 @@ impl Loaded {
         }
     }
 
+    /// Servers are read and checked, but not started.
+    fn check_servers(&mut self) {
+        let Some((name, _)) = self.project.servers.0.first() else { return };
+        let Some(source) = read_source(&self.root, &self.root.join(PROJECT_FILE), &mut self.problems) else { return };
+        let mut problems = Problems::new(&source);
+        problems.warning(name.span, "this build starts no tool servers; their tools are missing");
+        self.problems.extend(problems.into_vec());
+    }
+
     /// What is wrong with the tools of a registry, each at its file.
     pub fn tool_problems(&self, registry: &Registry) -> Vec<Problem> {
         let mut found = check_tools(registry);
@@ -173,13 +182,7 @@ impl Loaded {
         }
         let mut files: Vec<PathBuf> = Vec::new();
         for path in wanted {
-            if !path.exists() {
-                return Err(LoadError::Missing { path: shown(&self.root, path) });
-            }
             let found = trail_files(path)?;
-            if found.is_empty() {
-                return Err(LoadError::NoTrails { path: shown(&self.root, path) });
-            }
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
         let read = |file: &PathBuf| {
@@ -207,31 +210,6 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let read_error = |source| LoadError::Read { path: folder.display().to_string(), source };
     let entries = std::fs::read_dir(folder).map_err(read_error)?;
     entries.map(|entry| entry.map(|entry| entry.path()).map_err(read_error)).collect()
-}
-
-/// Folders that never hold trails.
-const PRUNED: [&str; 8] = ["target", "build", "node_modules", "logs", ".git", ".trailblaze", ".gradle", CONFIG_DIR];
-
-fn trail_files(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
-    if path.is_file() {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let mut found = Vec::new();
-    let mut folders = vec![path.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in entries(&folder)? {
-            let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if entry.is_dir() && !entry.is_symlink() {
-                if !PRUNED.contains(&name) {
-                    folders.push(entry);
-                }
-            } else if name == "trail.yaml" || name.ends_with(".trail.yaml") {
-                found.push(entry);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// A file that people write, if it is text of a size that can be read.

@@ -1,22 +1,25 @@
-//! Runs trails on devices: a lane per device, all of them at once.
+//! Runs trails on devices. Devices of one kind share a queue; every trail runs once on each kind. A trail that fails may
+//! be tried again; a device that is lost hands its trail to another of its kind.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::events::{EventSink, Shot};
-use trailblaze_core::record::{self, RecordedStep};
-use trailblaze_core::replay::{Try, replay};
+use trailblaze_core::events::EventSink;
+use trailblaze_core::record::RecordedStep;
+use trailblaze_core::replay::{Ended, Try, replay};
 use trailblaze_core::session::Session;
-use trailblaze_core::trail::{SaveError, Slot, StepCalls, StepPlan, Trail, lineage, save};
-use trailblaze_core::yaml::Source;
-use trailblaze_protocol::event::{Event, StepKind, TrailRef, Verdict};
+use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_protocol::event::{Event, TrailRef, Verdict};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
-use trailblaze_protocol::outcome::Attachment;
 
 use crate::devices::DeviceSpec;
+use crate::lane::LaneSink;
 use crate::progress::Progress;
 use crate::wire::Wiring;
 
@@ -26,246 +29,254 @@ pub struct Job {
     pub args: Map<String, Value>,
 }
 
-/// One trail on one device.
+/// One trail on one kind of device, after all its tries.
 pub struct Done {
     pub job: usize,
+    /// The last one that ran it.
     pub device: DeviceId,
     pub verdict: Verdict,
     pub message: String,
+    /// How many tries it took.
+    pub tries: u32,
+    pub millis: u64,
     pub recording: Vec<RecordedStep>,
     /// The classifiers of the device, the closest first.
     pub lineage: Vec<String>,
 }
 
-/// What all lanes of a run share.
+impl Done {
+    /// Passed, but not at first.
+    pub fn is_flaky(&self) -> bool {
+        self.verdict == Verdict::Passed && self.tries > 1
+    }
+}
+
+/// How a run deals with failures and time.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// How often to try a failed trail again.
+    pub retries: u32,
+    /// Start nothing more after the first failure.
+    pub fail_fast: bool,
+    /// How long one try may take.
+    pub timeout: Option<Duration>,
+    /// How often to run each trail.
+    pub repeat_each: u32,
+}
+
+/// What all devices of a run share.
 pub struct Shared {
     pub wiring: Wiring,
     pub jobs: Vec<Job>,
     pub memory: Vec<(String, String)>,
+    pub rules: Rules,
     pub events: Arc<dyn EventSink>,
     pub progress: Arc<Progress>,
     pub cancel: CancellationToken,
 }
 
-/// Runs every job on every device.
-pub async fn run(shared: Arc<Shared>, devices: Vec<DeviceSpec>) -> Vec<Done> {
-    let lanes: Vec<_> = devices.into_iter().map(|device| tokio::spawn(lane(Arc::clone(&shared), device))).collect();
-    let mut done = Vec::new();
-    for lane in lanes {
-        match lane.await {
-            Ok(results) => done.extend(results),
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-        }
-    }
-    done
+/// Devices that can stand in for each other, and the trails that they share.
+pub struct Kind {
+    pub devices: Vec<DeviceSpec>,
+    /// Indices of jobs, in the order in which they start.
+    pub jobs: Vec<usize>,
 }
 
-async fn lane(shared: Arc<Shared>, device: DeviceSpec) -> Vec<Done> {
+/// Devices by kind: those of one platform, driver and set of classifiers are alike.
+pub fn kinds(devices: Vec<DeviceSpec>, jobs: usize) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for device in devices {
+        let is_alike = |kind: &Kind| {
+            let first = &kind.devices[0];
+            (first.platform, &first.driver, &first.classifiers)
+                == (device.platform, &device.driver, &device.classifiers)
+        };
+        match kinds.iter_mut().find(|kind| is_alike(kind)) {
+            Some(kind) => kind.devices.push(device),
+            None => kinds.push(Kind { devices: vec![device], jobs: (0..jobs).collect() }),
+        }
+    }
+    kinds
+}
+
+/// Runs every kind's jobs. `n_workers` devices work at once, or all of them.
+pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>) -> Vec<Done> {
+    let permits = Arc::new(tokio::sync::Semaphore::new(n_workers.unwrap_or(tokio::sync::Semaphore::MAX_PERMITS)));
+    let mut workers = Vec::new();
+    let mut queues = Vec::new();
+    for kind in kinds {
+        let queue = Arc::new(Queue::new(&kind, &shared.rules));
+        for device in kind.devices {
+            workers.push(tokio::spawn(worker(Arc::clone(&shared), Arc::clone(&queue), device, Arc::clone(&permits))));
+        }
+        queues.push(queue);
+    }
+    for worker in workers {
+        if let Err(panic) = worker.await {
+            std::panic::resume_unwind(panic.into_panic());
+        }
+    }
+    queues.iter().flat_map(|queue| std::mem::take(&mut queue.state().done)).collect()
+}
+
+/// The trails that the devices of one kind share.
+struct Queue {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+struct State {
+    waiting: VecDeque<Task>,
+    at_work: usize,
+    /// Devices that are not lost.
+    alive: usize,
+    done: Vec<Done>,
+    is_stopped: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Task {
+    job: usize,
+    /// Of the next try, from 1.
+    number: u32,
+    /// Tries that may still follow.
+    retries: u32,
+}
+
+impl Queue {
+    fn new(kind: &Kind, rules: &Rules) -> Queue {
+        let task = |job: &usize| Task { job: *job, number: 1, retries: rules.retries };
+        let repeated = |job| std::iter::repeat_n(task(job), rules.repeat_each.max(1) as usize);
+        let waiting = kind.jobs.iter().flat_map(repeated).collect();
+        let state = State { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
+        Queue { state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next task, or `None` when there will be no more.
+    async fn next(&self, shared: &Shared) -> Option<Task> {
+        loop {
+            let changed = self.changed.notified();
+            {
+                let mut state = self.state();
+                if shared.cancel.is_cancelled() || state.is_stopped {
+                    return None;
+                }
+                if let Some(task) = state.waiting.pop_front() {
+                    state.at_work += 1;
+                    return Some(task);
+                }
+                // What is at work elsewhere may come back.
+                if state.at_work == 0 {
+                    return None;
+                }
+            }
+            tokio::select! {
+                () = changed => {}
+                () = shared.cancel.cancelled() => return None,
+            }
+        }
+    }
+}
+
+async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
+    let Ok(_permit) = permits.acquire().await else { return };
     let sink = Arc::new(LaneSink::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.progress)));
-    let mut open: Option<(DeviceSpec, Option<String>, Arc<Session>)> = None;
-    let mut results = Vec::new();
-    for (index, job) in shared.jobs.iter().enumerate() {
-        if shared.cancel.is_cancelled() {
+    let mut lane = Lane { shared: &shared, device: &device, sink: &sink, open: None };
+    while let Some(task) = queue.next(&shared).await {
+        let done = lane.attempt(&task).await;
+        let is_lost = done.verdict == Verdict::Errored;
+        // What broke the device must not spoil the next trail.
+        if is_lost {
+            lane.close("the environment failed").await;
+        }
+        let is_retired = {
+            let mut state = queue.state();
+            state.at_work -= 1;
+            let is_retired = is_lost && state.alive > 1;
+            state.alive -= usize::from(is_retired);
+            let is_tried_again = match done.verdict {
+                Verdict::Failed => task.retries > 0,
+                Verdict::Errored => is_retired || task.retries > 0,
+                _ => false,
+            };
+            if is_tried_again && !shared.cancel.is_cancelled() {
+                let retries = task.retries - u32::from(!is_retired);
+                state.waiting.push_back(Task { number: task.number + 1, retries, ..task });
+            } else {
+                let has_failed = done.verdict.exit() != Exit::Passed;
+                state.done.push(done);
+                state.is_stopped |= has_failed && shared.rules.fail_fast;
+            }
+            is_retired
+        };
+        queue.changed.notify_waiters();
+        if is_retired {
+            shared.progress.say(&format!("{} was lost; its trails go to other devices", device.id));
             break;
         }
-        let wanted = shared.wiring.device_for(&job.trail, &device);
+    }
+    lane.close("").await;
+    queue.changed.notify_waiters();
+}
+
+/// A device at work, with the session that it has open.
+struct Lane<'a> {
+    shared: &'a Arc<Shared>,
+    device: &'a DeviceSpec,
+    sink: &'a Arc<LaneSink>,
+    open: Option<(DeviceSpec, Option<String>, Arc<Session>)>,
+}
+
+impl Lane<'_> {
+    async fn attempt(&mut self, task: &Task) -> Done {
+        let shared = self.shared;
+        let job = &shared.jobs[task.job];
+        let wanted = shared.wiring.device_for(&job.trail, self.device);
         let target = shared.wiring.target_of(&job.trail).map(str::to_string);
         // A session belongs to a driver and a target; another trail may want others.
-        if let Some((_, _, session)) = open.take_if(|(device, of, _)| *device != wanted || *of != target) {
-            close(&session, "the next trail needs another driver or target").await;
+        if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
+            self.close("the next trail needs another driver or target").await;
         }
-        let (_, _, session) = open.get_or_insert_with(|| {
-            let session = shared.wiring.open(&wanted, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>);
+        let (_, _, session) = self.open.get_or_insert_with(|| {
+            let session = shared.wiring.open(&wanted, target.as_deref(), Arc::clone(self.sink) as Arc<dyn EventSink>);
             (wanted.clone(), target.clone(), session)
         });
         let memory =
             shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
-        let attempt = Try {
-            trail: &job.trail,
-            about: about(&job.trail),
-            number: 1,
-            memory,
-            timeout: None,
-            cancel: shared.cancel.clone(),
-        };
-        let ended = replay(session, attempt).await;
-        let recording = match ended.verdict {
-            Verdict::Passed => sink.recording(&ended.attempt),
+        let about = about(&job.trail);
+        let cancel = shared.cancel.child_token();
+        let started = Instant::now();
+        let timeout = shared.rules.timeout;
+        let attempt = Try { trail: &job.trail, about, number: task.number, memory, timeout, cancel };
+        let Ended { attempt, verdict, message } = replay(session, attempt).await;
+        let recording = match verdict {
+            Verdict::Passed => self.sink.recording(&attempt),
             _ => Vec::new(),
         };
-        let lineage = lineage(&session.device.description().classifiers);
-        results.push(Done {
-            job: index,
-            device: device.id.clone(),
-            verdict: ended.verdict,
-            message: ended.message,
+        Done {
+            job: task.job,
+            device: self.device.id.clone(),
+            verdict,
+            message,
+            tries: task.number,
+            millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
-            lineage,
-        });
-        // What broke the device must not spoil the next trail.
-        if ended.verdict == Verdict::Errored {
-            if let Some((_, _, session)) = open.take() {
-                close(&session, "the environment failed").await;
-            }
+            lineage: lineage(&session.device.description().classifiers),
         }
     }
-    if let Some((_, _, session)) = open {
-        close(&session, "").await;
-    }
-    results
-}
 
-async fn close(session: &Session, message: &str) {
-    session.device.close().await;
-    session.emit(Event::SessionClosed { session: session.id.clone(), message: message.to_string() });
+    async fn close(&mut self, message: &str) {
+        if let Some((_, _, session)) = self.open.take() {
+            session.device.close().await;
+            session.emit(Event::SessionClosed { session: session.id.clone(), message: message.to_string() });
+        }
+    }
 }
 
 pub fn about(trail: &Trail) -> TrailRef {
     TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: trail.config.tags.clone() }
-}
-
-/// One lane's way into the record. It keeps what the recording of the current attempt is made from.
-pub struct LaneSink {
-    device: DeviceId,
-    events: Arc<dyn EventSink>,
-    progress: Arc<Progress>,
-    journal: Mutex<Vec<Event>>,
-}
-
-impl LaneSink {
-    pub fn new(device: DeviceId, events: Arc<dyn EventSink>, progress: Arc<Progress>) -> LaneSink {
-        LaneSink { device, events, progress, journal: Mutex::default() }
-    }
-
-    pub fn recording(&self, attempt: &trailblaze_protocol::ids::AttemptId) -> Vec<RecordedStep> {
-        record::fold(attempt, &*self.journal.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl EventSink for LaneSink {
-    fn emit(&self, event: Event) {
-        self.progress.event(&self.device, &event);
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        match &event {
-            Event::AttemptStarted { .. } => journal.clear(),
-            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event.clone()),
-            _ => {}
-        }
-        drop(journal);
-        self.events.emit(event);
-    }
-
-    fn picture(&self, shot: Shot) {
-        self.events.picture(shot);
-    }
-
-    fn store(&self, attachment: &Attachment) -> String {
-        self.events.store(attachment)
-    }
-}
-
-/// A trail with the recordings of a run in it.
-pub struct Recorded {
-    pub job: usize,
-    pub text: String,
-    /// The slots that differ from the file.
-    pub classifiers: Vec<String>,
-    /// Steps that cannot be replayed, and why.
-    pub warnings: Vec<String>,
-}
-
-/// Puts the recordings of passing attempts into their trails.
-pub fn recordings(jobs: &[Job], done: &[Done]) -> Vec<Result<Recorded, SaveError>> {
-    let mut by_job: BTreeMap<usize, Vec<&Done>> = BTreeMap::new();
-    for done in done.iter().filter(|done| done.verdict == Verdict::Passed) {
-        by_job.entry(done.job).or_default().push(done);
-    }
-    by_job.into_iter().map(|(job, done)| record_job(job, &jobs[job].trail, &done)).collect()
-}
-
-fn record_job(job: usize, trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
-    let mut source = Arc::clone(&trail.source);
-    let mut recorded = Recorded { job, text: source.text.clone(), classifiers: Vec::new(), warnings: Vec::new() };
-    for done in done {
-        let mut by_classifier: BTreeMap<String, Vec<StepCalls>> = BTreeMap::new();
-        for step in &done.recording {
-            if !step.needs_model.is_empty() {
-                recorded.warnings.push(format!(
-                    "step \"{}\" depends on a model: {} cannot be replayed",
-                    step.text,
-                    step.needs_model.join(", ")
-                ));
-                continue;
-            }
-            // The grammar gives a trailhead one call; the other steps are worth keeping all the same.
-            if step.kind == StepKind::Trailhead && step.calls.len() > 1 {
-                let n_calls = step.calls.len();
-                let warning =
-                    format!("the trailhead made {n_calls} calls, and a recording of it holds one; it stays as it is");
-                if !recorded.warnings.contains(&warning) {
-                    recorded.warnings.push(warning);
-                }
-                continue;
-            }
-            if let Some((classifier, calls)) = changed_slot(trail, step, &done.lineage) {
-                by_classifier.entry(classifier).or_default().push(calls);
-            }
-        }
-        for (classifier, calls) in by_classifier {
-            let text = save(&source, &classifier, &calls)?;
-            source = Source::new(source.path.as_str(), text);
-            if !recorded.classifiers.contains(&classifier) {
-                recorded.classifiers.push(classifier);
-            }
-        }
-    }
-    recorded.text = source.text.clone();
-    Ok(recorded)
-}
-
-/// Where a step's recording goes, unless it is there already: the slot that the device used, else its platform's.
-fn changed_slot(trail: &Trail, step: &RecordedStep, lineage: &[String]) -> Option<(String, StepCalls)> {
-    let heads = usize::from(trail.trailhead.is_some());
-    let (slot, written) = match step.kind {
-        StepKind::Trailhead => (Slot::Trailhead, &trail.trailhead.as_ref()?.0),
-        _ => (Slot::Step(step.index - heads), trail.steps.get(step.index - heads)?),
-    };
-    if !written.is_recordable {
-        return None;
-    }
-    let calls = StepCalls { slot, calls: step.calls.clone() };
-    match written.plan(lineage) {
-        StepPlan::Recording { classifier, calls: old } => {
-            let old: Vec<Value> = old
-                .iter()
-                .map(|call| serde_json::json!({ &call.tool.value: trailblaze_core::yaml::loose(&call.args) }))
-                .collect();
-            (!same(&old, &calls.calls)).then_some((classifier, calls))
-        }
-        _ => Some((lineage.last()?.clone(), calls)),
-    }
-}
-
-/// Whether two lists of calls say the same, however their scalars are quoted.
-fn same(a: &[Value], b: &[Value]) -> bool {
-    fn text(value: &Value) -> Value {
-        match value {
-            Value::Array(items) => items.iter().map(text).collect(),
-            Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), text(value))).collect()),
-            Value::String(text) => Value::from(text.as_str()),
-            other => Value::from(other.to_string()),
-        }
-    }
-    a.iter().map(text).eq(b.iter().map(text))
-}
-
-/// Stores a file whole or not at all.
-pub fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut beside = PathBuf::from(path);
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
-    beside.set_file_name(format!(".{name}.{}.part", std::process::id()));
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path).inspect_err(|_| {
-        let _ = std::fs::remove_file(&beside);
-    })
 }

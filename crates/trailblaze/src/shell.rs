@@ -20,8 +20,9 @@ use trailblaze_protocol::event::{Event, Origin, Plan, StepKind, TrailRef, Verdic
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 
+use crate::lane::LaneSink;
 use crate::print;
-use crate::runner::{LaneSink, write_atomically};
+use crate::recordings::write_atomically;
 
 pub struct Shell {
     session: Arc<Session>,
@@ -197,7 +198,10 @@ impl Shell {
         let registry = self.session.registry();
         let args = match registry.get(name) {
             Some(tool) => typed(tool, args),
-            None => Ok(args.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()),
+            None => {
+                let hint = registry.suggestion(name).unwrap_or_else(|| "`tools` lists what there is".to_string());
+                return self.failed(format!("unknown tool `{name}`; {hint}"), Exit::Misused);
+            }
         };
         let args = match args {
             Ok(args) => args,

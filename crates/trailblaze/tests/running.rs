@@ -382,6 +382,10 @@ fn a_recording_that_cannot_be_kept_fails_the_run() {
     let name = format!("trails/{}.trail.yaml", "x".repeat(240));
     let project = Project::counter().with(&name, trail(PASSES));
     let ran = project.run(&["run", "--record"]).exits(2);
-    assert!(ran.stderr.contains(&format!("error: cannot write `{name}`")), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(&format!("error: the recording was not saved: cannot write `{name}`")),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(project.read(&name), trail(PASSES));
 }

@@ -36,7 +36,7 @@ table! {
         "id" => id: Spanned<String>,
         /// The driver to use, or, for a simulated device, to stand for.
         "driver" => driver: Option<DriverKey> = None,
-        /// Further classifiers, broad first: [tablet].
+        /// What kind of device of its platform it is, broad first: [tablet].
         "classifiers" => classifiers: Vec<String> = Vec::new(),
     }
 }

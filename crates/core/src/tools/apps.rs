@@ -1,5 +1,6 @@
 //! Apps, links and the network.
 
+use serde_json::Value;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::act;
@@ -37,10 +38,16 @@ pub const ROWS: &[Row] = &[
 ];
 
 pub async fn launch(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let Some(app) = args.text("packageId").or(args.text("appId")) else {
+    let Some(app) = args.text("packageId").or(args.text("appId")).map(str::to_string).or_else(|| target_app(cx)) else {
         let missing = vec!["packageId".to_string()];
-        return Err(Stop::error(Variant::MissingRequiredArgs { missing }, "say which app: `packageId`"));
+        let text = "say which app: `packageId`; there is no target to take it from";
+        return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
     };
     let mode = args.text("launchMode").and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);
-    act(cx, &Action::LaunchApp { app: app.to_string(), mode }).await
+    act(cx, &Action::LaunchApp { app, mode }).await
+}
+
+/// The app of the session's target.
+pub fn target_app(cx: &Cx) -> Option<String> {
+    cx.attempt.memory().values().get("target.appId").and_then(Value::as_str).map(str::to_string)
 }

@@ -54,7 +54,7 @@ pub const ROWS: &[Row] = &[
         "launchApp",
         "Start an app. REINSTALL starts it fresh, FORCE_RESTART keeps its data, RESUME brings it to the front.",
         &[
-            optional("packageId", Ty::Text, "The app's package, bundle or address."),
+            optional("packageId", Ty::Text, "The app's package, bundle or address; the target's unless given."),
             optional("appId", Ty::Text, "The same as packageId."),
             defaulted("launchMode", Ty::Word(LaunchMode::NAMES), Preset::Word("REINSTALL"), "How to start it."),
             REASON,

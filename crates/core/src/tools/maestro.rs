@@ -10,6 +10,7 @@ use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::geometry::{Point, Size};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
+use super::apps::target_app;
 use super::assertions::{expect_gone, expect_visible};
 use super::commands::{act, toward};
 use super::elements::{act_on, visible};
@@ -297,9 +298,8 @@ impl Params {
 
     /// The app that is named, or the target's.
     fn app(&self, cx: &Cx) -> Result<String, Stop> {
-        let own = cx.attempt.memory().values().get("target.appId").and_then(Value::as_str).map(str::to_string);
         self.given("appId")
-            .or(own)
+            .or_else(|| target_app(cx))
             .ok_or_else(|| invalid(format!("`{}` needs `appId`: there is no target", self.command)))
     }
 

@@ -53,9 +53,12 @@ impl Sim {
         Sim { description, device: Mutex::new(device), changed: Notify::new() }
     }
 
-    /// Adds classifiers behind the device's own: `tablet`, an API level.
+    /// Another kind of device of its platform: `[tablet]` makes it an `android-tablet`.
     pub fn with_classifiers(mut self, classifiers: &[String]) -> Sim {
-        self.description.classifiers.extend(classifiers.iter().cloned());
+        if !classifiers.is_empty() {
+            self.description.classifiers.truncate(1);
+            self.description.classifiers.extend(classifiers.iter().cloned());
+        }
         self
     }
 

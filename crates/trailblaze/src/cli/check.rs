@@ -9,9 +9,11 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
+use crate::jobs::{before_start, in_order};
 use crate::print;
 use crate::project::LoadError;
 use crate::runner::Job;
+use crate::select::SelectError;
 use crate::wire::Wiring;
 
 /// Check every file of the project and every trail, without running anything
@@ -33,7 +35,9 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
     let mut problems = loaded.problems.clone();
     let trails = match loaded.trails(&args.paths) {
         // A project may have tools and no trails yet.
-        Err(LoadError::NoTrails { .. } | LoadError::Missing { .. }) if args.paths.is_empty() => Vec::new(),
+        Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. })) if args.paths.is_empty() => {
+            Vec::new()
+        }
         trails => trails?,
     };
     let mut jobs = Vec::new();
@@ -44,9 +48,8 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
     for device in &devices {
         problems.extend(loaded.tool_problems(&wiring.registry(device, wiring.target.as_deref())));
     }
-    problems.extend(super::run::before_start(&wiring, &jobs, &devices));
-    problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
-    problems.dedup();
+    problems.extend(before_start(&wiring, &jobs, &devices));
+    let problems = in_order(problems);
     let n_errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if args.json {
         let found: Vec<_> = problems.iter().map(as_json).collect();

@@ -1,6 +1,8 @@
 //! The command line: each verb in a file of its own. One `match` decides the exit code and the hint.
 
 mod check;
+mod choice;
+mod conclude;
 mod device;
 mod report;
 mod run;
@@ -8,6 +10,7 @@ mod schema;
 mod shell;
 mod snapshot;
 mod toolbox;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +24,7 @@ use trailblaze_protocol::exit::Exit;
 use crate::devices::DeviceError;
 use crate::print;
 use crate::project::{LoadError, Loaded, find_root};
+use crate::select::SelectError;
 use crate::wire::{SecretError, Wiring};
 
 pub use schema::schemas;
@@ -95,6 +99,13 @@ impl Refusal {
         }
     }
 
+    fn show(&self) {
+        print::error(self);
+        if let Some(hint) = self.hint() {
+            print::hint(hint);
+        }
+    }
+
     fn exit(&self) -> Exit {
         match self {
             Refusal::Load(_)
@@ -108,7 +119,7 @@ impl Refusal {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Refusal::Load(LoadError::NoTrails { .. }) => {
+            Refusal::Load(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. })) => {
                 Some("a trail is a file named trail.yaml or *.trail.yaml".to_string())
             }
             Refusal::Device(DeviceError::Unknown { .. }) => {
@@ -143,10 +154,7 @@ pub fn main() -> ExitCode {
     let exit = match result {
         Ok(Ok(exit)) => exit,
         Ok(Err(refusal)) => {
-            print::error(&refusal);
-            if let Some(hint) = refusal.hint() {
-                print::hint(hint);
-            }
+            refusal.show();
             refusal.exit()
         }
         Err(_) => {

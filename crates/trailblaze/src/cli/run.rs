@@ -1,37 +1,39 @@
 //! `trailblaze run`.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::events::{EventSink, PicturePolicy};
-use trailblaze_core::preflight::preflight;
-use trailblaze_core::trail::{Trail, lineage};
-use trailblaze_core::yaml::{Problem, Problems};
 use trailblaze_protocol::event::{Event, Level, Verdict};
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load, pairs};
-use crate::devices::{DeviceArgs, DeviceSpec};
+use super::choice::Choice;
+use super::conclude::conclude;
+use super::{Refusal, load, pairs, watch};
+use crate::devices::DeviceArgs;
+use crate::history::{self, History};
+use crate::jobs::{self, Jobs};
 use crate::print;
 use crate::progress::Progress;
-use crate::project::Loaded;
+use crate::recordings::{self, RecordError, write_atomically};
 use crate::report;
 use crate::run_folder::RunFolder;
-use crate::runner::{self, Done, Job, Shared};
+use crate::runner::{self, Done, Job, Kind, Shared};
+use crate::select::Filter;
 use crate::wire::{self, Wiring};
 
 /// Run trails on devices
 #[derive(Args)]
 pub struct RunArgs {
-    /// Trails, or folders of trails; the project's own unless given
-    paths: Vec<PathBuf>,
+    /// Trails, folders of trails, or patterns such as trails/**/pay*.trail.yaml; the project's own unless given
+    pub paths: Vec<PathBuf>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// Run on every device of the project; without any, on one simulated device of each platform
+    /// Run every trail on every device of the project; without any, on one simulated device of each platform
     #[arg(long, conflicts_with = "device")]
     all_devices: bool,
     /// The app under test, by its id in trailblaze-config/targets; the project's unless given
@@ -52,6 +54,10 @@ pub struct RunArgs {
     /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    choice: Choice,
     #[command(flatten)]
     sim: SimArgs,
     /// Where run folders go; logs/ of the project unless given
@@ -112,8 +118,16 @@ impl From<Pictures> for PicturePolicy {
 }
 
 pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, args.paths.first())?;
-    let devices = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
+    match args.choice.watch {
+        true => watch::watch(project, args).await,
+        false => run_once(project.as_deref(), &args, None).await,
+    }
+}
+
+/// One run. `only` narrows it to some trails, by their paths in the project.
+pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[String]>) -> Result<Exit, Refusal> {
+    let loaded = load(project.map(Path::to_path_buf), args.paths.first())?;
+    let named = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
@@ -124,11 +138,23 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
     let memory = pairs("memory", &args.memory)?;
     let given: Map<String, Value> =
         pairs("arg", &args.arg)?.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let (jobs, mut problems) = jobs(&loaded, &args.paths, &given)?;
-    problems.extend(before_start(&wiring, &jobs, &devices));
-    problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
-    problems.dedup();
-
+    let Jobs { mut jobs, mut problems, undeclared } = jobs::read(&loaded, &args.paths, &args.filter, &given)?;
+    if let Some(name) = undeclared {
+        return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
+    }
+    jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
+    problems.extend(jobs::before_start(&wiring, &jobs, &named));
+    let problems = jobs::in_order(problems);
+    let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
+    let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
+    if problems.is_empty() && n_planned == 0 {
+        return Err(Refusal::usage("no trail is left to run after the filters"));
+    }
+    if args.choice.dry_run {
+        Refusal::unless_sound(&problems)?;
+        list(&jobs, &kinds, args.json);
+        return Ok(Exit::Passed);
+    }
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
@@ -148,22 +174,26 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
         return Err(refusal);
     }
     let progress = Arc::new(Progress::new(args.json));
-    if args.sim.seed.is_none() {
+    // Without faults nothing is drawn from it.
+    if args.sim.seed.is_none() && wiring.sim.faults != Default::default() {
         progress.say(&format!("seed {}", wiring.seed));
     }
     let shared = Arc::new(Shared {
         wiring,
         jobs,
         memory,
+        rules: args.choice.rules(),
         events: Arc::clone(&folder) as Arc<dyn EventSink>,
         progress: Arc::clone(&progress),
         cancel: cancel_on_interrupt(Arc::clone(&progress)),
     });
-    let done = runner::run(Arc::clone(&shared), devices.clone()).await;
-    let saved = save_recordings(&shared, &done, &folder, &loaded, args.record);
-    let not_run = shared.jobs.len() * devices.len() - done.len();
+    let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
+    let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
+    let saved = save_recordings(&shared, &done, &folder, &loaded.root, args.record);
+    remember(&loaded.root, &shared.jobs, &done);
+    let not_run = n_planned - done.len();
     let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved, Exit::worst);
-    if not_run > 0 {
+    if shared.cancel.is_cancelled() {
         exit = exit.worst(Exit::Environment);
     }
     let written = finish(&folder, exit)?;
@@ -174,67 +204,37 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
     Ok(exit)
 }
 
+/// What would run, and where.
+fn list(jobs: &[Job], kinds: &[Kind], as_json: bool) {
+    let rows = kinds.iter().flat_map(|kind| kind.jobs.iter().map(move |job| (&jobs[*job].trail, kind)));
+    let devices = |kind: &Kind| kind.devices.iter().map(|device| device.id.to_string()).collect::<Vec<_>>();
+    if as_json {
+        let rows: Vec<Value> = rows
+            .map(|(trail, kind)| json!({"trail": trail.source.path, "title": trail.title(), "devices": devices(kind)}))
+            .collect();
+        return print::json(&rows);
+    }
+    for (trail, kind) in rows {
+        print::data(format!("{:<40} {} ({})", trail.source.path, trail.title(), devices(kind).join(", ")));
+    }
+}
+
+/// Keeps how long trails took and which failed, for shards and `--last-failed`.
+fn remember(root: &Path, jobs: &[Job], done: &[Done]) {
+    let mut history = History::read(root);
+    for done in done.iter().filter(|done| !matches!(done.verdict, Verdict::Cancelled | Verdict::Skipped)) {
+        let platform = done.lineage.last().map(String::as_str).unwrap_or_default();
+        let key = history::key(&jobs[done.job].trail.source.path, platform);
+        history.note(&key, done.millis, done.verdict.exit() != Exit::Passed);
+    }
+    if let Err(error) = history.write(root) {
+        print::warning(format!("cannot write {}: {error}", history::file(root).display()));
+    }
+}
+
 fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
     folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
     report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })
-}
-
-/// The trails to run, and what is wrong with files and arguments.
-fn jobs(loaded: &Loaded, paths: &[PathBuf], given: &Map<String, Value>) -> Result<(Vec<Job>, Vec<Problem>), Refusal> {
-    let mut problems = loaded.problems.clone();
-    let mut jobs = Vec::new();
-    for (trail, found) in loaded.trails(paths)? {
-        problems.extend(found);
-        let Some(trail) = trail.filter(|trail| !trail.steps.is_empty()) else { continue };
-        // An argument is for the trails that declare it; one that none declares is a mistake of all.
-        let own: Map<String, Value> = given
-            .iter()
-            .filter(|(name, _)| trail.config.args.get(name).is_some())
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        match trail.config.bind_args(&own) {
-            Ok(args) => jobs.push(Job { trail, args }),
-            Err(wrong) => problems.extend(at_config(&trail, wrong)),
-        }
-    }
-    let is_declared = |name: &String| jobs.iter().any(|job| job.trail.config.args.get(name).is_some());
-    if let Some(name) = given.keys().find(|name| !is_declared(name)).filter(|_| problems.is_empty()) {
-        return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
-    }
-    Ok((jobs, problems))
-}
-
-/// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.
-fn own_target(loaded: &Loaded, trail: &Trail) -> Vec<Problem> {
-    let mut problems = Problems::new(&trail.source);
-    if let Some(target) = trail.config.target.as_ref().filter(|target| loaded.target(&target.value).is_err()) {
-        let known = loaded.targets.iter().map(|target| target.id.value.as_str());
-        problems.unknown(target.span, "target", &target.value, known);
-    }
-    problems.into_vec()
-}
-
-fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
-    let mut problems = Problems::new(&trail.source);
-    wrong.into_iter().for_each(|message| problems.error(trail.config.span, message));
-    problems.into_vec()
-}
-
-/// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once.
-pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for device in devices {
-        for job in jobs {
-            problems.extend(own_target(&wiring.loaded, &job.trail));
-            let target = wiring.target_of(&job.trail);
-            let device = wiring.device_for(&job.trail, device);
-            let registry = wiring.registry(&device, target);
-            problems.extend(wiring.loaded.tool_problems(&registry));
-            let lineage = lineage(&wiring.driver(&device).describe().classifiers);
-            problems.extend(preflight(&job.trail, &registry, &lineage));
-        }
-    }
-    problems
 }
 
 /// Ctrl-C ends the run in good order; a second one ends it at once.
@@ -253,18 +253,20 @@ fn cancel_on_interrupt(progress: Arc<Progress>) -> CancellationToken {
     cancel
 }
 
-/// The recordings go into the run folder, and into the trails if that was asked for. One that was asked for and could
-/// not be kept is a failure of the run.
-fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &Loaded, into_trails: bool) -> Exit {
+/// The recordings go into the run folder, and into the trails if that was asked for. One that cannot be stored is
+/// printed: it must not be lost. If it was asked for, the run has failed.
+fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, root: &Path, into_trails: bool) -> Exit {
     let is_single = shared.jobs.len() == 1;
     let mut taken = HashSet::new();
     let mut exit = Exit::Passed;
-    for recorded in runner::recordings(&shared.jobs, done) {
-        let recorded = match recorded {
+    for (index, done) in recordings::by_job(done) {
+        let job = &shared.jobs[index];
+        let path = &job.trail.source.path;
+        let recorded = match recordings::record(&job.trail, &done) {
             Ok(recorded) => recorded,
             Err(error) if into_trails => {
                 print::error(format!("the recording was not saved: {error}"));
-                exit = exit.worst(Exit::Misused);
+                exit = exit.worst(RecordError::from(error).exit());
                 continue;
             }
             Err(error) => {
@@ -272,35 +274,32 @@ fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, loaded: &
                 continue;
             }
         };
-        let trail = &shared.jobs[recorded.job].trail;
-        recorded.warnings.iter().for_each(|warning| print::warning(format!("{}: {warning}", trail.source.path)));
+        recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
         let name = if is_single {
             "recording.trail.yaml".to_string()
         } else {
-            format!("recordings/{}.trail.yaml", unlike(&mut taken, slug(&trail.id())))
+            format!("recordings/{}.trail.yaml", unlike(&mut taken, slug(&job.trail.id())))
         };
-        let path = folder.path.join(name);
-        let stored = path
+        let copy = folder.path.join(name);
+        let stored = copy
             .parent()
             .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| runner::write_atomically(&path, &recorded.text));
+            .and_then(|()| write_atomically(&copy, &recorded.text));
         if let Err(error) = stored {
-            print::warning(format!("cannot write `{}`: {error}", path.display()));
+            print::warning(format!("cannot write `{}`: {error}", copy.display()));
         }
         if !into_trails {
             continue;
         }
-        if recorded.classifiers.is_empty() {
-            shared.progress.say(&format!("{} is recorded already", trail.source.path));
-            continue;
-        }
-        match runner::write_atomically(&loaded.root.join(&trail.source.path), &recorded.text) {
-            Ok(()) => {
-                shared.progress.say(&format!("recorded {} in {}", recorded.classifiers.join(", "), trail.source.path))
+        match recordings::write_into_trail(root, job, &done) {
+            Ok(written) if written.classifiers.is_empty() => {
+                shared.progress.say(&format!("{path} is recorded already"))
             }
+            Ok(written) => shared.progress.say(&format!("recorded {} in {path}", written.classifiers.join(", "))),
             Err(error) => {
-                print::error(format!("cannot write `{}`: {error}", trail.source.path));
-                exit = exit.worst(Exit::Environment);
+                print::error(format!("the recording was not saved: {error}"));
+                print::data(&recorded.text);
+                exit = exit.worst(error.exit());
             }
         }
     }
@@ -318,32 +317,4 @@ fn unlike(taken: &mut HashSet<String>, name: String) -> String {
 fn slug(id: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     id.chars().map(safe).collect::<String>().trim_start_matches('.').to_string()
-}
-
-/// What failed and where to look, on one screen.
-fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, html: &std::path::Path) {
-    const SHOWN: usize = 10;
-    let bad = print::WORSE;
-    let failed: Vec<&Done> = done.iter().filter(|done| done.verdict.exit() != Exit::Passed).collect();
-    for done in failed.iter().take(SHOWN) {
-        let trail = &jobs[done.job].trail;
-        print::data(format!("\n{bad}{}{bad:#} on {} ({})", trail.title(), done.device, trail.source.path));
-        print::data(format!("  {}", done.message.replace('\n', "\n  ")));
-    }
-    if failed.len() > SHOWN {
-        print::data(format!("\n… and {} more", failed.len() - SHOWN));
-    }
-    let count = |verdicts: &[Verdict]| done.iter().filter(|done| verdicts.contains(&done.verdict)).count();
-    let counts = [
-        (count(&[Verdict::Passed]), "passed"),
-        (count(&[Verdict::Failed]), "failed"),
-        (count(&[Verdict::Errored, Verdict::Bug]), "broken by the environment"),
-        (count(&[Verdict::Misused]), "refused"),
-        (count(&[Verdict::Skipped]), "skipped"),
-        (count(&[Verdict::Cancelled]) + not_run, "cancelled"),
-    ];
-    let words: Vec<String> =
-        counts.iter().filter(|(n, word)| *n > 0 || *word == "passed").map(|(n, word)| format!("{n} {word}")).collect();
-    print::data(format!("\n{} in {}", words.join(", "), print::seconds(folder.micros())));
-    print::data(format!("Report: {}", html.display()));
 }

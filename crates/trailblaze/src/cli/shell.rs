@@ -14,11 +14,11 @@ use trailblaze_protocol::exit::Exit;
 use super::run::SimArgs;
 use super::{Refusal, load, pairs};
 use crate::devices::DeviceArgs;
+use crate::lane::LaneSink;
 use crate::print;
 use crate::progress::Progress;
 use crate::report;
 use crate::run_folder::RunFolder;
-use crate::runner::LaneSink;
 use crate::shell::{Answer, Shell};
 use crate::wire::{self, Wiring};
 

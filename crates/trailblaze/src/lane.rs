@@ -1,0 +1,51 @@
+//! One device's way into the record.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use trailblaze_core::events::{EventSink, Shot};
+use trailblaze_core::record::{self, RecordedStep};
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::ids::{AttemptId, DeviceId};
+use trailblaze_protocol::outcome::Attachment;
+
+use crate::progress::Progress;
+
+/// One lane's way into the record. It keeps what the recording of the current attempt is made from.
+pub struct LaneSink {
+    device: DeviceId,
+    events: Arc<dyn EventSink>,
+    progress: Arc<Progress>,
+    journal: Mutex<Vec<Event>>,
+}
+
+impl LaneSink {
+    pub fn new(device: DeviceId, events: Arc<dyn EventSink>, progress: Arc<Progress>) -> LaneSink {
+        LaneSink { device, events, progress, journal: Mutex::default() }
+    }
+
+    pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
+        record::fold(attempt, &*self.journal.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl EventSink for LaneSink {
+    fn emit(&self, event: Event) {
+        self.progress.event(&self.device, &event);
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        match &event {
+            Event::AttemptStarted { .. } => journal.clear(),
+            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event.clone()),
+            _ => {}
+        }
+        drop(journal);
+        self.events.emit(event);
+    }
+
+    fn picture(&self, shot: Shot) {
+        self.events.picture(shot);
+    }
+
+    fn store(&self, attachment: &Attachment) -> String {
+        self.events.store(attachment)
+    }
+}
