@@ -142,7 +142,7 @@ fn ctrl_c_ends_a_long_wait_in_good_order() {
     trails/a on ios/sim-1 (trails/a.trail.yaml)
       step 1 "Wait": cancelled
 
-    0 passed, 4 cancelled in [time]
+    0 passed, 2 cancelled, 2 not run in [time]
     Report: [project]/logs/[run]/report.html
     "#);
     let run = project.last_run();

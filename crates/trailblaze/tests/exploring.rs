@@ -116,7 +116,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     let ran = project.feed(COUNTER, lines).exits(3);
     assert_eq!(ran.stdout, "true\n", "the last line is still answered");
     insta::assert_snapshot!(ran.normal(&ran.stderr), @r#"
-    error: unknown tool `foo`
+    error: unknown tool `foo`; `tools` lists what there is
     error: unknown tool `tapp`; did you mean `tap`?
     error: arguments are written name=value, not `Add`
     error: a quote " is not closed
@@ -128,7 +128,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: `snapshot` has no `--wide`; it takes --bounds, --offscreen and --all
     error: `save` needs one file: save pay.trail.yaml
     error: `save` needs one file: save pay.trail.yaml
-    error: ref zzz is not on the screen any more; take a new snapshot
+    error: no snapshot has shown `zzz`; take one and use a ref from it
     Report: [project]/logs/[run]/report.html
     "#);
     project.last_run().assert_finished(3);
