@@ -182,7 +182,7 @@ impl Loaded {
         }
         let mut files: Vec<PathBuf> = Vec::new();
         for path in wanted {
-            let found = trail_files(path)?;
+            let found = trail_files(path).map_err(|error| error.about(shown(&self.root, path)))?;
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }
         let read = |file: &PathBuf| {

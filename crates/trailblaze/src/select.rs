@@ -8,14 +8,25 @@ use trailblaze_core::trail::Trail;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
-    #[error("there is no {path}")]
+    #[error("there is no file or folder `{path}`")]
     Missing { path: String },
-    #[error("no trails in {path}")]
+    #[error("no trails in `{path}`")]
     NoTrails { path: String },
     #[error("`{pattern}` is no pattern: {problem}")]
     Pattern { pattern: String, problem: String },
     #[error("cannot look for trails: {0}")]
     Walk(#[from] ignore::Error),
+}
+
+impl SelectError {
+    /// The same, with the path as the user would write it.
+    pub fn about(self, path: String) -> SelectError {
+        match self {
+            SelectError::Missing { .. } => SelectError::Missing { path },
+            SelectError::NoTrails { .. } => SelectError::NoTrails { path },
+            other => other,
+        }
+    }
 }
 
 /// Folders that never hold trails, whatever `.gitignore` says.

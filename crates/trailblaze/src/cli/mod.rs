@@ -119,7 +119,7 @@ impl Refusal {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Refusal::Load(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. })) => {
+            Refusal::Load(LoadError::Select(SelectError::NoTrails { .. })) => {
                 Some("a trail is a file named trail.yaml or *.trail.yaml".to_string())
             }
             Refusal::Device(DeviceError::Unknown { .. }) => {
