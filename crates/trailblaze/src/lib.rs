@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod devices;
+pub mod github;
 pub mod print;
 pub mod progress;
 pub mod project;

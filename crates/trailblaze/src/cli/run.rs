@@ -15,6 +15,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load, pairs};
 use crate::devices::{DeviceArgs, DeviceSpec};
+use crate::github;
 use crate::print;
 use crate::progress::Progress;
 use crate::project::Loaded;
@@ -175,7 +176,9 @@ pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusa
 
 fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
     folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
-    report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })
+    let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
+    github::tell(&written.run);
+    Ok(written)
 }
 
 /// The trails to run, and what is wrong with files and arguments.
