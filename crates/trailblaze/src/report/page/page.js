@@ -420,6 +420,7 @@
 
   async function drawDetail(attempt) {
     gallery = [];
+    delete detail.dataset.shown;
     const nth = listed.indexOf(attempt);
     const go = (other, text, key) => other
       ? el("a", { href: link(other), title: `${visible(cut(other.name, 80))} (${key})` }, text)
@@ -466,6 +467,8 @@
     if (behind.loose.length) {
       detail.append(el("div", { class: "steps-head" }, el("h3", {}, "Calls of no known step")), el("div", {}, behind.loose.map(callBox)));
     }
+    // For tests, which wait for it.
+    detail.dataset.shown = attempt.id;
   }
 
   function stepBox(step, isOpen) {
@@ -661,12 +664,16 @@
 
   function drawOverview() {
     gallery = [];
+    // What was wrong with the run as a whole comes first, such as why it was refused.
+    const [grave, other] = [true, false].map((isGrave) => run.notes.filter((note) => ["warning", "error"].includes(note.level) === isGrave));
+    const notes = (title, some) => (some.length ? [el("section", { class: "part" }, el("h2", {}, title, el("span", { class: "n" }, count(some.length))), el("ul", { class: "said-lines" }, some.map(noteLine)))] : []);
     overview.append(
+      ...notes("About the run", grave),
       ...failures("Failures", run.failures),
       ...failures("Tried again", run.retried),
       timeline(),
       list(),
-      ...(run.notes.length ? [el("section", { class: "part" }, el("h2", {}, "Notes"), el("ul", { class: "said-lines" }, run.notes.map(noteLine)))] : []),
+      ...notes("Notes", other),
       el("p", { class: "foot" }, run.command && el("span", { class: "mono data" }, visible(cut(run.command, 300))),
         el("span", {}, "Press ", el("kbd", {}, "?"), " for keys")));
   }
