@@ -103,7 +103,7 @@ fn read(folders: &[PathBuf]) -> Result<Vec<Part<'_>>, MergeError> {
     let first = parts.iter().filter_map(|part| part.started).min();
     for part in &mut parts {
         let later = part.started.zip(first).and_then(|(started, first)| started.duration_since(first).ok());
-        part.later = later.map_or(0, |later| micros(later));
+        part.later = later.map_or(0, micros);
     }
     Ok(parts)
 }

@@ -312,7 +312,7 @@
     };
     show();
     return [el("section", { class: "part" },
-      el("h2", {}, title, el("span", { class: "n" }, count(total), groups.length < total && `, ${plural(groups.length, "kind")}`)), cards, more)];
+      el("h2", {}, title, el("span", { class: "n" }, count(total), groups.length < total && (groups.length === 1 ? ", all alike" : `, of ${groups.length} kinds`))), cards, more)];
   }
 
   // ---- The timeline.
@@ -332,7 +332,7 @@
       for (const attempt of attempts) {
         if (attempt.lane !== nth) continue;
         const text = visible(`${cut(attempt.name, 120)}: ${attempt.standing === "retried" ? attempt.state + ", retried" : attempt.state}, ${time(attempt.micros)}`);
-        const bar = place(el("a", { class: `span ${attempt.state} ${attempt.standing}`, href: link(attempt), tabindex: "-1", title: text, "aria-label": text }), attempt.at);
+        const bar = place(el("a", { class: `span ${attempt.state} ${attempt.standing}${attempt.micros / whole < 0.008 ? " thin" : ""}`, href: link(attempt), tabindex: "-1", title: text, "aria-label": text }), attempt.at);
         bar.style.width = (attempt.micros / whole) * 100 + "%";
         track.append(bar);
       }
