@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod devices;
+pub mod github;
 pub mod history;
 pub mod jobs;
 pub mod lane;

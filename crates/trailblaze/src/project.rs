@@ -83,8 +83,9 @@ impl Loaded {
     }
 
     fn read_config(&mut self) -> Result<(), LoadError> {
+        let mut targets = Vec::new();
         for source in self.sources("targets")? {
-            self.targets.extend(decode_file::<Target>(&source, &mut self.problems));
+            targets.extend(decode_file::<Target>(&source, &mut self.problems).map(|target| (source, target)));
         }
         for source in self.sources("toolsets")? {
             self.toolsets.extend(decode_file::<Toolset>(&source, &mut self.problems));
@@ -105,7 +106,23 @@ impl Loaded {
                 None => {}
             }
         }
+        for (source, target) in &targets {
+            self.problems.extend(self.unknown_toolsets(source, target));
+        }
+        self.targets.extend(targets.into_iter().map(|(_, target)| target));
         Ok(())
+    }
+
+    /// Toolsets that a target asks for and nobody declares, in a file or on a tool.
+    fn unknown_toolsets(&self, source: &Arc<Source>, target: &Target) -> Vec<Problem> {
+        let pushed = self.batches.iter().flat_map(|batch| &batch.tools).filter_map(|tool| tool.toolset.as_deref());
+        let known: Vec<&str> = self.toolsets.iter().map(|toolset| toolset.id.value.as_str()).chain(pushed).collect();
+        let mut problems = Problems::new(source);
+        let asked = target.platforms.0.iter().flat_map(|(_, platform)| platform.tool_sets.iter().flatten());
+        for set in asked.filter(|set| !known.contains(&set.value.as_str())) {
+            problems.unknown(set.span, "toolset", &set.value, known.iter().copied());
+        }
+        problems.into_vec()
     }
 
     /// The files of one kind that can be read.

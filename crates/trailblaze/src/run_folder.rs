@@ -43,9 +43,7 @@ impl RunFolder {
     /// Creates a folder under `logs` and starts to write.
     pub fn create(logs: &Path) -> std::io::Result<Arc<RunFolder>> {
         let now = SystemTime::now();
-        let stamp = humantime::format_rfc3339_seconds(now).to_string();
-        let name: String = stamp.chars().filter(char::is_ascii_digit).collect();
-        let id = RunId::new(format!("{}-{}-{}", &name[..8], &name[8..], ids::run_suffix()));
+        let id = new_id(now);
         let path = logs.join(id.as_str());
         std::fs::create_dir_all(&path)?;
         let header = Header {
@@ -96,6 +94,13 @@ impl RunFolder {
     pub fn micros(&self) -> u64 {
         micros_since(self.started)
     }
+}
+
+/// The name of a run: the time in front, so that names sort by it.
+pub fn new_id(now: SystemTime) -> RunId {
+    let stamp = humantime::format_rfc3339_seconds(now).to_string();
+    let name: String = stamp.chars().filter(char::is_ascii_digit).collect();
+    RunId::new(format!("{}-{}-{}", &name[..8], &name[8..], ids::run_suffix()))
 }
 
 impl EventSink for RunFolder {

@@ -138,7 +138,7 @@ pub const ROWS: &[Row] = &[
     )
     .on(MOBILE)
     .hidden(),
-    Row::action("pressBack", "Go back.", &[REASON], |cx, _| Box::pin(press(cx, Key::Back))),
+    Row::action("pressBack", "Go back.", &[REASON], |cx, _| Box::pin(press(cx, Key::Back))).on(MOBILE),
     Row::action("pressHome", "Go to the home screen.", &[REASON], |cx, _| Box::pin(press(cx, Key::Home))).on(MOBILE),
     Row::action(
         "swipe",

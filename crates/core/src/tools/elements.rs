@@ -206,8 +206,11 @@ pub async fn visible(cx: &Cx, query: &Query) -> Result<Found, Stop> {
 
 /// What to say when waiting was in vain: what was expected, and what was seen.
 pub fn missed(query: &Query, action: &str, saw: &str, waited: std::time::Duration, variant: Variant) -> Stop {
-    let seconds = waited.as_secs_f64();
-    let text = format!("could not {action} {query} within {seconds:.1} s: {saw}");
+    let within = match waited.as_secs_f64() {
+        seconds if seconds < 0.1 => String::new(),
+        seconds => format!(" within {seconds:.1} s"),
+    };
+    let text = format!("could not {action} {query}{within}: {saw}");
     let structured = json!({"expected": query.to_string(), "saw": saw});
     Stop::Failed(Box::new(Outcome { variant, text, structured: Some(structured), ..Outcome::default() }))
 }

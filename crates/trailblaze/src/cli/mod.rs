@@ -4,6 +4,7 @@ mod check;
 mod choice;
 mod conclude;
 mod device;
+mod interrupt;
 mod report;
 mod run;
 mod schema;

@@ -1,40 +1,103 @@
 //! `trailblaze report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
 use crate::print;
 use crate::project::find_root;
-use crate::report as run_report;
+use crate::report::merge::{MergeError, merge};
+use crate::report::{self as run_report, Written};
+use crate::run_folder::new_id;
 
 /// Write the report of a run anew, also of one that was killed
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct ReportArgs {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// The run's folder; the latest unless given
     folder: Option<PathBuf>,
+    /// Print the run as Markdown, for a pull request
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Merge(MergeArgs),
+}
+
+/// Put several runs, such as the shards of one, into a new run folder
+#[derive(Args)]
+struct MergeArgs {
+    /// The folders of the runs
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// The new folder; one in logs/ of the project unless given
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// End as the runs did: with the worst of their exit codes
+    #[arg(long)]
+    exit_code: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub fn report(project: Option<PathBuf>, args: ReportArgs) -> Result<Exit, Refusal> {
+    if let Some(Verb::Merge(args)) = args.verb {
+        return merge_runs(project, args);
+    }
     let folder = match args.folder {
         Some(folder) => folder,
         None => latest(project)?,
     };
-    let written = run_report::write(&folder).map_err(|error| Refusal::usage(error.to_string()))?;
-    match args.json {
-        true => print::json(&run_report::summary::summary(&written.run)),
-        false => print::data(format!("Report: {}", written.html.display())),
+    let written = write(&folder)?;
+    match (args.markdown, args.json) {
+        (true, _) => print::data(run_report::markdown::markdown(&written.run).trim_end()),
+        (_, true) => print::json(&run_report::summary::summary(&written.run)),
+        _ => print::data(format!("Report: {}", written.html.display())),
     }
     Ok(Exit::Passed)
 }
 
+fn merge_runs(project: Option<PathBuf>, args: MergeArgs) -> Result<Exit, Refusal> {
+    let id = new_id(SystemTime::now());
+    let into = args.output.unwrap_or_else(|| logs(project).join(id.as_str()));
+    let merged = merge(&args.folders, &into, id, std::env::args().collect()).map_err(|error| match error {
+        MergeError::Write { .. } => Refusal::Environment { message: error.to_string() },
+        MergeError::Taken { .. } => {
+            let hint = Some("name a new folder with `-o`".to_string());
+            Refusal::Usage { message: error.to_string(), hint }
+        }
+        _ => Refusal::usage(error.to_string()),
+    })?;
+    merged.unfinished.iter().for_each(print::warning);
+    let written = write(&into)?;
+    match args.json {
+        true => print::json(&run_report::summary::summary(&written.run)),
+        false => print::data(format!("Report: {}", written.html.display())),
+    }
+    Ok(if args.exit_code { merged.exit } else { Exit::Passed })
+}
+
+fn write(folder: &Path) -> Result<Written, Refusal> {
+    run_report::write(folder).map_err(|error| Refusal::usage(error.to_string()))
+}
+
+fn logs(project: Option<PathBuf>) -> PathBuf {
+    project.unwrap_or_else(|| find_root(&PathBuf::from("."))).join("logs")
+}
+
 fn latest(project: Option<PathBuf>) -> Result<PathBuf, Refusal> {
-    let logs = project.unwrap_or_else(|| find_root(&PathBuf::from("."))).join("logs");
+    let logs = logs(project);
     let folders = std::fs::read_dir(&logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     // Names begin with the time, so the greatest is the latest.
     let latest = folders.filter(|folder| folder.join("events.jsonl").is_file()).max();

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 use trailblaze_core::events::{EventSink, PicturePolicy};
 use trailblaze_protocol::event::{Event, Level, Verdict};
 use trailblaze_protocol::exit::Exit;
 
 use super::choice::Choice;
 use super::conclude::conclude;
-use super::{Refusal, load, pairs, watch};
+use super::{Refusal, interrupt, load, pairs, watch};
 use crate::devices::DeviceArgs;
+use crate::github;
 use crate::history::{self, History};
 use crate::jobs::{self, Jobs};
 use crate::print;
@@ -185,7 +185,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         rules: args.choice.rules(),
         events: Arc::clone(&folder) as Arc<dyn EventSink>,
         progress: Arc::clone(&progress),
-        cancel: cancel_on_interrupt(Arc::clone(&progress)),
+        cancel: interrupt::cancel(Arc::clone(&progress)),
     });
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
@@ -234,23 +234,9 @@ fn remember(root: &Path, jobs: &[Job], done: &[Done]) {
 
 fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
     folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
-    report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })
-}
-
-/// Ctrl-C ends the run in good order; a second one ends it at once.
-fn cancel_on_interrupt(progress: Arc<Progress>) -> CancellationToken {
-    let cancel = CancellationToken::new();
-    let token = cancel.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            progress.say("cancelling; press Ctrl-C again to stop at once");
-            token.cancel();
-        }
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(i32::from(Exit::Environment.code()));
-        }
-    });
-    cancel
+    let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
+    github::tell(&written.run);
+    Ok(written)
 }
 
 /// The recordings go into the run folder, and into the trails if that was asked for. One that cannot be stored is

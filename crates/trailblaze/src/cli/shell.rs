@@ -11,6 +11,7 @@ use trailblaze_core::events::{EventSink, PicturePolicy};
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
+use super::interrupt::told_to_stop;
 use super::run::SimArgs;
 use super::{Refusal, load, pairs};
 use crate::devices::DeviceArgs;
@@ -99,12 +100,12 @@ async fn converse(shell: &mut Shell, args: &ShellArgs, cancel: &CancellationToke
     loop {
         let line = tokio::select! {
             line = lines.recv() => line,
-            _ = tokio::signal::ctrl_c() => None,
+            () = told_to_stop() => None,
         };
         let Some(line) = line else { break };
         let answer = tokio::select! {
             answer = shell.line(&line) => answer,
-            _ = tokio::signal::ctrl_c() => {
+            () = told_to_stop() => {
                 cancel.cancel();
                 Answer::Failed { message: "cancelled".into(), exit: Exit::Environment }
             }

@@ -7,6 +7,7 @@ use notify::{RecursiveMode, Watcher};
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
+use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
 use crate::print;
 use crate::project::{find_root, shown};
@@ -38,7 +39,7 @@ pub async fn watch(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refu
         print::say("\nwatching for changes; Ctrl-C ends");
         only = tokio::select! {
             changed = next_change(&root, &mut changes) => changed,
-            _ = tokio::signal::ctrl_c() => return Ok(Exit::Passed),
+            () = told_to_stop() => return Ok(Exit::Passed),
         };
     }
 }

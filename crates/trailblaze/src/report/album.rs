@@ -17,6 +17,8 @@ const MOST_PICTURES: usize = 64 << 20;
 const MOST_TREES: usize = 16 << 20;
 const LONGEST_TREE: usize = 256 << 10;
 
+const NO_PICTURE: &str = "is not a picture";
+
 /// Where the page finds a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,6 +63,16 @@ impl Album {
         trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
     }
 
+    /// A file that came with an answer: in the page if it is a picture, else beside it.
+    pub fn attachment(&mut self, file: &str, mime: &str) -> Kept {
+        let kept = match mime.starts_with("image/") {
+            true => self.picture(file),
+            // Not read: it may be a film.
+            false => find(&self.folder, file).map_or_else(Kept::Lost, |_| Kept::Beside),
+        };
+        if kept == Kept::Lost(NO_PICTURE) { Kept::Beside } else { kept }
+    }
+
     /// The data URIs of the pictures, by number.
     pub fn pictures(&self) -> &[String] {
         &self.pictures.contents
@@ -95,7 +107,7 @@ impl Shelf {
             return Kept::Here(*number);
         }
         let Some(content) = content(bytes) else {
-            return Kept::Lost("is not a picture");
+            return Kept::Lost(NO_PICTURE);
         };
         if bytes.len() > self.room {
             return Kept::Beside;
@@ -107,9 +119,13 @@ impl Shelf {
     }
 }
 
-/// Reads a file of the run folder. Names come from the event file, so none may lead out of the folder: a
-/// report is passed on to others.
 fn read(folder: &Path, file: &str) -> Result<Vec<u8>, &'static str> {
+    fs::read(find(folder, file)?).map_err(|_| "cannot be read")
+}
+
+/// Finds a file of the run folder. Names come from the event file, so none may lead out of the folder: a
+/// report is passed on to others.
+fn find(folder: &Path, file: &str) -> Result<PathBuf, &'static str> {
     let name = Path::new(file);
     let stays = name.components().all(|component| matches!(component, Component::Normal(_)));
     let (Ok(folder), Ok(path)) = (folder.canonicalize(), folder.join(name).canonicalize()) else {
@@ -118,7 +134,7 @@ fn read(folder: &Path, file: &str) -> Result<Vec<u8>, &'static str> {
     if !stays || !path.starts_with(folder) {
         return Err("is outside the run folder");
     }
-    fs::read(path).map_err(|_| "cannot be read")
+    Ok(path)
 }
 
 fn mime(bytes: &[u8]) -> Option<&'static str> {

@@ -18,9 +18,10 @@ use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::outcome::{Attachment, Variant};
 
 use super::album::{Album, Kept};
+use super::alike;
 use super::clip::clip;
 use super::model::{Attempt, Call, Note, Picture, Run, Session, Standing, Step, Wait};
-use super::summary::{Counts, count};
+use super::summary::{Counts, count, headline, totals};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -59,6 +60,8 @@ pub fn html(run: &Run, folder: &Path) -> String {
         ("script", SCRIPT.to_string()),
         ("script-digest", digest(SCRIPT)),
         ("index", index),
+        ("headline", escape(&format!("Trailblaze: {}", headline(run)))),
+        ("totals", escape(&totals(run))),
         ("table", table(run)),
         ("store", store),
     ];
@@ -87,6 +90,9 @@ struct Index<'a> {
     lanes: Vec<Lane<'a>>,
     notes: Vec<NoteView<'a>>,
     attempts: Vec<Row<'a>>,
+    /// Places of attempts, those that failed alike together.
+    failures: Vec<Vec<usize>>,
+    retried: Vec<Vec<usize>>,
 }
 
 /// One device.
@@ -225,7 +231,7 @@ enum AnswerView<'a> {
         variant: &'a Variant,
         text: String,
         structured: Option<String>,
-        attachments: &'a [Attachment],
+        attachments: Vec<AttachmentView<'a>>,
         delegates: Vec<(&'a str, Vec<(&'a str, String)>)>,
         remembered: Vec<(&'a str, String)>,
         forgotten: &'a [String],
@@ -234,6 +240,16 @@ enum AnswerView<'a> {
         exit: Exit,
         message: String,
     },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AttachmentView<'a> {
+    name: &'a str,
+    mime: &'a str,
+    file: Option<&'a str>,
+    /// `None` where the run stored no file.
+    kept: Option<Kept>,
 }
 
 fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
@@ -266,6 +282,8 @@ fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
                 row(attempt, lane.expect("an attempt's device is one of the run's"), album)
             })
             .collect(),
+        failures: alike::failures(run),
+        retried: alike::retried(run),
     }
 }
 
@@ -375,17 +393,17 @@ fn call_view<'a>(depth: usize, call: &'a Call, album: &mut Album) -> CallView<'a
         waits: call.waits.iter().map(wait).collect(),
         notes: call.notes.iter().map(note).collect(),
         pictures: call.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
-        answer: call.answer.as_ref().map(|answered| answer(&answered.answer)),
+        answer: call.answer.as_ref().map(|answered| answer(&answered.answer, album)),
     }
 }
 
-fn answer(answer: &Answer) -> AnswerView<'_> {
+fn answer<'a>(answer: &'a Answer, album: &mut Album) -> AnswerView<'a> {
     match answer {
         Answer::Outcome(outcome) => AnswerView::Outcome {
             variant: &outcome.variant,
             text: clip(&outcome.text, LONGEST).into_owned(),
             structured: outcome.structured.as_ref().map(value),
-            attachments: &outcome.attachments,
+            attachments: outcome.attachments.iter().map(|attachment| attachment_view(attachment, album)).collect(),
             delegates: outcome
                 .delegates
                 .iter()
@@ -397,6 +415,15 @@ fn answer(answer: &Answer) -> AnswerView<'_> {
         Answer::Fault { exit, message } => {
             AnswerView::Fault { exit: *exit, message: clip(message, LONGEST).into_owned() }
         }
+    }
+}
+
+fn attachment_view<'a>(attachment: &'a Attachment, album: &mut Album) -> AttachmentView<'a> {
+    AttachmentView {
+        name: &attachment.name,
+        mime: &attachment.mime,
+        file: attachment.file.as_deref(),
+        kept: attachment.file.as_deref().map(|file| album.attachment(file, &attachment.mime)),
     }
 }
 

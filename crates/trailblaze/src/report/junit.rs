@@ -1,11 +1,12 @@
-//! `junit.xml`: a suite for each device, a case for each attempt.
+//! `junit.xml`: a suite for each device, a case for each trail on it. Tries that did not pass stand in the case of the
+//! last one, as reruns.
 
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use super::clip::clip;
-use super::model::{Attempt, Run, Standing, State};
+use super::model::{Attempt, Run, State};
 
 /// Characters of one value; CI systems choke on more.
 const LONGEST: usize = 16 * 1024;
@@ -14,12 +15,18 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
     let mut report = Report::new(format!("trailblaze {}", legal(run.id())));
     report.timestamp = run.header.as_ref().and_then(|header| header.started_at.parse().ok());
     report.set_time(Duration::from_micros(run.micros()));
+    let tries = run.tries();
     for device in run.devices() {
-        let mut suite = TestSuite::new(legal(device.as_str()));
+        let mut suite = TestSuite::new(named(device.as_str()));
         let mut micros: u64 = 0;
-        for attempt in run.attempts.iter().filter(|attempt| attempt.device == *device) {
-            micros = micros.saturating_add(attempt.micros());
-            suite.add_test_case(case(attempt));
+        for tries in &tries {
+            let Some((last, earlier)) = tries.split_last().filter(|(last, _)| last.device == *device) else { continue };
+            micros = tries.iter().fold(micros, |sum, attempt| sum.saturating_add(attempt.micros()));
+            suite.add_test_case(case(last, earlier));
+        }
+        // A device whose trails all moved on has nothing to say.
+        if suite.tests == 0 {
+            continue;
         }
         suite.timestamp = report.timestamp;
         suite.set_time(Duration::from_micros(micros));
@@ -28,39 +35,54 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
     report.to_string()
 }
 
-fn case(attempt: &Attempt) -> TestCase {
-    let mut case = TestCase::new(legal(attempt.name()), status(attempt));
-    case.set_classname(legal(attempt.device.as_str()));
-    case.set_time(Duration::from_micros(attempt.micros()));
-    case.extra.insert("file".into(), legal(&attempt.trail.path).into());
-    case.add_property(Property::new("attempt", attempt.number.to_string()));
-    match attempt.standing {
-        Standing::Counts => {}
-        Standing::Retried => drop(case.add_property(Property::new("retried", "true"))),
-        Standing::Flaky => drop(case.add_property(Property::new("flaky", "true"))),
+fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
+    let mut status = status(last);
+    status.add_reruns(earlier.iter().map(|attempt| rerun(attempt)));
+    let mut case = TestCase::new(named(last.name()), status);
+    case.set_classname(named(last.device.as_str()));
+    case.set_time(Duration::from_micros(last.micros()));
+    if !last.trail.path.is_empty() {
+        case.extra.insert("file".into(), legal(&last.trail.path).into());
     }
-    for tag in &attempt.trail.tags {
+    case.add_property(Property::new("attempts", (earlier.len() + 1).to_string()));
+    for tag in last.trail.tags.iter().filter(|tag| !tag.is_empty()) {
         case.add_property(Property::new("tag", legal(tag)));
     }
     case
 }
 
 fn status(attempt: &Attempt) -> TestCaseStatus {
-    let state = attempt.state();
-    let mut status = match state {
+    let mut status = match attempt.state() {
         State::Passed => return TestCaseStatus::success(),
         State::Skipped => TestCaseStatus::skipped(),
-        State::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        State::Errored | State::Misused | State::Cancelled | State::Bug | State::Unfinished => {
-            TestCaseStatus::non_success(NonSuccessKind::Error)
-        }
+        state => TestCaseStatus::non_success(kind(state)),
     };
-    if state.is_bad() {
-        status.set_type(state.name());
+    if attempt.state().is_bad() {
+        status.set_type(attempt.state().name());
         status.set_description(legal(&describe(attempt)));
     }
-    status.set_message(legal(message(attempt)));
+    if !message(attempt).is_empty() {
+        status.set_message(legal(message(attempt)));
+    }
     status
+}
+
+fn rerun(attempt: &Attempt) -> TestRerun {
+    let mut rerun = TestRerun::new(kind(attempt.state()));
+    rerun.set_type(attempt.state().name());
+    rerun.set_time(Duration::from_micros(attempt.micros()));
+    rerun.set_description(legal(&describe(attempt)));
+    if !message(attempt).is_empty() {
+        rerun.set_message(legal(message(attempt)));
+    }
+    rerun
+}
+
+fn kind(state: State) -> NonSuccessKind {
+    match state {
+        State::Failed => NonSuccessKind::Failure,
+        _ => NonSuccessKind::Error,
+    }
 }
 
 fn message(attempt: &Attempt) -> &str {
@@ -81,6 +103,12 @@ fn describe(attempt: &Attempt) -> String {
     lines.extend(facts.into_iter().filter_map(|(name, fact)| Some(format!("{name}: {}", fact?))));
     lines.extend(attempt.failure_pictures().into_iter().map(|picture| format!("picture: {}", picture.file)));
     lines.join("\n")
+}
+
+/// A name that is never empty: viewers sort by it.
+fn named(text: &str) -> String {
+    let text = legal(text);
+    if text.trim().is_empty() { "-".to_string() } else { text }
 }
 
 /// Leaves out what XML 1.0 cannot hold, and cuts what is too long. `quick-junit` also drops tabs, so they

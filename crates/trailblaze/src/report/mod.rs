@@ -2,9 +2,12 @@
 //! event file and nothing else.
 
 mod album;
+pub mod alike;
 mod clip;
 pub mod html;
 pub mod junit;
+pub mod markdown;
+pub mod merge;
 pub mod model;
 pub mod summary;
 mod write;

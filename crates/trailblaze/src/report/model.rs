@@ -205,7 +205,7 @@ pub struct Answered {
 }
 
 /// How an attempt or a step stands: its verdict, or that it has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     Passed,
     Failed,
@@ -313,31 +313,51 @@ impl Run {
         devices
     }
 
+    /// The attempts of each trail, as far as one was made because the one before it did not pass. Whoever counts
+    /// trails counts the last of each.
+    pub fn tries(&self) -> Vec<Vec<&Attempt>> {
+        let tries = tries(&self.attempts);
+        tries.into_iter().map(|tries| tries.into_iter().map(|idx| &self.attempts[idx]).collect()).collect()
+    }
+
     /// Tells retried and flaky attempts from those that count, and lets unfinished ones last as long as the run.
     fn settle(mut self) -> Run {
-        let mut tries: HashMap<(String, String, DeviceId), Vec<usize>> = HashMap::new();
-        for (idx, attempt) in self.attempts.iter().enumerate() {
-            let trail = &attempt.trail;
-            tries.entry((trail.id.clone(), trail.path.clone(), attempt.device.clone())).or_default().push(idx);
-        }
         for attempt in self.attempts.iter_mut().filter(|attempt| attempt.end.is_none()) {
             attempt.last_at = self.last_at;
         }
-        for tries in tries.into_values() {
-            let mut was_retried = false;
-            for (nth, idx) in tries.iter().enumerate() {
-                let attempt = &mut self.attempts[*idx];
-                let state = attempt.state();
-                if state.is_bad() && nth + 1 < tries.len() {
-                    attempt.standing = Standing::Retried;
-                    was_retried = true;
-                } else if state == State::Passed && was_retried {
-                    attempt.standing = Standing::Flaky;
-                }
+        for tries in tries(&self.attempts) {
+            let [earlier @ .., last] = tries.as_slice() else { continue };
+            for idx in earlier {
+                self.attempts[*idx].standing = Standing::Retried;
+            }
+            if !earlier.is_empty() && self.attempts[*last].state() == State::Passed {
+                self.attempts[*last].standing = Standing::Flaky;
             }
         }
         self
     }
+}
+
+/// A try follows one that did not pass: of its trail on its device, or on another one that the trail was moved from.
+fn tries(attempts: &[Attempt]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    let mut by_trail: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (idx, attempt) in attempts.iter().enumerate() {
+        let of_trail = by_trail.entry((&attempt.trail.id, &attempt.trail.path)).or_default();
+        let last = |place: &usize| all[*place].last().map(|idx| &attempts[*idx]);
+        let open = || of_trail.iter().rev().filter(|place| last(place).is_some_and(|last| last.state().is_bad()));
+        let here = || open().find(|place| last(place).is_some_and(|last| last.device == attempt.device));
+        let moved =
+            || open().find(|place| last(place).is_some_and(|last| last.number.checked_add(1) == Some(attempt.number)));
+        match here().or_else(moved).copied() {
+            Some(place) => all[place].push(idx),
+            None => {
+                of_trail.push(all.len());
+                all.push(vec![idx]);
+            }
+        }
+    }
+    all
 }
 
 impl Attempt {

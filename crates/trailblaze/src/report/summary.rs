@@ -5,6 +5,7 @@ use trailblaze_protocol::event::TrailRef;
 use trailblaze_protocol::exit::Exit;
 
 use super::model::{Attempt, Run, Standing, State};
+use crate::print;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -110,6 +111,37 @@ pub fn count(run: &Run) -> Counts {
         } += 1;
     }
     counts
+}
+
+/// How the run ended, in a word or two.
+pub fn headline(run: &Run) -> &'static str {
+    match run.end.map(|end| end.exit) {
+        None => "did not finish",
+        Some(Exit::Passed) => "passed",
+        Some(Exit::Failed) => "failed",
+        Some(Exit::Misused) => "misused",
+        Some(Exit::Environment) => "environment failed",
+        Some(Exit::Bug) => "bug of Trailblaze",
+    }
+}
+
+/// `3 of 5 trails passed, 1 failed, 1 flaky in 12.3 s on 2 devices`.
+pub fn totals(run: &Run) -> String {
+    let counts = count(run);
+    let others = [
+        (counts.failed, "failed"),
+        (counts.errored, "errored"),
+        (counts.bug, "met a bug"),
+        (counts.misused, "misused"),
+        (counts.unfinished, "unfinished"),
+        (counts.cancelled, "cancelled"),
+        (counts.skipped, "skipped"),
+        (counts.flaky, "flaky"),
+    ];
+    let mut words = vec![format!("{} of {} passed", counts.passed, print::count(counts.total, "trail"))];
+    words.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+    let devices = print::count(run.devices().len(), "device");
+    format!("{} in {} on {devices}", words.join(", "), print::seconds(run.micros()))
 }
 
 fn summarise(attempt: &Attempt) -> AttemptSummary {

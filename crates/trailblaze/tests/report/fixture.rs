@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
@@ -12,7 +13,7 @@ use trailblaze_protocol::event::{
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent, RunId, SessionId, StepId};
-use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
+use trailblaze_protocol::outcome::{Attachment, Delegate, Outcome, Variant};
 
 pub const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \u{202e}txt.exe \u{0}\u{7}\u{1b}[31m {{index}} ]]> & \u{ffff}";
 
@@ -20,6 +21,7 @@ const PHONE: Size = Size { width: 1080, height: 2340 };
 
 /// Writes events as a run would, each a while after the one before.
 pub struct Recorder {
+    name: String,
     lines: Vec<String>,
     at: u64,
     n_ids: usize,
@@ -27,13 +29,22 @@ pub struct Recorder {
 
 impl Recorder {
     pub fn new() -> Recorder {
+        Recorder::named("", "2026-03-04-0915-kite", "2026-03-04T09:15:00Z")
+    }
+
+    /// One of several: its ids begin with its name.
+    pub fn shard(name: &str, started_at: &str) -> Recorder {
+        Recorder::named(&format!("{name}-"), &format!("run-{name}"), started_at)
+    }
+
+    fn named(name: &str, run: &str, started_at: &str) -> Recorder {
         let header = Header {
             trailblaze_events: 1,
-            run: RunId::new("2026-03-04-0915-kite"),
-            started_at: "2026-03-04T09:15:00Z".to_string(),
+            run: RunId::new(run),
+            started_at: started_at.to_string(),
             version: "0.1.0".to_string(),
         };
-        Recorder { lines: vec![serde_json::to_string(&header).unwrap()], at: 0, n_ids: 0 }
+        Recorder { name: name.to_string(), lines: vec![serde_json::to_string(&header).unwrap()], at: 0, n_ids: 0 }
     }
 
     pub fn pass(&mut self, micros: u64) {
@@ -59,7 +70,7 @@ impl Recorder {
 
     fn fresh(&mut self, prefix: &str) -> String {
         self.n_ids += 1;
-        format!("{prefix}{}", self.n_ids)
+        format!("{}{prefix}{}", self.name, self.n_ids)
     }
 
     pub fn start(&mut self, trails: usize) {
@@ -278,7 +289,19 @@ pub fn passing(run: &mut Recorder, session: &SessionId) {
     let step = run.step(&attempt, 2, StepKind::Verify, "The shelf shows three plants", recording());
     let call =
         run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "assertVisible", json!({"text": "Monstera"}));
-    run.answer(&call, 30_000, Outcome::value("visible", json!({"count": 3, "names": ["Monstera", "Fern", "Aloe"]})));
+    let visible = Outcome::value("visible", json!({"count": 3, "names": ["Monstera", "Fern", "Aloe"]}));
+    let attach = |name: &str, mime: &str, file: &str| Attachment {
+        name: name.to_string(),
+        mime: mime.to_string(),
+        file: Some(file.to_string()),
+        bytes: Arc::default(),
+    };
+    let attachments = vec![
+        attach("shelf", "image/png", "attachments/shelf.png"),
+        attach("server log", "text/plain", "attachments/server log.txt"),
+        attach("secrets", "text/plain", "../../etc/passwd"),
+    ];
+    run.answer(&call, 30_000, Outcome { attachments, ..visible });
     run.picture(Parent::Step(step.clone()), Moment::After, "pictures/shelf-again.png", None);
     run.end_step(&step, Verdict::Passed, "");
     run.end_attempt(&attempt, Verdict::Passed, "", None);
@@ -367,7 +390,7 @@ pub fn flaky(run: &mut Recorder, session: &SessionId) {
     }
 }
 
-fn errored(run: &mut Recorder, session: &SessionId) {
+pub fn errored(run: &mut Recorder, session: &SessionId) {
     let attempt = run.attempt(session, "Pay with a card", 1, &["checkout"]);
     let step = run.step(&attempt, 0, StepKind::Step, "Choose the saved card", recording());
     let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "tapOn", json!({"text": "Visa"}));
@@ -382,13 +405,15 @@ fn skipped(run: &mut Recorder, session: &SessionId) {
     run.end_attempt(&attempt, Verdict::Skipped, "needs a camera, which `ios/iphone-17` does not have", None);
 }
 
-fn write_files(folder: &Path) {
-    for name in ["pictures", "trees"] {
+pub fn write_files(folder: &Path) {
+    for name in ["pictures", "trees", "attachments"] {
         fs::create_dir_all(folder.join(name)).unwrap();
     }
     let cards = [(40, 130), (40, 250), (40, 370)];
     write_png(&folder.join("pictures/start.png"), &[(20, 160, 230, 37), (20, 215, 230, 37), (20, 270, 230, 40)]);
     write_png(&folder.join("pictures/shelf.png"), &cards.map(|(x, y)| (x, y, 190, 100)));
+    write_png(&folder.join("attachments/shelf.png"), &cards.map(|(x, y)| (x, y, 190, 100)));
+    fs::write(folder.join("attachments/server log.txt"), "GET /shelf 200\n").unwrap();
     write_png(&folder.join("pictures/shelf-again.png"), &cards.map(|(x, y)| (x, y, 190, 100)));
     write_png(&folder.join("pictures/cart.png"), &[(20, 110, 230, 70), (190, 130, 65, 30), (20, 500, 230, 40)]);
     write_png(&folder.join("pictures/failure.png"), &[(20, 110, 230, 70), (20, 500, 230, 40)]);

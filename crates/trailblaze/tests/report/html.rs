@@ -2,11 +2,14 @@ use std::fs;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
-use trailblaze::report::Run;
+use serde_json::{Value, json};
 use trailblaze::report::html::html;
+use trailblaze::report::{Run, alike};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::Verdict;
+use trailblaze_protocol::geometry::Size;
 
-use crate::fixture::write_run;
+use crate::fixture::{Recorder, write_run};
 
 struct Page {
     folder: tempfile::TempDir,
@@ -91,4 +94,32 @@ fn a_long_value_is_cut_and_says_so() {
     let page = Page::new();
     let long = page.stored("attempt-")[2]["steps"][0]["calls"][0]["args"][1][1].as_str().unwrap().to_string();
     assert!(long.len() < 70_000 && long.ends_with("more bytes are in events.jsonl)"), "{} bytes", long.len());
+}
+
+#[test]
+fn attachments_are_in_the_page_or_beside_it_and_never_from_elsewhere() {
+    let page = Page::new();
+    let answer = &page.stored("attempt-")[0]["steps"][2]["calls"][0]["answer"]["outcome"];
+    let kept: Vec<_> = answer["attachments"].as_array().unwrap().iter().map(|each| each["kept"].clone()).collect();
+    assert_eq!(kept, [json!({"here": 3}), json!("beside"), json!({"lost": "is outside the run folder"})]);
+}
+
+#[test]
+fn failures_that_say_the_same_stand_together() {
+    let mut run = Recorder::new();
+    run.start(4);
+    let session = run.session("android/pixel-8", Platform::Android, Size { width: 1080, height: 2340 });
+    for (nth, text) in ["no `Cart` within 5 s", "crashed", "no `Shelf` within 10 s"].into_iter().enumerate() {
+        let attempt = run.attempt(&session, &format!("trail {nth}"), 1, &[]);
+        run.end_attempt(&attempt, Verdict::Failed, text, None);
+    }
+    assert_eq!(alike::failures(&Run::from_bytes(run.text().as_bytes())), [vec![0, 2], vec![1]]);
+}
+
+#[test]
+fn a_reader_without_javascript_gets_the_counts() {
+    let page = Page::new();
+    let noscript = page.html.split("<noscript>").nth(1).unwrap();
+    let counts = "<h1>Trailblaze: environment failed</h1>\n<p>2 of 7 trails passed, 2 failed, 1 errored, 1 unfinished, 1 skipped, 1 flaky in ";
+    assert!(noscript.contains(counts), "{}", &noscript[..300]);
 }

@@ -1,7 +1,12 @@
 //! The report, from the events of a run to the files that it leaves.
 
 mod fixture;
+mod github;
 mod html;
 mod junit;
+mod markdown;
+mod merge;
 mod model;
 mod summary;
+#[path = "../support/mod.rs"]
+mod support;

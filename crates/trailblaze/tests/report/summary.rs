@@ -32,5 +32,5 @@ fn all_three_files_are_written_and_nothing_is_left_beside_them() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["events.jsonl", "junit.xml", "pictures", "report.html", "summary.json", "trees"]);
+    assert_eq!(names, ["attachments", "events.jsonl", "junit.xml", "pictures", "report.html", "summary.json", "trees"]);
 }

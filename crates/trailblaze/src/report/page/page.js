@@ -121,13 +121,13 @@
       frame.prepend(img);
       frame.load = async () => {
         img.src = taken.kept === "beside"
-          ? taken.file.split("/").map(encodeURIComponent).join("/")
+          ? beside(taken.file)
           : await stored("picture-" + taken.kept.here);
       };
       nearing.observe(frame);
       touches.forEach((touch, nth) => frame.append(...outline(touch, touches.length > 1 ? nth + 1 : null, width, height)));
     }
-    const figure = el("figure", { class: "picture" }, el("figcaption", { title: caption }, visible(caption)), frame);
+    const figure = el("figure", { class: "picture" + (taken.isAttached ? " attached" : "") }, el("figcaption", { title: caption }, visible(caption)), frame);
     figure.style.width = w + "px";
     return figure;
   }
@@ -273,19 +273,46 @@
     return card;
   }
 
-  function failures(title, some) {
-    if (!some.length) return [];
+  const ALIKE = {
+    failed: "failed alike", errored: "errored alike", misused: "were misused alike", bug: "met the same bug",
+    unfinished: "did not finish", cancelled: "were cancelled alike",
+  };
+
+  // Attempts that failed alike: the first in full, the others by name.
+  function failureGroup(places) {
+    const [first, ...rest] = places.map((place) => attempts[place]);
+    const card = failureCard(first, true);
+    if (!rest.length) return card;
+    const others = el("ul", {});
+    const more = el("button", { class: "link", type: "button", onclick: () => list(rest.length) });
+    const list = (most) => {
+      others.append(...rest.slice(others.childElementCount, most).map((attempt) => el("li", {},
+        el("a", { href: link(attempt) }, data(cut(attempt.name, 200))),
+        el("span", { class: "faint" }, " ", data(run.lanes[attempt.lane].name), attempt.number > 1 && `, attempt ${attempt.number}`, `, after ${time(attempt.micros)}`))));
+      more.hidden = others.childElementCount === rest.length;
+      more.textContent = `and ${count(rest.length - others.childElementCount)} more`;
+    };
+    list(rest.length > 6 ? 5 : 6);
+    card.prepend(el("p", { class: "alike" }, state(first.state, `${plural(places.length, "trail")} ${ALIKE[first.state]}`)));
+    card.append(el("div", { class: "others" }, el("p", { class: "label" }, "Alike"), others, more));
+    return card;
+  }
+
+  function failures(title, groups) {
+    if (!groups.length) return [];
     const cards = el("div", {});
     const more = el("button", { class: "more", type: "button", onclick: () => show() });
+    const total = groups.reduce((sum, group) => sum + group.length, 0);
     let shown = 0;
     const show = () => {
-      cards.append(...some.slice(shown, shown + FAILURES).map((attempt) => failureCard(attempt, true)));
-      shown = Math.min(some.length, shown + FAILURES);
-      more.hidden = shown === some.length;
-      more.textContent = `Show ${count(Math.min(FAILURES, some.length - shown))} more`;
+      cards.append(...groups.slice(shown, shown + FAILURES).map(failureGroup));
+      shown = Math.min(groups.length, shown + FAILURES);
+      more.hidden = shown === groups.length;
+      more.textContent = `Show ${count(Math.min(FAILURES, groups.length - shown))} more`;
     };
     show();
-    return [el("section", { class: "part" }, el("h2", {}, title, el("span", { class: "n" }, count(some.length))), cards, more)];
+    return [el("section", { class: "part" },
+      el("h2", {}, title, el("span", { class: "n" }, count(total), groups.length < total && (groups.length === 1 ? ", all alike" : `, of ${groups.length} kinds`))), cards, more)];
   }
 
   // ---- The timeline.
@@ -305,7 +332,7 @@
       for (const attempt of attempts) {
         if (attempt.lane !== nth) continue;
         const text = visible(`${cut(attempt.name, 120)}: ${attempt.standing === "retried" ? attempt.state + ", retried" : attempt.state}, ${time(attempt.micros)}`);
-        const bar = place(el("a", { class: `span ${attempt.state} ${attempt.standing}`, href: link(attempt), tabindex: "-1", title: text, "aria-label": text }), attempt.at);
+        const bar = place(el("a", { class: `span ${attempt.state} ${attempt.standing}${attempt.micros / whole < 0.008 ? " thin" : ""}`, href: link(attempt), tabindex: "-1", title: text, "aria-label": text }), attempt.at);
         bar.style.width = (attempt.micros / whole) * 100 + "%";
         track.append(bar);
       }
@@ -393,6 +420,7 @@
 
   async function drawDetail(attempt) {
     gallery = [];
+    delete detail.dataset.shown;
     const nth = listed.indexOf(attempt);
     const go = (other, text, key) => other
       ? el("a", { href: link(other), title: `${visible(cut(other.name, 80))} (${key})` }, text)
@@ -439,6 +467,8 @@
     if (behind.loose.length) {
       detail.append(el("div", { class: "steps-head" }, el("h3", {}, "Calls of no known step")), el("div", {}, behind.loose.map(callBox)));
     }
+    // For tests, which wait for it.
+    detail.dataset.shown = attempt.id;
   }
 
   function stepBox(step, isOpen) {
@@ -551,9 +581,25 @@
       const text = fault ? fault.message : outcome.text;
       lines.append(el("li", { class: "bad" }, el("span", { class: "level" }, fault ? `fault, ${EXITS[fault.exit][1].toLowerCase()}` : VARIANTS[variant] || variant), long(text, "", 400)));
     }
+    if (outcome?.attachments.length) lines.append(...outcome.attachments.map(attachmentLine));
     const box = el("div", { class: "call" + (isWrong ? " bad" : ""), "data-call": call.id }, button, lines.hasChildNodes() && lines, body);
     box.style.setProperty("--depth", Math.min(call.depth, 12));
     return box;
+  }
+
+  const beside = (file) => file.split("/").map(encodeURIComponent).join("/");
+
+  function attachmentLine(attached) {
+    const what = [data(cut(attached.name, 120)), el("span", { class: "faint" }, " ", data(cut(attached.mime, 60)))];
+    const kept = attached.kept;
+    if (!kept) return el("li", {}, "attached ", what, ", not stored");
+    if (kept.lost) return el("li", { class: "warning" }, "attached ", what, ", but ", data(cut(attached.file, 120), "mono"), ` ${kept.lost}`);
+    if (!attached.mime.startsWith("image/")) {
+      return el("li", {}, "attached ", el("a", { href: beside(attached.file), target: "_blank", rel: "noopener noreferrer" }, what[0]), what[1]);
+    }
+    // Nobody says how large it is, so it gets a square to fit into.
+    const taken = { file: attached.file, kept, screen: { width: 1, height: 1 }, isAttached: true };
+    return el("li", {}, "attached ", what, hang(taken, attached.name, [], { width: 160, height: 160 }));
   }
 
   function noteLine(note) {
@@ -581,7 +627,6 @@
       for (const [tool, args] of outcome.delegates) facts.push(["delegated to", exact(`${tool} ${args.map(([name, value]) => `${name}: ${value}`).join(", ")}`)]);
       for (const [name, value] of outcome.remembered) facts.push(["remembered", exact(`${name} = ${value}`)]);
       for (const name of outcome.forgotten) facts.push(["forgot", data(name)]);
-      for (const file of outcome.attachments) facts.push(["attached", data(`${file.name} (${file.mime})${file.file ? ", " + file.file : ""}`), "plain"]);
     }
     parts.push(pairs(facts));
     return parts;
@@ -619,12 +664,16 @@
 
   function drawOverview() {
     gallery = [];
+    // What was wrong with the run as a whole comes first, such as why it was refused.
+    const [grave, other] = [true, false].map((isGrave) => run.notes.filter((note) => ["warning", "error"].includes(note.level) === isGrave));
+    const notes = (title, some) => (some.length ? [el("section", { class: "part" }, el("h2", {}, title, el("span", { class: "n" }, count(some.length))), el("ul", { class: "said-lines" }, some.map(noteLine)))] : []);
     overview.append(
-      ...failures("Failures", attempts.filter((attempt) => attempt.trouble && attempt.standing === "counts")),
-      ...failures("Tried again", attempts.filter((attempt) => attempt.standing === "retried")),
+      ...notes("About the run", grave),
+      ...failures("Failures", run.failures),
+      ...failures("Tried again", run.retried),
       timeline(),
       list(),
-      ...(run.notes.length ? [el("section", { class: "part" }, el("h2", {}, "Notes"), el("ul", { class: "said-lines" }, run.notes.map(noteLine)))] : []),
+      ...notes("Notes", other),
       el("p", { class: "foot" }, run.command && el("span", { class: "mono data" }, visible(cut(run.command, 300))),
         el("span", {}, "Press ", el("kbd", {}, "?"), " for keys")));
   }

@@ -1,0 +1,77 @@
+//! Which failures are one failure: they say the same, but for numbers and quoted values.
+
+use std::collections::HashMap;
+
+use super::model::{Attempt, Run, Standing};
+
+/// The attempts that count and are bad, those alike together. Groups come in the order of their first attempt.
+pub fn failures(run: &Run) -> Vec<Vec<usize>> {
+    group(run, |attempt| attempt.state().is_bad() && attempt.standing == Standing::Counts)
+}
+
+/// The attempts that were tried again, those alike together.
+pub fn retried(run: &Run) -> Vec<Vec<usize>> {
+    group(run, |attempt| attempt.standing == Standing::Retried)
+}
+
+fn group(run: &Run, is_wanted: impl Fn(&Attempt) -> bool) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut places = HashMap::new();
+    for (idx, attempt) in run.attempts.iter().enumerate().filter(|(_, attempt)| is_wanted(attempt)) {
+        let message = attempt.failure().map_or(attempt.message(), |failure| &failure.message);
+        let place = *places.entry((attempt.state(), fold(message))).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(idx),
+            None => groups.push(vec![idx]),
+        }
+    }
+    groups
+}
+
+/// A message without what differs between two of a kind: numbers, and what stands in quotes.
+pub fn fold(message: &str) -> String {
+    let mut folded = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        // An apostrophe within a word opens nothing.
+        let is_within = folded.ends_with(char::is_alphanumeric);
+        if let Some(end) = closing(c).filter(|_| c != '\'' || !is_within).and_then(|quote| after.find(quote)) {
+            let len = after[end..].chars().next().map_or(0, char::len_utf8);
+            folded.push_str("`…`");
+            rest = &after[end + len..];
+        } else if c.is_ascii_digit() {
+            folded.push('#');
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        } else {
+            folded.push(c);
+            rest = after;
+        }
+    }
+    folded
+}
+
+fn closing(quote: char) -> Option<char> {
+    match quote {
+        '`' | '"' | '\'' => Some(quote),
+        '“' => Some('”'),
+        '‘' => Some('’'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn numbers_and_quoted_values_do_not_tell_failures_apart() {
+        let check = |message: &str, folded: &str| assert_eq!(fold(message), folded, "{message}");
+        check("no element with text `Cart (3)` within 5 s", "no element with text `…` within # s");
+        check("no element with text \"Fern\" within 10 s", "no element with text `…` within # s");
+        check("it doesn't fit, and it isn't 'there'", "it doesn't fit, and it isn't `…`");
+        check("expected “a”, saw ‘b’", "expected `…`, saw `…`");
+        check("an open ` stays", "an open ` stays");
+        check("", "");
+    }
+}
