@@ -6,6 +6,7 @@ use trailblaze_protocol::outcome::Outcome;
 
 use crate::cx::Cx;
 use crate::driver::Description;
+use crate::registry::Registry;
 use crate::tool::Tool;
 
 /// A source of tools.
@@ -37,4 +38,10 @@ pub enum SourceError {
     NotStarted { source_name: String, evidence: String },
     #[error("`{source_name}` died: {evidence}")]
     Died { source_name: String, evidence: String },
+}
+
+/// The port to where tools are kept: files, and the servers that are running.
+pub trait Shelf: Send + Sync {
+    /// The session's tools as they are now, or what is wrong with them.
+    fn registry(&self, generation: u64) -> Result<Registry, String>;
 }

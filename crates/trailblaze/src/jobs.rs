@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use trailblaze_core::preflight::preflight;
 use trailblaze_core::registry::Registry;
 use trailblaze_core::trail::{Trail, lineage};
-use trailblaze_core::yaml::{Problem, Problems};
+use trailblaze_core::yaml::{Problem, Problems, Severity};
 
+use crate::definitions;
 use crate::devices::DeviceSpec;
 use crate::project::{LoadError, Loaded};
 use crate::runner::Job;
@@ -68,8 +69,8 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 }
 
 /// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
-/// the files.
-pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Vec<Problem> {
+/// the files. Tools that changed since a trail was recorded are as grave as `changes` says.
+pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec], changes: Severity) -> Vec<Problem> {
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
     // Alike devices see alike tools, however many trails there are.
     let mut registries: HashMap<(String, Vec<String>, Option<String>), Registry> = HashMap::new();
@@ -86,6 +87,7 @@ pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec]) -> Ve
                 registry
             });
             problems.extend(preflight(&job.trail, registry, &lineage));
+            problems.extend(definitions::changed(&wiring.loaded.root, &job.trail, registry, &lineage, changes));
         }
     }
     problems
@@ -96,4 +98,9 @@ pub fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
     problems.dedup();
     problems
+}
+
+/// How grave it is that a tool changed since a trail was recorded.
+pub fn strictness(is_strict: bool) -> Severity {
+    if is_strict { Severity::Error } else { Severity::Warning }
 }

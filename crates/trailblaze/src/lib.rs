@@ -1,6 +1,7 @@
 //! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
 
 pub mod cli;
+pub mod definitions;
 pub mod devices;
 pub mod github;
 pub mod history;

@@ -1,5 +1,6 @@
 //! The wiring: from what a project says to sessions that can be called. Here, once, and nowhere else.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -11,7 +12,9 @@ use trailblaze_core::memory::Memory;
 use trailblaze_core::registry::{Registry, Scope};
 use trailblaze_core::secret::Secrets;
 use trailblaze_core::session::{Parts, Session};
+use trailblaze_core::source::Shelf;
 use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::yaml::Severity;
 use trailblaze_drivers::sim::{Options, Sim};
 use trailblaze_protocol::event::{Device, Event};
 
@@ -64,6 +67,16 @@ impl Wiring {
         Registry::build(1, &self.loaded.batches, &scope)
     }
 
+    fn shelf(&self, device: &DeviceSpec, target: Option<&str>) -> DiskShelf {
+        DiskShelf {
+            root: self.loaded.root.clone(),
+            device: device.clone(),
+            target: target.map(str::to_string),
+            groups: self.groups.clone(),
+            prefixes: self.prefixes.clone(),
+        }
+    }
+
     pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
         let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
         let sim = Sim::open(device.id.clone(), device.platform, device.driver.clone(), self.sim.apps.clone(), options);
@@ -75,6 +88,7 @@ impl Wiring {
         let session = Session::open(Parts {
             driver: self.driver(device),
             registry: self.registry(device, target),
+            shelf: Some(Arc::new(self.shelf(device, target))),
             events,
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
@@ -129,6 +143,33 @@ impl Wiring {
             values.insert(name.clone(), value.as_str().into());
         }
         Memory::new(values, args)
+    }
+}
+
+/// The tools of a project's files.
+struct DiskShelf {
+    root: PathBuf,
+    device: DeviceSpec,
+    target: Option<String>,
+    groups: Vec<String>,
+    prefixes: Vec<String>,
+}
+
+impl Shelf for DiskShelf {
+    fn registry(&self, generation: u64) -> Result<Registry, String> {
+        let loaded = Arc::new(Loaded::read(&self.root).map_err(|error| error.to_string())?);
+        let mut wiring = Wiring::new(&loaded, self.target.clone());
+        wiring.groups.clone_from(&self.groups);
+        wiring.prefixes.clone_from(&self.prefixes);
+        let mut registry = wiring.registry(&self.device, self.target.as_deref());
+        let problems = loaded.problems.iter().cloned().chain(loaded.tool_problems(&registry));
+        let errors: Vec<String> =
+            problems.filter(|problem| problem.severity == Severity::Error).map(|problem| problem.to_string()).collect();
+        if !errors.is_empty() {
+            return Err(errors.join("\n"));
+        }
+        registry.generation = generation;
+        Ok(registry)
     }
 }
 

@@ -231,3 +231,36 @@ fn a_shell_is_on_one_known_device_with_a_known_target() {
     ");
     assert!(project.runs().is_empty(), "nothing ran");
 }
+
+#[test]
+fn tools_are_read_anew_while_the_shell_goes_on() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
+    let project = Project::counter();
+    let tool = |wait: &str| {
+        format!("id: later\ndescription: Waits.\nparameters: []\ntools:\n  - wait: {{timeToWaitInSeconds: {wait}}}\n")
+    };
+    let mut command = project.command(&["shell", "-d", "android/sim-1", "--json"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut say = |line: &str| -> Value {
+        writeln!(input, "{line}").unwrap();
+        serde_json::from_str(&output.next().unwrap().unwrap()).unwrap()
+    };
+    assert_eq!(say("reloadTools")["answer"]["structured"]["added"], json!([]));
+    project.write("trailblaze-config/tools/later.yaml", tool("0.01"));
+    assert_eq!(say("later")["ok"], json!(false));
+    assert_eq!(say("reloadTools")["answer"]["structured"]["added"], json!(["later"]));
+    assert_eq!(say("later")["answer"]["text"], json!("waited 0.01 s"));
+    // A broken file changes nothing: the tools stay as they were.
+    project.write("trailblaze-config/tools/later.yaml", "id: [\n");
+    let refused = say("reloadTools");
+    assert!(refused["error"].as_str().unwrap().contains("trailblaze-config/tools/later.yaml:2:1"), "{refused}");
+    assert_eq!(say("later")["ok"], json!(true));
+    std::fs::remove_file(project.root().join("trailblaze-config/tools/later.yaml")).unwrap();
+    assert_eq!(say("reloadTools")["answer"]["structured"]["removed"], json!(["later"]));
+    drop(input);
+    assert!(child.wait().unwrap().code().is_some());
+}

@@ -78,6 +78,7 @@ impl Wiring {
         let session = Session::open(Parts {
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
             registry,
+            shelf: None,
             events: Arc::clone(&events) as _,
             secrets: Arc::new(Secrets::new(self.secrets)),
             invocations: self.invocations,

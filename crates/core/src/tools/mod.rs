@@ -6,6 +6,7 @@ mod commands;
 mod elements;
 mod keyboard;
 mod maestro;
+mod reload;
 mod remember;
 mod row;
 mod shipped;
@@ -27,6 +28,7 @@ pub fn batches() -> Vec<Batch> {
         waiting::ROWS,
         remember::ROWS,
         maestro::ROWS,
+        reload::ROWS,
     ];
     let mut batches = vec![row::batch(rows.into_iter().flatten())];
     batches.extend(shipped::batches());

@@ -16,10 +16,10 @@ struct Row {
 const ROWS: &[Row] = &[
     Row {
         id: "meta",
-        about: "Saying how a step stands.",
+        about: "Saying how a step stands, and reading tools anew.",
         platforms: &[],
         is_always_enabled: true,
-        tools: &["objectiveStatus"],
+        tools: &["objectiveStatus", "reloadTools"],
     },
     Row {
         id: "core_interaction",

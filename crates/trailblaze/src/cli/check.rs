@@ -9,7 +9,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
-use crate::jobs::{before_start, in_order};
+use crate::jobs::{before_start, in_order, strictness};
 use crate::print;
 use crate::project::LoadError;
 use crate::runner::Job;
@@ -23,6 +23,9 @@ pub struct CheckArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     devices: DeviceArgs,
+    /// Take a tool that changed since a trail was recorded for an error
+    #[arg(long)]
+    strict: bool,
     /// Print what was found as JSON
     #[arg(long)]
     json: bool,
@@ -48,7 +51,7 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
     for device in &devices {
         problems.extend(loaded.tool_problems(&wiring.registry(device, wiring.target.as_deref())));
     }
-    problems.extend(before_start(&wiring, &jobs, &devices));
+    problems.extend(before_start(&wiring, &jobs, &devices, strictness(args.strict)));
     let problems = in_order(problems);
     let n_errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if args.json {

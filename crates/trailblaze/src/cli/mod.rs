@@ -7,6 +7,7 @@ mod device;
 mod interrupt;
 mod report;
 mod run;
+mod saving;
 mod schema;
 mod shell;
 mod snapshot;

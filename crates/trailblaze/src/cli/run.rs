@@ -1,6 +1,5 @@
 //! `trailblaze run`.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::choice::Choice;
 use super::conclude::conclude;
+use super::saving::{Wish, save_recordings};
 use super::{Refusal, interrupt, load, pairs, watch};
 use crate::devices::DeviceArgs;
 use crate::github;
@@ -19,7 +19,6 @@ use crate::history::{self, History};
 use crate::jobs::{self, Jobs};
 use crate::print;
 use crate::progress::Progress;
-use crate::recordings::{self, RecordError, write_atomically};
 use crate::report;
 use crate::run_folder::RunFolder;
 use crate::runner::{self, Done, Job, Kind, Shared};
@@ -42,6 +41,9 @@ pub struct RunArgs {
     /// Write what passing devices did into the trails, as recordings
     #[arg(long)]
     record: bool,
+    /// Take a tool that changed since a trail was recorded for an error
+    #[arg(long)]
+    strict: bool,
     /// When to take pictures
     #[arg(long, value_enum, default_value = "step")]
     pictures: Pictures,
@@ -143,7 +145,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
-    problems.extend(jobs::before_start(&wiring, &jobs, &named));
+    problems.extend(jobs::before_start(&wiring, &jobs, &named, jobs::strictness(args.strict)));
     let problems = jobs::in_order(problems);
     let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
@@ -189,7 +191,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     });
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
-    let saved = save_recordings(&shared, &done, &folder, &loaded.root, args.record);
+    let saved = save_recordings(&shared, &done, &folder, Wish { into_trails: args.record, is_stdout_data: args.json });
     remember(&loaded.root, &shared.jobs, &done);
     let not_run = n_planned - done.len();
     let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved, Exit::worst);
@@ -237,70 +239,4 @@ fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     github::tell(&written.run);
     Ok(written)
-}
-
-/// The recordings go into the run folder, and into the trails if that was asked for. One that cannot be stored is
-/// printed: it must not be lost. If it was asked for, the run has failed.
-fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, root: &Path, into_trails: bool) -> Exit {
-    let is_single = shared.jobs.len() == 1;
-    let mut taken = HashSet::new();
-    let mut exit = Exit::Passed;
-    for (index, done) in recordings::by_job(done) {
-        let job = &shared.jobs[index];
-        let path = &job.trail.source.path;
-        let recorded = match recordings::record(&job.trail, &done) {
-            Ok(recorded) => recorded,
-            Err(error) if into_trails => {
-                print::error(format!("the recording was not saved: {error}"));
-                exit = exit.worst(RecordError::from(error).exit());
-                continue;
-            }
-            Err(error) => {
-                print::warning(format!("the recording was not saved: {error}"));
-                continue;
-            }
-        };
-        recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
-        let name = if is_single {
-            "recording.trail.yaml".to_string()
-        } else {
-            format!("recordings/{}.trail.yaml", unlike(&mut taken, slug(&job.trail.id())))
-        };
-        let copy = folder.path.join(name);
-        let stored = copy
-            .parent()
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| write_atomically(&copy, &recorded.text));
-        if let Err(error) = stored {
-            print::warning(format!("cannot write `{}`: {error}", copy.display()));
-        }
-        if !into_trails {
-            continue;
-        }
-        match recordings::write_into_trail(root, job, &done) {
-            Ok(written) if written.classifiers.is_empty() => {
-                shared.progress.say(&format!("{path} is recorded already"))
-            }
-            Ok(written) => shared.progress.say(&format!("recorded {} in {path}", written.classifiers.join(", "))),
-            Err(error) => {
-                print::error(format!("the recording was not saved: {error}"));
-                print::data(&recorded.text);
-                exit = exit.worst(error.exit());
-            }
-        }
-    }
-    exit
-}
-
-/// The name, with a number where it is taken: two trails may have one id.
-fn unlike(taken: &mut HashSet<String>, name: String) -> String {
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);
-    taken.insert(free.clone());
-    free
-}
-
-fn slug(id: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    id.chars().map(safe).collect::<String>().trim_start_matches('.').to_string()
 }
