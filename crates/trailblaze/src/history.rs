@@ -87,7 +87,8 @@ impl Shard {
         let mut loads = vec![(0u64, Vec::new()); self.count];
         for index in order {
             let least = (0..self.count).min_by_key(|shard| (loads[*shard].0, *shard)).unwrap_or(0);
-            loads[least].0 += durations[index];
+            // What takes no time still takes its turn.
+            loads[least].0 += durations[index].max(1);
             loads[least].1.push(index);
         }
         let mut own = std::mem::take(&mut loads[self.index - 1].1);

@@ -149,7 +149,8 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let problems = jobs::in_order(problems);
     let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
-    if problems.is_empty() && n_planned == 0 {
+    // A shard may be empty where there are more of them than trails.
+    if problems.is_empty() && n_planned == 0 && args.choice.shard.is_none() {
         return Err(Refusal::usage("no trail is left to run after the filters"));
     }
     if args.choice.dry_run {

@@ -1,0 +1,235 @@
+//! Which trails run, where, how often, and what is kept of it: everything that `run` offers beyond running.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use support::{Project, Ran};
+
+const PASSES: &str = "    tools: [{launchApp: {packageId: com.example.counter}}, {tap: {id: add}}, {assertVisible: {text: 'Count: 1'}}]\n";
+const FAILS: &str =
+    "    tools: [{launchApp: {packageId: com.example.counter}}, {assertVisible: {text: Nowhere, timeoutMs: 0}}]\n";
+
+fn trail(tags: &str, body: &str) -> String {
+    format!("config: {{tags: [{tags}]}}\ntrail:\n  - step: Count\n{body}")
+}
+
+/// Three trails that pass and one that fails.
+fn project() -> Project {
+    Project::counter()
+        .with("trails/a.trail.yaml", trail("smoke", PASSES))
+        .with("trails/b.trail.yaml", trail("smoke, slow", PASSES))
+        .with("trails/deep/c.trail.yaml", trail("", PASSES))
+        .with("trails/d.trail.yaml", trail("broken", FAILS))
+}
+
+/// The trails that ran, once for each attempt, in the order of their paths.
+fn attempts(ran: &Ran) -> Vec<String> {
+    let summary = ran.json();
+    let attempts = summary["attempts"].as_array().unwrap_or_else(|| panic!("{summary:#}"));
+    let name = |attempt: &Value| attempt["trail"]["path"].as_str().unwrap().trim_start_matches("trails/").to_string();
+    let mut names: Vec<String> = attempts.iter().map(name).collect();
+    names.sort();
+    names
+}
+
+fn check(args: &[&str], code: i32, expected: &[&str]) {
+    let project = project();
+    let ran = project.run(&[&["run", "--json", "--pictures", "off"], args].concat()).exits(code);
+    assert_eq!(attempts(&ran), expected, "{args:?}");
+}
+
+#[test]
+fn trails_are_chosen_by_path_pattern_tag_and_words() {
+    check(&["trails/a.trail.yaml", "trails/deep"], 0, &["a.trail.yaml", "deep/c.trail.yaml"]);
+    check(&["trails/**/[ac].trail.yaml"], 0, &["a.trail.yaml", "deep/c.trail.yaml"]);
+    check(&["--tags", "smoke"], 0, &["a.trail.yaml", "b.trail.yaml"]);
+    check(&["--tags", "smoke,!slow"], 0, &["a.trail.yaml"]);
+    check(&["--grep", "DEEP"], 0, &["deep/c.trail.yaml"]);
+}
+
+#[test]
+fn what_git_ignores_does_not_run() {
+    let project = project().with(".gitignore", "trails/d.*\n");
+    let ran = project.run(&["run", "--json", "--pictures", "off"]).exits(0);
+    assert_eq!(attempts(&ran), ["a.trail.yaml", "b.trail.yaml", "deep/c.trail.yaml"]);
+}
+
+#[test]
+fn nothing_left_after_the_filters_is_a_mistake() {
+    let ran = project().run(&["run", "--tags", "nobody"]).exits(3);
+    assert!(ran.stderr.contains("no trail is left to run after the filters"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_dry_run_lists_and_leaves_nothing() {
+    let project = project();
+    let ran = project.run(&["run", "--dry-run", "--json", "-d", "android/sim-1,ios/sim-1", "--tags", "smoke"]).exits(0);
+    let rows = ran.json();
+    let rows: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["trail"].as_str().unwrap()).collect();
+    assert_eq!(rows, ["trails/a.trail.yaml", "trails/b.trail.yaml", "trails/a.trail.yaml", "trails/b.trail.yaml"]);
+    assert!(project.runs().is_empty());
+}
+
+#[test]
+fn devices_of_one_kind_share_the_trails_and_kinds_do_not() {
+    let project = project();
+    let args = ["run", "--json", "--pictures", "off", "--tags", "smoke", "-d", "android/sim-1,android/sim-2,ios/sim-1"];
+    let summary = project.run(&args).exits(0).json();
+    let by = |platform: &str| {
+        let is_on = |attempt: &&Value| attempt["device"].as_str().unwrap().starts_with(platform);
+        summary["attempts"].as_array().unwrap().iter().filter(is_on).count()
+    };
+    assert_eq!((by("android"), by("ios")), (2, 2), "{summary:#}");
+}
+
+#[test]
+fn more_workers_are_more_simulated_devices() {
+    let project = project();
+    let summary = project
+        .run(&["run", "--json", "--pictures", "off", "--tags", "smoke", "--repeat-each", "6", "--workers", "4"])
+        .exits(0)
+        .json();
+    let attempts = summary["attempts"].as_array().unwrap();
+    let devices: BTreeSet<&str> = attempts.iter().map(|attempt| attempt["device"].as_str().unwrap()).collect();
+    assert_eq!(attempts.len(), 12);
+    assert!(devices.iter().all(|device| device.starts_with("android/sim-")) && devices.len() <= 4, "{devices:?}");
+}
+
+#[test]
+fn a_failed_trail_is_tried_again_and_every_try_is_kept() {
+    check(&["--grep", "d.trail", "--retries", "2"], 1, &["d.trail.yaml"; 3]);
+}
+
+#[test]
+fn a_trail_that_passes_at_a_later_try_is_flaky() {
+    // The app's data survive a resume, so the second try finds what the first one left.
+    let flaky = "    tools: [{launchApp: {packageId: com.example.counter, launchMode: RESUME}}, {tap: {id: add}}, {assertVisible: {text: 'Count: 2', timeoutMs: 0}}]\n";
+    let project = Project::counter().with("trails/f.trail.yaml", trail("", flaky));
+    let ran = project.run(&["run", "--pictures", "off", "--retries", "1"]).exits(0);
+    assert!(ran.stdout.contains("flaky: trails/f on android/sim-1 passed at try 2"), "{}", ran.stdout);
+    let junit = project.last_run().text("junit.xml");
+    assert!(junit.contains("<flakyFailure"), "{junit}");
+    // What passed is what counts.
+    assert_eq!(project.last_run().summary()["code"], json!(0));
+}
+
+#[test]
+fn after_a_failure_nothing_more_starts() {
+    let project = project().with("trails/0.trail.yaml", trail("", FAILS));
+    let ran = project.run(&["run", "--pictures", "off", "--fail-fast"]).exits(1);
+    assert!(ran.stdout.contains("0 passed, 1 failed, 4 not run"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_failed_last_can_be_run_alone() {
+    let project = project();
+    project.run(&["run", "--pictures", "off"]).exits(1);
+    let last_failed = ["run", "--json", "--pictures", "off", "--last-failed"];
+    assert_eq!(attempts(&project.run(&last_failed).exits(1)), ["d.trail.yaml"]);
+    project.write("trails/d.trail.yaml", trail("", PASSES));
+    assert_eq!(attempts(&project.run(&last_failed).exits(0)), ["d.trail.yaml"]);
+    let ran = project.run(&last_failed).exits(3);
+    assert!(ran.stderr.contains("no trail is left"), "{}", ran.stderr);
+}
+
+#[test]
+fn shards_cover_everything_once_and_merge_into_one_report() {
+    let project = project();
+    project.run(&["run", "--pictures", "off"]).exits(1);
+    let mut all = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let ran = project.run(&["run", "--json", "--pictures", "off", "--logs", "shards", "--shard", shard]);
+        all.extend(attempts(&ran));
+    }
+    all.sort();
+    assert_eq!(all, ["a.trail.yaml", "b.trail.yaml", "d.trail.yaml", "deep/c.trail.yaml"]);
+    let folders: Vec<String> = std::fs::read_dir(project.root().join("shards"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().display().to_string())
+        .collect();
+    let mut args = vec!["report", "merge", "--exit-code", "--json"];
+    args.extend(folders.iter().map(String::as_str));
+    let merged = project.run(&args).exits(1).json();
+    assert_eq!(merged["attempts"].as_array().unwrap().len(), 4, "{merged:#}");
+}
+
+#[test]
+fn a_trail_that_takes_too_long_fails_where_it_was() {
+    let slow = "    tools: [{wait: {timeToWaitInSeconds: 60}}]\n";
+    let project = Project::counter().with("trails/s.trail.yaml", trail("", slow));
+    let ran = project.run(&["run", "--pictures", "off", "--timeout", "200ms"]).exits(1);
+    assert!(ran.stdout.contains("the trail took longer than 200ms; it stopped at step 1 \"Count\""), "{}", ran.stdout);
+    project.last_run().assert_finished(1);
+}
+
+#[test]
+fn the_trails_of_a_lost_device_go_to_others() {
+    let project = Project::counter();
+    for number in 0..6 {
+        project.write(&format!("trails/t{number}.trail.yaml"), trail("", PASSES));
+    }
+    // Each device is lost at its seventh act: every trail takes two, so most of them are done by then.
+    let args = [
+        "run",
+        "--json",
+        "--pictures",
+        "off",
+        "-d",
+        "android/sim-1,android/sim-2,android/sim-3,android/sim-4",
+        "--sim",
+        "lostAfter=7",
+        "--seed",
+        "1",
+    ];
+    let ran = project.run(&args);
+    let finals = ran.json();
+    let passed = finals["attempts"].as_array().unwrap().iter().filter(|attempt| attempt["verdict"] == "passed").count();
+    assert_eq!(passed, 6, "{finals:#}");
+    ran.exits(0);
+}
+
+#[test]
+fn two_runs_that_save_into_one_file_both_succeed() {
+    let project = Project::counter().with("trails/a.trail.yaml", trail("", PASSES));
+    let record = |device: &str| project.start(&["run", "--pictures", "off", "--record", "-d", device]);
+    let (android, ios) = (record("android/sim-1"), record("ios/sim-1"));
+    project.ended(android).exits(0);
+    project.ended(ios).exits(0);
+    let text = project.read("trails/a.trail.yaml");
+    assert!(text.contains("      android:\n") && text.contains("      ios:\n"), "{text}");
+    project.run(&["check", "-d", "android/sim-1,ios/sim-1"]).exits(0);
+}
+
+#[test]
+fn a_recording_that_cannot_be_stored_is_printed_and_harms_nothing() {
+    let project = Project::counter().with("trails/a.trail.yaml", trail("", PASSES));
+    let before = project.read("trails/a.trail.yaml");
+    // A file where the folder of the lock should be: nothing can be saved, whoever runs this.
+    project.write(".trailblaze", "in the way\n");
+    let ran = project.run(&["run", "--pictures", "off", "--record"]);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("    recording:\n      android:\n        - launchApp:"), "{}", ran.stdout);
+    assert_eq!(project.read("trails/a.trail.yaml"), before);
+}
+
+#[test]
+fn a_tool_that_changed_since_it_was_recorded_is_told() {
+    let tool =
+        |text: &str| format!("id: addOne\ndescription: Adds one.\nparameters: []\ntools:\n  - tap: {{{text}}}\n");
+    let body = "    tools: [{launchApp: {packageId: com.example.counter}}, {addOne: {}}]\n";
+    let project = Project::counter()
+        .with("trails/a.trail.yaml", trail("", body))
+        .with("trailblaze-config/tools/addOne.yaml", tool("id: add"));
+    project.run(&["run", "--pictures", "off", "--record"]).exits(0);
+    assert!(project.read("trails/a.effects.yaml").contains("addOne:"));
+    let same = project.run(&["run", "--pictures", "off"]).exits(0);
+    assert!(!same.stderr.contains("changed"), "{}", same.stderr);
+    project.write("trailblaze-config/tools/addOne.yaml", tool("text: Add one"));
+    let changed = project.run(&["run", "--pictures", "off"]).exits(0);
+    assert!(changed.stderr.contains("the tool `addOne` changed since this was recorded"), "{}", changed.stderr);
+    project.run(&["run", "--pictures", "off", "--strict"]).exits(3);
+    project.run(&["run", "--pictures", "off", "--record"]).exits(0);
+    project.run(&["run", "--pictures", "off", "--strict"]).exits(0);
+}
