@@ -233,3 +233,30 @@ fn a_tool_that_changed_since_it_was_recorded_is_told() {
     project.run(&["run", "--pictures", "off", "--record"]).exits(0);
     project.run(&["run", "--pictures", "off", "--strict"]).exits(0);
 }
+
+#[test]
+fn a_changed_trail_runs_again_alone() {
+    let project = project();
+    let running = project.start(&["run", "--pictures", "off", "--watch", "--tags", "smoke"]);
+    let ended = |n: usize| {
+        support::wait_until(&format!("run {n} to end"), || {
+            let runs = project.runs();
+            (runs.len() == n && runs.iter().all(|run| run.mentions("runEnded") == 1)).then_some(runs)
+        })
+    };
+    ended(1);
+    project.write("trails/b.trail.yaml", format!("# changed\n{}", trail("smoke", PASSES)));
+    let again = ended(2).pop().unwrap();
+    let trails: Vec<Value> = again.summary()["attempts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|attempt| attempt["trail"]["path"].clone())
+        .collect();
+    assert_eq!(trails, [json!("trails/b.trail.yaml")]);
+    // A file that all of them depend on runs all of them.
+    project.write("counter.app.yaml", support::COUNTER_APP.replace("Add one", "Add 1"));
+    assert_eq!(ended(3).pop().unwrap().summary()["attempts"].as_array().unwrap().len(), 2);
+    running.interrupt();
+    project.ended(running).exits(0);
+}

@@ -389,3 +389,70 @@ fn a_recording_that_cannot_be_kept_fails_the_run() {
     );
     assert_eq!(project.read(&name), trail(PASSES));
 }
+
+#[test]
+fn maestro_commands_are_carried_out_by_our_own_actions() {
+    let project = Project::wallet().with(
+        "trails/maestro.trail.yaml",
+        "trail:
+  - step: Everything that Maestro has
+    tools:
+      - maestro:
+          commands:
+            - launchApp: {clearState: true}
+            - tapOn: {id: email}
+            - inputText: ada@example.com
+            - tapOn: {id: pin}
+            - inputText: 12345
+            - eraseText: 1
+            - hideKeyboard
+            - tapOn: Sign.in
+            - extendedWaitUntil: {visible: {id: notNow}, timeout: 3000}
+            - tapOn: {text: Not now, index: 0, enabled: true}
+            - assertVisible: {id: balance}
+            - assertNotVisible: Wrong PIN.*
+            - copyTextFrom: {id: balance}
+            - tapOn: Activity
+            - scrollUntilVisible: {element: {text: Tony Hoare}, direction: DOWN, timeout: 9000}
+            - scroll
+            - swipe: {direction: DOWN, duration: 100}
+            - swipe: {start: '50%, 40%', end: '50%, 80%'}
+            - waitForAnimationToEnd: {timeout: 400}
+            - doubleTapOn: {point: '50%,5%'}
+            - longPressOn: {text: All payments}
+            - takeScreenshot: payments
+            - openLink: wallet://send
+            - tapOn: {id: note}
+            - pasteText
+            - assertVisible: €120.00
+            - tapOn: {text: Nobody, optional: true, index: 7}
+            - pressKey: Home
+            - launchApp: {stopApp: false}
+            - back
+            - stopApp
+            - killApp
+            - clearState
+  - verify: What was copied is remembered
+    tools:
+      - assertEquals: {actual: '{{maestro.copiedText}}', expected: €120.00}
+",
+    );
+    let ran = project.run(&["run", "trails/maestro.trail.yaml", "-d", "android/sim-1", "--pictures", "off"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn a_maestro_command_that_we_lack_is_refused_by_name() {
+    let check = |command: &str, expected: &str| {
+        let text = format!("trail:\n  - step: Try\n    tools:\n      - maestro: {{commands: [{command}]}}\n");
+        let project = Project::wallet().with("trails/m.trail.yaml", text);
+        let ran = project.run(&["run", "trails/m.trail.yaml", "-d", "android/sim-1", "--pictures", "off"]).exits(1);
+        assert!(ran.stdout.contains(expected), "{command}: {}", ran.stdout);
+    };
+    check("{repeat: {times: 3}}", "the Maestro command `repeat` is unsupported");
+    check("{tapOn: {below: Pay, text: x}}", "`below` of `tapOn` is unsupported");
+    check("{tapOn: {enabled: true}}", "`tapOn` needs `text` or `id`");
+    check("{pressKey: Volume}", "`pressKey` knows no key `Volume`");
+    check("{tapOn: {point: '150%,2%'}}", "is no point of the screen");
+    check("{extendedWaitUntil: {timeout: 5}}", "needs `visible` or `notVisible`");
+}

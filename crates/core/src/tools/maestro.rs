@@ -350,7 +350,7 @@ fn query(command: &str, values: &Map<String, Value>) -> Result<Query, Stop> {
         enabled: flag("enabled"),
         selected: flag("selected"),
     };
-    if element == Element::default() {
+    if element.text.is_none() && element.id.is_none() {
         return Err(invalid(format!("`{command}` needs `text` or `id`")));
     }
     let index = values.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());

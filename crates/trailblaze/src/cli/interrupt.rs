@@ -2,23 +2,37 @@
 
 use std::sync::Arc;
 
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use crate::progress::Progress;
 
-/// The first word to stop ends the run in good order; the second ends it at once.
-pub fn cancel(progress: Arc<Progress>) -> CancellationToken {
-    let cancel = CancellationToken::new();
-    let token = cancel.clone();
-    tokio::spawn(async move {
-        told_to_stop().await;
-        progress.say("cancelling; press Ctrl-C again to stop at once");
-        token.cancel();
-        told_to_stop().await;
-        std::process::exit(i32::from(Exit::Environment.code()));
-    });
-    cancel
+/// Listens while it lives. The first word to stop ends the run in good order; the second ends it at once.
+pub struct Interrupt {
+    pub cancel: CancellationToken,
+    listener: JoinHandle<()>,
+}
+
+impl Interrupt {
+    pub fn listen(progress: Arc<Progress>) -> Interrupt {
+        let cancel = CancellationToken::new();
+        let token = cancel.clone();
+        let listener = tokio::spawn(async move {
+            told_to_stop().await;
+            progress.say("cancelling; press Ctrl-C again to stop at once");
+            token.cancel();
+            told_to_stop().await;
+            std::process::exit(i32::from(Exit::Environment.code()));
+        });
+        Interrupt { cancel, listener }
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
 }
 
 /// Returns when somebody wants the process to end.

@@ -11,8 +11,9 @@ use trailblaze_protocol::exit::Exit;
 
 use super::choice::Choice;
 use super::conclude::conclude;
+use super::interrupt::Interrupt;
 use super::saving::{Wish, save_recordings};
-use super::{Refusal, interrupt, load, pairs, watch};
+use super::{Refusal, load, pairs, watch};
 use crate::devices::DeviceArgs;
 use crate::github;
 use crate::history::{self, History};
@@ -181,6 +182,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     if args.sim.seed.is_none() && wiring.sim.faults != Default::default() {
         progress.say(&format!("seed {}", wiring.seed));
     }
+    let interrupt = Interrupt::listen(Arc::clone(&progress));
     let shared = Arc::new(Shared {
         wiring,
         jobs,
@@ -188,12 +190,15 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         rules: args.choice.rules(),
         events: Arc::clone(&folder) as Arc<dyn EventSink>,
         progress: Arc::clone(&progress),
-        cancel: interrupt::cancel(Arc::clone(&progress)),
+        cancel: interrupt.cancel.clone(),
     });
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
     let saved = save_recordings(&shared, &done, &folder, Wish { into_trails: args.record, is_stdout_data: args.json });
-    remember(&loaded.root, &shared.jobs, &done);
+    // A shard sees a part only, and the other parts must come to the same division.
+    if args.choice.shard.is_none() {
+        remember(&loaded.root, &shared.jobs, &done);
+    }
     let not_run = n_planned - done.len();
     let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved, Exit::worst);
     if shared.cancel.is_cancelled() {

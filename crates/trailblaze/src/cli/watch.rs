@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use notify::{RecursiveMode, Watcher};
+use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
@@ -31,17 +32,30 @@ pub async fn watch(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refu
     })
     .map_err(failed)?;
     watcher.watch(&root, RecursiveMode::Recursive).map_err(failed)?;
+    // Also a word to stop that comes during a run ends the watch.
+    let stop = CancellationToken::new();
+    let listener = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            told_to_stop().await;
+            stop.cancel();
+        }
+    });
     let mut only: Option<Vec<String>> = None;
-    loop {
+    while !stop.is_cancelled() {
         if let Err(refusal) = run_once(project.as_deref(), &args, only.as_deref()).await {
             refusal.show();
         }
-        print::say("\nwatching for changes; Ctrl-C ends");
-        only = tokio::select! {
-            changed = next_change(&root, &mut changes) => changed,
-            () = told_to_stop() => return Ok(Exit::Passed),
-        };
+        if !stop.is_cancelled() {
+            print::say("\nwatching for changes; Ctrl-C ends");
+        }
+        tokio::select! {
+            changed = next_change(&root, &mut changes) => only = changed,
+            () = stop.cancelled() => {}
+        }
     }
+    listener.abort();
+    Ok(Exit::Passed)
 }
 
 /// Waits for a change. `Some` trails changed alone; `None` is anything else, which may affect all of them.
