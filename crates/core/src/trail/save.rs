@@ -1,0 +1,180 @@
+//! Puts a recording into its slot of a trail file by splicing bytes: everything outside the slot stays as it is.
+//! What was written is read again and compared with what was meant before anybody may store it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trailblaze_protocol::event::StepKind;
+
+use super::splice::{Edit, append, apply, put, without_slots};
+use super::{Form, Trail};
+use crate::yaml::{Kind, Node, Problems, Severity, Source, loose, read};
+
+/// The recorded calls of one step, each as `{tool: args}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepCalls {
+    pub slot: Slot,
+    pub calls: Vec<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Slot {
+    Trailhead,
+    /// From 0.
+    Step(usize),
+    /// A step behind the last one of the file.
+    New {
+        kind: StepKind,
+        text: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SaveError {
+    #[error("{path} is not a trail: {problem}")]
+    Unreadable { path: String, problem: String },
+    #[error("{path} is in the older list form; convert it with `trailblaze trail convert --write {path}`")]
+    ListForm { path: String },
+    #[error("{path} has no step {number}; it changed since it was run")]
+    NoSuchStep { path: String, number: usize },
+    #[error("{path} has no steps that a new one could follow")]
+    NoSteps { path: String },
+    #[error("{path} has no trailhead; it changed since it was run")]
+    NoTrailhead { path: String },
+    #[error("the trailhead of {path} is the name of a tool; write it as `step:` and `tools:` to record it")]
+    TrailheadIsTool { path: String },
+    #[error("the trailhead of {path} made {count} calls; a recording holds one")]
+    TrailheadTooLong { path: String, count: usize },
+    #[error("{path} cannot be changed safely: read back, it would not say what was meant")]
+    Unsafe { path: String },
+}
+
+/// The text of the file with the recordings of `classifier` in it. Steps that are not recordable get none, and a slot
+/// that says the same already stays as it is written.
+pub fn save(source: &Arc<Source>, classifier: &str, recordings: &[StepCalls]) -> Result<String, SaveError> {
+    let (trail, root) = parse(source)?;
+    let recordings: Vec<&StepCalls> = recordings.iter().filter(|recording| recording.is_taken_by(&trail)).collect();
+    let edits = edits(source, &root, classifier, &recordings)?;
+    if edits.is_empty() {
+        return Ok(source.text.clone());
+    }
+    let text = apply(&source.text, edits).filter(|text| says(source, text, &root, classifier, &recordings));
+    text.ok_or_else(|| SaveError::Unsafe { path: source.path.clone() })
+}
+
+impl StepCalls {
+    fn is_taken_by(&self, trail: &Trail) -> bool {
+        let step = match self.slot {
+            Slot::Trailhead => trail.trailhead.as_ref().map(|head| &head.0),
+            Slot::Step(index) => trail.steps.get(index),
+            Slot::New { .. } => None,
+        };
+        step.is_none_or(|step| step.is_recordable)
+    }
+
+    /// What stands in the slot: a list, or, for a trailhead, at most one call.
+    fn value(&self) -> Option<Value> {
+        match (&self.slot, self.calls.as_slice()) {
+            (Slot::Trailhead, []) => Some(json!({})),
+            (Slot::Trailhead, [call]) => Some(call.clone()),
+            (Slot::Trailhead, _) => None,
+            (_, calls) => Some(Value::from(calls)),
+        }
+    }
+
+    /// A new step in full.
+    fn step(&self, classifier: &str) -> Option<Value> {
+        let Slot::New { kind, text } = &self.slot else { return None };
+        let key = if *kind == StepKind::Verify { "verify" } else { "step" };
+        Some(json!({ key: text, "recording": { classifier: self.calls } }))
+    }
+}
+
+/// Reads a file both as a trail and as the values it is made of.
+fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
+    let (trail, problems) = Trail::read(source);
+    let root = read(source, &mut Problems::new(source));
+    let (Some(trail), Some(root)) = (trail, root) else {
+        let worst = problems.iter().find(|problem| problem.severity == Severity::Error);
+        let problem = worst.map_or_else(|| "it is empty".to_string(), ToString::to_string);
+        return Err(SaveError::Unreadable { path: source.path.clone(), problem });
+    };
+    match trail.form {
+        Form::Unified => Ok((trail, root)),
+        Form::List => Err(SaveError::ListForm { path: source.path.clone() }),
+    }
+}
+
+fn edits(source: &Source, root: &Node, classifier: &str, recordings: &[&StepCalls]) -> Result<Vec<Edit>, SaveError> {
+    let path = || source.path.clone();
+    let mut edits = Vec::new();
+    for recording in recordings.iter().filter(|recording| !matches!(recording.slot, Slot::New { .. })) {
+        let step = step_of(root, &recording.slot).ok_or_else(|| match recording.slot {
+            Slot::Step(index) => SaveError::NoSuchStep { path: path(), number: index + 1 },
+            _ => SaveError::NoTrailhead { path: path() },
+        })?;
+        if step.entries().is_none() {
+            return Err(SaveError::TrailheadIsTool { path: path() });
+        }
+        let value = recording
+            .value()
+            .ok_or_else(|| SaveError::TrailheadTooLong { path: path(), count: recording.calls.len() })?;
+        if slot_of(step, classifier).map(loose).as_ref() != Some(&value) {
+            let put = put(&source.text, step, classifier, &value);
+            edits.extend(put.ok_or_else(|| SaveError::Unsafe { path: path() })?);
+        }
+    }
+    let added: Vec<Value> = recordings.iter().filter_map(|recording| recording.step(classifier)).collect();
+    if !added.is_empty() {
+        let appended = root.get("trail").and_then(|trail| append(&source.text, trail, &added));
+        edits.push(appended.ok_or_else(|| SaveError::NoSteps { path: path() })?);
+    }
+    Ok(edits)
+}
+
+fn step_of<'n>(root: &'n Node, slot: &Slot) -> Option<&'n Node> {
+    match slot {
+        Slot::Trailhead => root.get("trailhead").filter(|head| !head.is_null()),
+        Slot::Step(index) => root.get("trail")?.items()?.get(*index),
+        Slot::New { .. } => None,
+    }
+}
+
+fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
+    step.get("recording")?.get(classifier)
+}
+
+/// Whether the new text is a trail whose slots hold the recordings, and all else is the same as it was.
+fn says(source: &Source, text: &str, before: &Node, classifier: &str, recordings: &[&StepCalls]) -> bool {
+    let Ok((_, mut after)) = parse(&Source::new(&source.path, text)) else { return false };
+    let added: Vec<Value> = recordings.iter().filter_map(|recording| recording.step(classifier)).collect();
+    if take_last_steps(&mut after, added.len()) != Some(added) {
+        return false;
+    }
+    let holds_recordings =
+        recordings.iter().filter(|recording| !matches!(recording.slot, Slot::New { .. })).all(|recording| {
+            let slot = step_of(&after, &recording.slot).and_then(|step| slot_of(step, classifier));
+            slot.map(loose) == recording.value()
+        });
+    let is_meant = |index: Option<usize>| {
+        let slot = index.map_or(Slot::Trailhead, Slot::Step);
+        recordings.iter().any(|recording| recording.slot == slot)
+    };
+    let rest = |root: &Node| loose(&without_slots(root, classifier, is_meant));
+    holds_recordings && rest(before) == rest(&after)
+}
+
+/// Takes steps off the end of a trail.
+fn take_last_steps(root: &mut Node, count: usize) -> Option<Vec<Value>> {
+    if count == 0 {
+        return Some(Vec::new());
+    }
+    let Kind::Map(entries) = &mut root.kind else { return None };
+    let (_, trail) = entries.iter_mut().find(|(key, _)| key.raw() == Some("trail"))?;
+    let Kind::Seq(steps) = &mut trail.kind else { return None };
+    let from = steps.len().checked_sub(count)?;
+    Some(steps.drain(from..).map(|step| loose(&step)).collect())
+}
+
+#[cfg(test)]
+mod tests;
