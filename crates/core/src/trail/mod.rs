@@ -2,9 +2,12 @@
 
 mod call;
 mod classifier;
+mod comments;
 mod compose;
 mod config;
+mod convert;
 mod list_form;
+mod rewrite;
 mod save;
 mod splice;
 mod step;
@@ -13,6 +16,7 @@ pub use call::ToolCall;
 pub use classifier::lineage;
 pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, TrailConfig};
+pub use convert::{ConvertError, convert};
 pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
 
