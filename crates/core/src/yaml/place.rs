@@ -13,7 +13,7 @@ pub fn without_properties(text: &str, span: Span, n_properties: usize) -> Span {
         if !text[start..].starts_with(['&', '!']) {
             break;
         }
-        let word = text[start..].find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
+        let word = text[start..].find(|c: char| BLANK.contains(&c) || matches!(c, ',' | ']' | '}'));
         let end = word.map_or(text.len(), |at| start + at);
         let next = skip_space(text, end);
         // Nothing but properties: the value is empty and stands right behind them.
@@ -68,7 +68,7 @@ pub fn first_dash(text: &str, key_end: usize, span: Span) -> Span {
     }
     at = skip_space(text, at + 1);
     while text[at..].starts_with(['&', '!']) {
-        let word = text[at..].find(char::is_whitespace).map_or(text.len(), |word| at + word);
+        let word = text[at..].find(BLANK).map_or(text.len(), |word| at + word);
         at = skip_space(text, word);
     }
     let is_dash = text[at..].starts_with('-') && (at + 1 == text.len() || text[at + 1..].starts_with(BLANK));

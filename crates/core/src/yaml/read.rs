@@ -218,12 +218,11 @@ impl<'t> Reader<'t> {
 
     /// The parser ends a block collection where the next token starts; ours ends with its last value.
     fn collection_span(&self, start: Span, end: Span, last: Option<&Node>) -> Span {
-        let end = match last {
-            Some(last) if !self.is_flow(start) => last.span.end.max(start.end),
-            _ => {
-                let inner = last.map_or(start.start + 1, |last| last.span.end.max(start.start + 1));
-                place::bracket_end(self.text, inner).unwrap_or(end.end.max(start.end))
-            }
+        let inner_end = last.map_or(start.start, |last| last.span.end.max(start.start));
+        let end = match self.is_flow(start) {
+            true => place::bracket_end(self.text, inner_end.max(start.start + 1)).unwrap_or(end.end.max(start.end)),
+            false if last.is_some() => inner_end.max(start.end),
+            false => end.end.max(start.end),
         };
         Span { end, ..start }
     }
