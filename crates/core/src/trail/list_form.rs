@@ -79,6 +79,10 @@ pub fn decode(items: &[Node], problems: &mut Problems) -> ListTrail {
     let mut trail = ListTrail { config: None, platform: None, trailhead: None, steps: Vec::new() };
     let mut has_steps = false;
     for (index, item) in items.iter().enumerate() {
+        if item.get("step").or(item.get("verify")).is_some() {
+            problems.error_with_hint(item.span, "a step stands outside of `trail:`", "write `trail:` above the steps");
+            break;
+        }
         let [(key, value)] = item.entries().unwrap_or_default() else {
             let message = "an item is one of `config:`, `trailhead:`, `prompts:` and `tools:`";
             problems.error(item.span, format!("{message}; found {}", item.noun()));
@@ -102,11 +106,7 @@ pub fn decode(items: &[Node], problems: &mut Problems) -> ListTrail {
             }
             "prompts" => {
                 has_steps = true;
-                let prompts = Vec::<Prompt>::decode(value, problems).unwrap_or_default();
-                if value.items().is_some_and(<[_]>::is_empty) {
-                    problems.error(value.span, "`prompts` has no steps");
-                }
-                trail.steps.extend(prompts.into_iter().filter_map(|prompt| prompt.step(problems)));
+                trail.steps.extend(prompts(value, problems));
             }
             "tools" => {
                 has_steps = true;
@@ -182,6 +182,17 @@ impl Prompt {
         step.check(place, problems);
         Some(step)
     }
+}
+
+/// The steps of one item; each is read, so that every problem is found.
+fn prompts(node: &Node, problems: &mut Problems) -> Vec<Step> {
+    match node.items() {
+        None => problems.error(node.span, format!("expected a list, found {}", node.noun())),
+        Some([]) => problems.error(node.span, "`prompts` has no steps"),
+        Some(_) => {}
+    }
+    let items = node.items().unwrap_or_default().iter();
+    items.filter_map(|item| Prompt::decode(item, problems)?.step(problems)).collect()
 }
 
 fn head(node: &Node, problems: &mut Problems) -> Option<Trailhead> {

@@ -49,15 +49,18 @@ pub fn bracket_end(text: &str, from: usize) -> Option<usize> {
     text[at..].starts_with([']', '}']).then_some(at + 1)
 }
 
-/// The end of a `|` or `>` scalar: its last line's, or, where blank lines are part of the value, behind them.
-pub fn block_end(text: &str, span: Span, raw: &str) -> usize {
+/// The span of a `|` or `>` scalar: it ends with its last line, or, where blank lines are part of the value, behind them.
+pub fn block_span(text: &str, span: Span, raw: &str) -> Span {
     let last = raw.strip_suffix('\n').unwrap_or(raw);
     let ends_blank = last.ends_with(BLANK) || (last.is_empty() && !raw.is_empty());
     if !ends_blank {
-        return text[..span.end].trim_end_matches(BLANK).len().max(span.start.min(span.end));
+        let end = text[..span.end].trim_end_matches(BLANK).len().max(span.start);
+        return Span { end, ..span };
     }
-    let before = &text[..span.end];
-    before.rfind(['\n', '\r']).map_or(span.end, |at| at + 1)
+    let end = text[..span.end].rfind(['\n', '\r']).map_or(span.end, |at| at + 1);
+    // Nothing but blank lines: the parser starts the value at what comes after them.
+    let start = span.start.min(end);
+    Span { end, ..moved(text, span, start) }
 }
 
 /// Where the dash of a block sequence is that is the value of a key which ends at `key_end`.

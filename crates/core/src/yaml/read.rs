@@ -198,16 +198,15 @@ impl<'t> Reader<'t> {
     }
 
     fn scalar_span(&self, span: Span, raw: &str, style: Style, n_properties: usize) -> Span {
-        let span = match style {
-            // The parser starts a block scalar at its first line, behind the properties.
-            Style::Block => span,
-            _ => place::without_properties(self.text, span, n_properties),
-        };
+        // The parser starts a block scalar at its first line, behind the properties.
+        if style == Style::Block {
+            return place::block_span(self.text, span, raw);
+        }
+        let span = place::without_properties(self.text, span, n_properties);
         let end = match style {
             Style::Plain if raw.is_empty() => span.start,
-            Style::Plain => span.end,
             Style::Quoted => place::quoted_end(self.text, span.start).unwrap_or(span.end),
-            Style::Block => place::block_end(self.text, span, raw),
+            _ => span.end,
         };
         Span { end, ..span }
     }

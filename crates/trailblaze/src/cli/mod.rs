@@ -8,6 +8,7 @@ mod schema;
 mod shell;
 mod snapshot;
 mod toolbox;
+mod trail;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ enum Command {
     Device(device::DeviceCommand),
     Report(report::ReportArgs),
     Schema(schema::SchemaArgs),
+    Trail(trail::TrailCommand),
 }
 
 /// Why a command could not do what it was asked to.
@@ -170,6 +172,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Device(command) => device::device(project, command),
         Command::Report(args) => report::report(project, args),
         Command::Schema(args) => schema::schema(args),
+        Command::Trail(command) => trail::trail(command),
     }
 }
 
