@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::dispatch::{Call, dispatch};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, Wiring};
-use trailblaze_core::trail::{StepPlan, Trail};
+use trailblaze_core::trail::{Form, StepPlan, Trail};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Origin, StepKind};
 use trailblaze_protocol::outcome::Outcome;
@@ -73,7 +73,7 @@ fn what_is_no_trail_is_refused() {
     check("", &["a:1:1: the file holds no trail"]);
     check("trail: []\n", &["a:1:1: `trail` has no steps"]);
     check("trailhead: {step: Open}\n", &["a:1:1: a trailhead alone leads nowhere: `trail` is missing"]);
-    check("- step: Pay\n", &["a:1:1: expected a mapping, found a list (A trail.)"]);
+    check("- step: Pay\n", &["a:1:3: a step stands outside of `trail:` (write `trail:` above the steps)"]);
     check(
         "steps: [{step: Pay}]\ntrail: [{step: Pay}]\n",
         &["a:1:1: unknown key `steps` (expected one of: config, trailhead, trail)"],
@@ -260,4 +260,70 @@ async fn a_text_parameter_gets_what_was_written() {
     let mut expected: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
     expected.push(json!({"n": 12, "b": true}));
     assert_eq!(got, expected);
+}
+
+#[test]
+fn the_older_list_form_is_read() {
+    let trail = trail(
+        "- config: {id: pay, platform: ios, driver: IOS_HOST, skip: broken, priority: P1, source: {type: HANDWRITTEN}}
+- trailhead: {tools: [launchApp: {appId: x}], maxRetries: 1}
+- prompts:
+    - step: Pay
+      recording: {tools: [{tap: {id: pay}}, {unknown: }]}
+    - verify: Paid
+      recordable: false
+    - step: Nothing
+      recording: {tools: []}
+- tools: [{back: {}}, {wait: {}}]
+",
+    );
+    assert_eq!(trail.form, Form::List);
+    assert_eq!(trail.config.skip_reason(&["ios".into()]), Some("broken"));
+    assert_eq!(trail.config.devices.get("ios").map(|driver| driver.as_str()), Some("ios-host"));
+    assert_eq!(trail.config.metadata.0, [("source".to_string(), "HANDWRITTEN".to_string())]);
+    let steps: Vec<_> = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).collect();
+    let said: Vec<_> = steps.iter().map(|step| (step.kind, step.text.value.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (StepKind::Trailhead, "launchApp"),
+            (StepKind::Step, "Pay"),
+            (StepKind::Verify, "Paid"),
+            (StepKind::Step, "Nothing"),
+            (StepKind::Step, "back, wait"),
+        ]
+    );
+    // A recording of this form holds on every device.
+    let n_calls = |step: &trailblaze_core::trail::Step| match step.plan(&["android".into()]) {
+        StepPlan::Authored(calls) => Some(calls.len()),
+        _ => None,
+    };
+    assert_eq!(steps.into_iter().map(n_calls).collect::<Vec<_>>(), [Some(1), Some(2), None, Some(0), Some(2)]);
+}
+
+#[test]
+fn mistakes_in_the_older_list_form_have_their_places() {
+    check(
+        "- prompts:
+    - {step: a, recording: {}}
+    - {step: a, verify: b}
+    - {step: c, recordable: false, recording: {tools: [tap: {}]}}
+- config: {platform: fridge}
+- trailhead: {}
+- maestro: []
+",
+        &[
+            "a:2:28: `tools` is missing",
+            "a:3:25: a step has one of `step` and `verify`, not both (make it two steps)",
+            "a:4:47: a step that is not recordable has a recording (remove `recordable: false` or the recording)",
+            "a:5:3: `config` stands once, as the first item",
+            "a:5:22: unknown platform `fridge` (expected one of: android, ios, web, desktop)",
+            "a:6:3: `trailhead` stands once, before `prompts` and `tools`",
+            "a:6:14: a trailhead needs `step` or `tools`",
+            "a:7:3: unknown item `maestro` (expected one of: config, trailhead, prompts, tools)",
+        ],
+    );
+    check("- trailhead: go\n", &["a:1:1: a trailhead alone leads nowhere: `prompts` is missing"]);
+    check("- prompts: []\n", &["a:1:12: `prompts` has no steps"]);
+    check("[]\n", &["a:1:1: the file holds no trail"]);
 }

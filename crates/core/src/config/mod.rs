@@ -18,8 +18,14 @@ use crate::yaml::{Decode, Kind, Node, Problems, Source, Span, read};
 
 /// Reads one file with one table. The problems are all that is wrong with it.
 pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Option<T> {
-    match read(source, problems) {
-        Some(node) => T::decode(&node, problems),
+    let root = read(source, problems);
+    decode_root(root.as_ref(), problems)
+}
+
+/// Decodes what was read of a file.
+pub fn decode_root<T: Decode>(root: Option<&Node>, problems: &mut Problems) -> Option<T> {
+    match root {
+        Some(node) => T::decode(node, problems),
         None if problems.has_errors() => None,
         // An empty file is an empty mapping: the table says what it lacks.
         None => {

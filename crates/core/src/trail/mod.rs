@@ -2,29 +2,47 @@
 
 mod call;
 mod classifier;
+mod comments;
+mod compose;
 mod config;
+mod convert;
+mod list_form;
+mod rewrite;
 mod save;
+mod splice;
 mod step;
 
 pub use call::ToolCall;
 pub use classifier::lineage;
+pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, TrailConfig};
-pub use save::{NewCalls, NewStep, SaveError, Slot, StepCalls, new_trail, save};
+pub use convert::{ConvertError, convert};
+pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::config::decode;
-use crate::yaml::{Decode, Node, Problem, Problems, Source};
+use crate::config::decode_root;
+use crate::yaml::{Decode, Node, Problem, Problems, Source, read};
 
 #[derive(Debug, Clone)]
 pub struct Trail {
     pub source: Arc<Source>,
+    pub form: Form,
     pub config: TrailConfig,
     pub trailhead: Option<Trailhead>,
     pub steps: Vec<Step>,
+}
+
+/// How a trail file is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A mapping of `config`, `trailhead` and `trail`.
+    Unified,
+    /// A list of `config`, `trailhead`, `prompts` and `tools`, as older files have it.
+    List,
 }
 
 crate::table! {
@@ -43,26 +61,52 @@ impl Trail {
     /// Reads a trail, or all that is wrong with it. Warnings come along with a good one.
     pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
-        let trail = decode::<Document>(source, &mut problems).map(|document| {
-            match (&document.trail, &document.trailhead, &document.config) {
-                (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
-                (None, Some(_), _) => {
-                    problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
-                }
-                (None, None, None) => problems.error(document.span, "the file holds no trail"),
-                _ => {}
-            }
-            if let Some(config) = &document.config {
-                config.check(&mut problems);
-            }
-            Trail {
-                source: Arc::clone(source),
-                config: document.config.unwrap_or_default(),
-                trailhead: document.trailhead,
-                steps: document.trail.unwrap_or_default(),
-            }
-        });
+        let root = read(source, &mut problems);
+        let trail = match root.as_ref().and_then(|root| Some((root, root.items()?))) {
+            Some((root, items)) => Some(Trail::of_list(root, items, &mut problems)),
+            None => Trail::unified(root.as_ref(), &mut problems),
+        };
+        if let Some(trail) = &trail {
+            trail.config.check(&mut problems);
+        }
         (trail.filter(|_| !problems.has_errors()), problems.into_vec())
+    }
+
+    fn unified(root: Option<&Node>, problems: &mut Problems) -> Option<Trail> {
+        let document: Document = decode_root(root, problems)?;
+        match (&document.trail, &document.trailhead, &document.config) {
+            (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
+            (None, Some(_), _) => {
+                problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+            }
+            (None, None, None) => problems.error(document.span, "the file holds no trail"),
+            _ => {}
+        }
+        Some(Trail {
+            source: Arc::clone(problems.source()),
+            form: Form::Unified,
+            config: document.config.unwrap_or_default(),
+            trailhead: document.trailhead,
+            steps: document.trail.unwrap_or_default(),
+        })
+    }
+
+    fn of_list(root: &Node, items: &[Node], problems: &mut Problems) -> Trail {
+        let list = list_form::decode(items, problems);
+        if list.steps.is_empty() && !problems.has_errors() {
+            match (&list.trailhead, &list.config) {
+                (Some(_), _) => problems.error(root.span, "a trailhead alone leads nowhere: `prompts` is missing"),
+                (None, None) => problems.error(root.span, "the file holds no trail"),
+                (None, Some(_)) => {}
+            }
+        }
+        Trail {
+            source: Arc::clone(problems.source()),
+            form: Form::List,
+            config: list.config.unwrap_or_default(),
+            trailhead: list.trailhead,
+            steps: list.steps,
+        }
     }
 
     /// Its id, or else its path without the ending.

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use trailblaze_protocol::event::StepKind;
 
-use crate::yaml::{Kind, Node, Problems, Source, block, inline, loose, read};
+use super::splice::{Edit, append, apply, put, without_slots};
+use super::{Form, Trail};
+use crate::yaml::{Kind, Node, Problems, Severity, Source, loose, read};
 
 /// The recorded calls of one step, each as `{tool: args}`.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,344 +17,164 @@ pub struct StepCalls {
     pub calls: Vec<Value>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Slot {
     Trailhead,
     /// From 0.
     Step(usize),
+    /// A step behind the last one of the file.
+    New {
+        kind: StepKind,
+        text: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SaveError {
     #[error("{path} is not a trail: {problem}")]
     Unreadable { path: String, problem: String },
+    #[error("{path} is in the older list form; convert it with `trailblaze trail convert --write {path}`")]
+    ListForm { path: String },
     #[error("{path} has no step {number}; it changed since it was run")]
     NoSuchStep { path: String, number: usize },
+    #[error("{path} has no steps that a new one could follow")]
+    NoSteps { path: String },
+    #[error("{path} has no trailhead; it changed since it was run")]
+    NoTrailhead { path: String },
+    #[error("the trailhead of {path} is the name of a tool; write it as `step:` and `tools:` to record it")]
+    TrailheadIsTool { path: String },
     #[error("the trailhead of {path} made {count} calls; a recording holds one")]
     TrailheadTooLong { path: String, count: usize },
     #[error("{path} cannot be changed safely: read back, it would not say what was meant")]
     Unsafe { path: String },
 }
 
-/// The text of the file with the recordings of `classifier` in it.
+/// The text of the file with the recordings of `classifier` in it. Steps that are not recordable get none, and a slot
+/// that says the same already stays as it is written.
 pub fn save(source: &Arc<Source>, classifier: &str, recordings: &[StepCalls]) -> Result<String, SaveError> {
-    let path = || source.path.clone();
-    let root = parse(source)?;
-    let mut edits = Vec::new();
-    for recording in recordings {
-        let step = step_of(&root, recording.slot)
-            .ok_or_else(|| SaveError::NoSuchStep { path: path(), number: recording.slot.number() })?;
-        let value = recording
-            .value()
-            .ok_or_else(|| SaveError::TrailheadTooLong { path: path(), count: recording.calls.len() })?;
-        edits.push(edit(&source.text, step, classifier, &value));
+    let (trail, root) = parse(source)?;
+    let recordings: Vec<&StepCalls> = recordings.iter().filter(|recording| recording.is_taken_by(&trail)).collect();
+    let edits = edits(source, &root, classifier, &recordings)?;
+    if edits.is_empty() {
+        return Ok(source.text.clone());
     }
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.start));
-    let mut text = source.text.clone();
-    for edit in edits {
-        text.replace_range(edit.start..edit.end, &edit.text);
-    }
-    verify(source, &root, &text, classifier, recordings)?;
-    Ok(text)
-}
-
-impl Slot {
-    fn number(self) -> usize {
-        match self {
-            Slot::Trailhead => 0,
-            Slot::Step(index) => index + 1,
-        }
-    }
+    let text = apply(&source.text, edits).filter(|text| says(source, text, &root, classifier, &recordings));
+    text.ok_or_else(|| SaveError::Unsafe { path: source.path.clone() })
 }
 
 impl StepCalls {
+    fn is_taken_by(&self, trail: &Trail) -> bool {
+        let step = match self.slot {
+            Slot::Trailhead => trail.trailhead.as_ref().map(|head| &head.0),
+            Slot::Step(index) => trail.steps.get(index),
+            Slot::New { .. } => None,
+        };
+        step.is_none_or(|step| step.is_recordable)
+    }
+
     /// What stands in the slot: a list, or, for a trailhead, at most one call.
     fn value(&self) -> Option<Value> {
-        match (self.slot, self.calls.as_slice()) {
-            (Slot::Step(_), calls) => Some(Value::Array(calls.to_vec())),
+        match (&self.slot, self.calls.as_slice()) {
             (Slot::Trailhead, []) => Some(json!({})),
             (Slot::Trailhead, [call]) => Some(call.clone()),
             (Slot::Trailhead, _) => None,
+            (_, calls) => Some(Value::from(calls)),
         }
+    }
+
+    /// A new step in full.
+    fn step(&self, classifier: &str) -> Option<Value> {
+        let Slot::New { kind, text } = &self.slot else { return None };
+        let key = if *kind == StepKind::Verify { "verify" } else { "step" };
+        Some(json!({ key: text, "recording": { classifier: self.calls } }))
     }
 }
 
-fn parse(source: &Arc<Source>) -> Result<Node, SaveError> {
-    let mut problems = Problems::new(source);
-    let root = read(source, &mut problems);
-    root.ok_or_else(|| SaveError::Unreadable {
-        path: source.path.clone(),
-        problem: problems.into_vec().first().map_or_else(|| "it is empty".to_string(), ToString::to_string),
-    })
+/// Reads a file both as a trail and as the values it is made of.
+fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
+    let (trail, problems) = Trail::read(source);
+    let root = read(source, &mut Problems::new(source));
+    let (Some(trail), Some(root)) = (trail, root) else {
+        let worst = problems.iter().find(|problem| problem.severity == Severity::Error);
+        let problem = worst.map_or_else(|| "it is empty".to_string(), ToString::to_string);
+        return Err(SaveError::Unreadable { path: source.path.clone(), problem });
+    };
+    match trail.form {
+        Form::Unified => Ok((trail, root)),
+        Form::List => Err(SaveError::ListForm { path: source.path.clone() }),
+    }
 }
 
-fn step_of(root: &Node, slot: Slot) -> Option<&Node> {
+fn edits(source: &Source, root: &Node, classifier: &str, recordings: &[&StepCalls]) -> Result<Vec<Edit>, SaveError> {
+    let path = || source.path.clone();
+    let mut edits = Vec::new();
+    for recording in recordings.iter().filter(|recording| !matches!(recording.slot, Slot::New { .. })) {
+        let step = step_of(root, &recording.slot).ok_or_else(|| match recording.slot {
+            Slot::Step(index) => SaveError::NoSuchStep { path: path(), number: index + 1 },
+            _ => SaveError::NoTrailhead { path: path() },
+        })?;
+        if step.entries().is_none() {
+            return Err(SaveError::TrailheadIsTool { path: path() });
+        }
+        let value = recording
+            .value()
+            .ok_or_else(|| SaveError::TrailheadTooLong { path: path(), count: recording.calls.len() })?;
+        if slot_of(step, classifier).map(loose).as_ref() != Some(&value) {
+            let put = put(&source.text, step, classifier, &value);
+            edits.extend(put.ok_or_else(|| SaveError::Unsafe { path: path() })?);
+        }
+    }
+    let added: Vec<Value> = recordings.iter().filter_map(|recording| recording.step(classifier)).collect();
+    if !added.is_empty() {
+        let appended = root.get("trail").and_then(|trail| append(&source.text, trail, &added));
+        edits.push(appended.ok_or_else(|| SaveError::NoSteps { path: path() })?);
+    }
+    Ok(edits)
+}
+
+fn step_of<'n>(root: &'n Node, slot: &Slot) -> Option<&'n Node> {
     match slot {
-        Slot::Trailhead => root.get("trailhead"),
-        Slot::Step(index) => root.get("trail")?.items()?.get(index),
-    }
-    .filter(|step| step.entries().is_some_and(|entries| !entries.is_empty()))
-}
-
-struct Edit {
-    start: usize,
-    end: usize,
-    text: String,
-}
-
-fn edit(text: &str, step: &Node, classifier: &str, value: &Value) -> Edit {
-    let entry = |value: &Value| json!({ classifier: value });
-    let recording = step.entries().into_iter().flatten().find(|(key, _)| key.raw() == Some("recording"));
-    let Some((key, slots)) = recording else {
-        return insert_entry(text, step, "recording", &entry(value));
-    };
-    let slots_entries = slots.entries().unwrap_or_default();
-    if slots_entries.is_empty() {
-        return replace_entry(text, step, key, slots, "recording", &entry(value));
-    }
-    match slots_entries.iter().find(|(key, _)| key.raw() == Some(classifier)) {
-        Some((key, old)) => replace_entry(text, slots, key, old, classifier, value),
-        None => insert_entry(text, slots, classifier, value),
+        Slot::Trailhead => root.get("trailhead").filter(|head| !head.is_null()),
+        Slot::Step(index) => root.get("trail")?.items()?.get(*index),
+        Slot::New { .. } => None,
     }
 }
 
-fn is_flow(text: &str, node: &Node) -> bool {
-    text[node.span.start..].starts_with(['{', '['])
+fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
+    step.get("recording")?.get(classifier)
 }
 
-fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Edit {
-    let entries = map.entries().unwrap_or_default();
-    if is_flow(text, map) {
-        let close = text[..map.span.end].rfind('}').unwrap_or(map.span.end);
-        let end = text[..close].trim_end().len();
-        let comma = if entries.is_empty() || text[..end].ends_with(',') { "" } else { ", " };
-        return Edit { start: end, end, text: format!("{comma}{}", inline_entry(name, value)) };
+/// Whether the new text is a trail whose slots hold the recordings, and all else is the same as it was.
+fn says(source: &Source, text: &str, before: &Node, classifier: &str, recordings: &[&StepCalls]) -> bool {
+    let Ok((_, mut after)) = parse(&Source::new(&source.path, text)) else { return false };
+    let added: Vec<Value> = recordings.iter().filter_map(|recording| recording.step(classifier)).collect();
+    if take_last_steps(&mut after, added.len()) != Some(added) {
+        return false;
     }
-    let (indent, end) = match entries {
-        [] => (map.span.column.saturating_sub(1), map.span.end),
-        [(first, _), ..] => {
-            let (last_key, last) = &entries[entries.len() - 1];
-            (first.span.column - 1, last.span.end.max(last_key.span.end + 1))
-        }
-    };
-    let end = line_end(text, text[..end.min(text.len())].trim_end().len());
-    let newline = newline_of(text);
-    Edit { start: end, end, text: lines(&block(&json!({ name: value }), indent), newline, Place::After) }
-}
-
-fn replace_entry(text: &str, map: &Node, key: &Node, old: &Node, name: &str, value: &Value) -> Edit {
-    let after_colon = text[key.span.end..].find(':').map_or(key.span.end, |at| key.span.end + at + 1);
-    let end = text[..old.span.end.max(after_colon)].trim_end().len().max(after_colon);
-    if is_flow(text, map) {
-        return Edit { start: key.span.start, end, text: inline_entry(name, value) };
-    }
-    let indent = key.span.column - 1;
-    let text = lines(&block(&json!({ name: value }), indent), newline_of(text), Place::Here);
-    Edit { start: key.span.start, end, text }
-}
-
-fn inline_entry(name: &str, value: &Value) -> String {
-    let map = inline(&json!({ name: value }));
-    map[1..map.len() - 1].to_string()
-}
-
-enum Place {
-    /// On the lines below.
-    After,
-    /// Where an entry stood: the first line is indented already.
-    Here,
-}
-
-fn lines(block: &str, newline: &str, place: Place) -> String {
-    let body = block.trim_end_matches('\n');
-    let body = match place {
-        Place::After => format!("\n{body}"),
-        Place::Here => body.trim_start().to_string(),
-    };
-    body.replace('\n', newline)
-}
-
-fn line_end(text: &str, from: usize) -> usize {
-    let line = text[from..].find('\n').map_or(text.len(), |at| from + at);
-    if text[..line].ends_with('\r') && line > from { line - 1 } else { line }
-}
-
-fn newline_of(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
-/// Reads the new text and holds it against the old one: the slots hold the recording, all else is the same.
-fn verify(
-    source: &Arc<Source>,
-    before: &Node,
-    text: &str,
-    classifier: &str,
-    recordings: &[StepCalls],
-) -> Result<(), SaveError> {
-    let unsafe_error = || SaveError::Unsafe { path: source.path.clone() };
-    let after = parse(&Source::new(&source.path, text)).map_err(|_| unsafe_error())?;
-    let holds_recordings = recordings.iter().all(|recording| {
-        let slot = step_of(&after, recording.slot).and_then(|step| step.get("recording")?.get(classifier));
-        slot.map(loose) == recording.value()
-    });
-    let slots: Vec<Slot> = recordings.iter().map(|recording| recording.slot).collect();
-    let strip = |root: &Node| loose(&without(root, &slots, classifier));
-    if holds_recordings && strip(before) == strip(&after) { Ok(()) } else { Err(unsafe_error()) }
-}
-
-fn without(root: &Node, slots: &[Slot], classifier: &str) -> Node {
-    let mut root = root.clone();
-    let strip = |step: &mut Node| {
-        let Kind::Map(entries) = &mut step.kind else { return };
-        for (key, value) in entries.iter_mut().filter(|(key, _)| key.raw() == Some("recording")) {
-            let _ = key;
-            if let Kind::Map(slots) = &mut value.kind {
-                slots.retain(|(key, _)| key.raw() != Some(classifier));
-            }
-        }
-        entries.retain(|(key, value)| {
-            key.raw() != Some("recording") || !(value.is_null() || value.entries().is_some_and(<[_]>::is_empty))
+    let holds_recordings =
+        recordings.iter().filter(|recording| !matches!(recording.slot, Slot::New { .. })).all(|recording| {
+            let slot = step_of(&after, &recording.slot).and_then(|step| slot_of(step, classifier));
+            slot.map(loose) == recording.value()
         });
+    let is_meant = |index: Option<usize>| {
+        let slot = index.map_or(Slot::Trailhead, Slot::Step);
+        recordings.iter().any(|recording| recording.slot == slot)
     };
-    let Kind::Map(entries) = &mut root.kind else { return root };
-    for (key, value) in entries {
-        match (key.raw(), &mut value.kind) {
-            (Some("trailhead"), _) if slots.contains(&Slot::Trailhead) => strip(value),
-            (Some("trail"), Kind::Seq(steps)) => {
-                for (index, step) in steps.iter_mut().enumerate() {
-                    if slots.contains(&Slot::Step(index)) {
-                        strip(step);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    root
+    let rest = |root: &Node| loose(&without_slots(root, classifier, is_meant));
+    holds_recordings && rest(before) == rest(&after)
 }
 
-/// What a new trail file says of one step.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewStep {
-    pub kind: StepKind,
-    pub text: String,
-    pub calls: NewCalls,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum NewCalls {
-    /// For every device: `tools:`.
-    Anywhere(Vec<Value>),
-    /// In the words of one platform: `recording:`.
-    Recorded { classifier: String, calls: Vec<Value> },
-    /// Left to a model.
-    None,
-}
-
-/// The text of a new trail file.
-pub fn new_trail(config: Map<String, Value>, steps: &[NewStep]) -> String {
-    let mut document = Map::new();
-    if !config.is_empty() {
-        document.insert("config".into(), Value::Object(config));
+/// Takes steps off the end of a trail.
+fn take_last_steps(root: &mut Node, count: usize) -> Option<Vec<Value>> {
+    if count == 0 {
+        return Some(Vec::new());
     }
-    let entry = |step: &NewStep, with_calls: bool| {
-        let mut entry = Map::new();
-        let key = if step.kind == StepKind::Verify { "verify" } else { "step" };
-        entry.insert(key.into(), step.text.as_str().into());
-        match &step.calls {
-            _ if !with_calls => {}
-            NewCalls::Anywhere(calls) => {
-                entry.insert("tools".into(), calls.clone().into());
-            }
-            NewCalls::Recorded { classifier, calls } => {
-                entry.insert("recording".into(), json!({ classifier: calls }));
-            }
-            NewCalls::None => {}
-        }
-        Value::Object(entry)
-    };
-    let mut trail = Vec::new();
-    for step in steps {
-        match (step.kind, &step.calls) {
-            (StepKind::Trailhead, NewCalls::Recorded { classifier, calls }) if calls.len() == 1 => {
-                let mut head = entry(step, false);
-                head["recording"] = json!({ classifier: calls[0] });
-                document.insert("trailhead".into(), head);
-            }
-            (StepKind::Trailhead, _) => {
-                document.insert("trailhead".into(), entry(step, true));
-            }
-            _ => trail.push(entry(step, true)),
-        }
-    }
-    document.insert("trail".into(), trail.into());
-    block(&Value::Object(document), 0)
+    let Kind::Map(entries) = &mut root.kind else { return None };
+    let (_, trail) = entries.iter_mut().find(|(key, _)| key.raw() == Some("trail"))?;
+    let Kind::Seq(steps) = &mut trail.kind else { return None };
+    let from = steps.len().checked_sub(count)?;
+    Some(steps.drain(from..).map(|step| loose(&step)).collect())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(before: &str, calls: Value, expected: &str) {
-        let source = Source::new("a.trail.yaml", before);
-        let recording = StepCalls { slot: Slot::Step(0), calls: calls.as_array().unwrap().clone() };
-        match save(&source, "android", &[recording]) {
-            Ok(after) => assert_eq!(after, expected),
-            Err(error) => panic!("{error}\n{before}"),
-        }
-    }
-
-    #[test]
-    fn a_first_recording_is_added_behind_the_step() {
-        check(
-            "trail:\n  - step: Pay # now\n  - step: Wait\n",
-            json!([{"tap": {"text": "Pay"}}]),
-            "trail:\n  - step: Pay # now\n    recording:\n      android:\n        - tap:\n            text: Pay\n  - step: Wait\n",
-        );
-        check("trail:\n- step: Pay", json!([]), "trail:\n- step: Pay\n  recording:\n    android: []");
-    }
-
-    #[test]
-    fn only_the_slot_of_this_classifier_changes() {
-        check(
-            "trail:\n  - step: Pay\n    recording:\n      ios: [] # iOS has none\n      android:\n        - old: {}\n    # end\n",
-            json!([{"tap": {"id": "0"}}]),
-            "trail:\n  - step: Pay\n    recording:\n      ios: [] # iOS has none\n      android:\n        - tap:\n            id: '0'\n    # end\n",
-        );
-        check(
-            "trail:\n  - step: Pay\n    recording:\n      ios:\n        - back: {}\n    maxRetries: 2\n",
-            json!([{"back": {}}]),
-            "trail:\n  - step: Pay\n    recording:\n      ios:\n        - back: {}\n      android:\n        - back: {}\n    maxRetries: 2\n",
-        );
-    }
-
-    #[test]
-    fn flow_style_stays_on_its_line() {
-        check(
-            "trail: [{step: Pay}, {step: Wait}]\n",
-            json!([{"tap": {"text": "a, b"}}]),
-            "trail: [{step: Pay, recording: {android: [{tap: {text: 'a, b'}}]}}, {step: Wait}]\n",
-        );
-        check(
-            "trail:\n  - step: Pay\n    recording: {ios: [], android: [{old: {}}]}\n",
-            json!([]),
-            "trail:\n  - step: Pay\n    recording: {ios: [], android: []}\n",
-        );
-    }
-
-    #[test]
-    fn other_line_ends_are_kept() {
-        check(
-            "trail:\r\n  - step: Pay\r\n",
-            json!([{"back": {}}]),
-            "trail:\r\n  - step: Pay\r\n    recording:\r\n      android:\r\n        - back: {}\r\n",
-        );
-    }
-
-    #[test]
-    fn a_file_that_would_not_read_back_is_left_alone() {
-        let source = Source::new("a.trail.yaml", "x: &s {step: Pay}\ntrail:\n  - *s\n");
-        let recording = StepCalls { slot: Slot::Step(0), calls: vec![] };
-        assert_eq!(save(&source, "android", &[recording]), Err(SaveError::Unsafe { path: "a.trail.yaml".into() }));
-    }
-}
+mod tests;

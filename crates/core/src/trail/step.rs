@@ -49,7 +49,7 @@ pub enum StepPlan<'a> {
 }
 
 impl Step {
-    fn check(&self, recording: Span, problems: &mut Problems) {
+    pub(super) fn check(&self, recording: Span, problems: &mut Problems) {
         if self.text.value.trim().is_empty() {
             problems.error(self.text.span, "the step says nothing");
         }
@@ -87,22 +87,7 @@ impl Decode for Step {
             return None;
         }
         let raw = RawStep::decode(node, problems)?;
-        let (kind, text) = match (raw.step, raw.verify) {
-            (Some(text), None) => (StepKind::Step, text),
-            (None, Some(text)) => (StepKind::Verify, text),
-            (Some(_), Some(verify)) => {
-                problems.error_with_hint(
-                    verify.span,
-                    "a step has one of `step` and `verify`, not both",
-                    "make it two steps",
-                );
-                return None;
-            }
-            (None, None) => {
-                problems.error(raw.span, "a step needs `step` or `verify`");
-                return None;
-            }
-        };
+        let (kind, text) = kind_and_text(raw.step, raw.verify, raw.span, problems)?;
         let place = raw.recording.as_ref().map_or(raw.span, |recording| recording.span);
         let step = Step {
             kind,
@@ -120,6 +105,28 @@ impl Decode for Step {
         let mut schema = RawStep::schema();
         schema["oneOf"] = json!([{"required": ["step"]}, {"required": ["verify"]}]);
         schema
+    }
+}
+
+/// A step has exactly one of `step` and `verify`.
+pub(super) fn kind_and_text(
+    step: Option<Spanned<String>>,
+    verify: Option<Spanned<String>>,
+    place: Span,
+    problems: &mut Problems,
+) -> Option<(StepKind, Spanned<String>)> {
+    match (step, verify) {
+        (Some(text), None) => Some((StepKind::Step, text)),
+        (None, Some(text)) => Some((StepKind::Verify, text)),
+        (Some(_), Some(verify)) => {
+            let message = "a step has one of `step` and `verify`, not both";
+            problems.error_with_hint(verify.span, message, "make it two steps");
+            None
+        }
+        (None, None) => {
+            problems.error(place, "a step needs `step` or `verify`");
+            None
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod emit;
 mod node;
+mod place;
 mod problem;
 mod read;
 mod scalar;
@@ -10,6 +11,7 @@ mod table;
 
 pub use emit::{block, inline};
 pub use node::{Kind, Node, Source, Span, Style};
+pub(crate) use place::{behind_colon, line_end};
 pub use problem::{Problem, Problems, Severity, nearest};
 pub use read::read;
 pub use scalar::{Reading, loose, plain, property, scalar, to_json};

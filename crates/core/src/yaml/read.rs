@@ -6,6 +6,7 @@ use std::sync::Arc;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use super::node::{Kind, Node, Source, Span, Style};
+use super::place;
 use super::problem::Problems;
 use crate::limits;
 
@@ -62,6 +63,11 @@ fn byte_offsets(text: &str) -> Option<Vec<usize>> {
     (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect())
 }
 
+/// How many of anchor and tag stand before a value; anchors count from 1.
+fn n_properties(anchor: usize, has_tag: bool) -> usize {
+    usize::from(anchor != 0) + usize::from(has_tag)
+}
+
 impl<'t> Reader<'t> {
     fn document(&mut self) -> Result<Option<Node>, Broken> {
         let mut root = None;
@@ -115,9 +121,11 @@ impl<'t> Reader<'t> {
                     }
                     None => None,
                 };
+                let span = self.scalar_span(span, &raw, style, n_properties(anchor, tag.is_some()));
                 (Node { span, kind: Kind::Scalar { raw: raw.into_owned(), style, tag } }, anchor)
             }
-            Event::SequenceStart(anchor, _) => {
+            Event::SequenceStart(anchor, tag) => {
+                let span = place::without_properties(self.text, span, n_properties(anchor, tag.is_some()));
                 let mut items = Vec::new();
                 let end = loop {
                     match self.next()? {
@@ -127,7 +135,8 @@ impl<'t> Reader<'t> {
                 };
                 (Node { span: self.collection_span(span, end, items.last()), kind: Kind::Seq(items) }, anchor)
             }
-            Event::MappingStart(anchor, _) => {
+            Event::MappingStart(anchor, tag) => {
+                let span = place::without_properties(self.text, span, n_properties(anchor, tag.is_some()));
                 let mut entries: Vec<(Node, Node)> = Vec::new();
                 let mut lines: HashMap<String, usize> = HashMap::new();
                 let end = loop {
@@ -143,8 +152,15 @@ impl<'t> Reader<'t> {
                         return Err(Broken::new(key.span, format!("the key `{name}` stands here a second time"))
                             .hint(format!("the first one is in line {line}; remove one of them")));
                     }
-                    let (event, value_span) = self.next()?;
-                    let value = self.node(event, value_span, depth + 1)?;
+                    let (event, mut value_span) = self.next()?;
+                    // The parser starts a sequence that is not indented at its first item.
+                    if matches!(event, Event::SequenceStart(..)) {
+                        value_span = place::first_dash(self.text, key.span.end, value_span);
+                    }
+                    let mut value = self.node(event, value_span, depth + 1)?;
+                    if value.raw() == Some("") && value.is_null() {
+                        value.span = place::unwritten(self.text, key.span.end, value.span);
+                    }
                     entries.push((key, value));
                 };
                 let last = entries.last().map(|(_, value)| value);
@@ -181,12 +197,31 @@ impl<'t> Reader<'t> {
         }
     }
 
+    fn scalar_span(&self, span: Span, raw: &str, style: Style, n_properties: usize) -> Span {
+        // The parser starts a block scalar at its first line, behind the properties.
+        if style == Style::Block {
+            return place::block_span(self.text, span, raw);
+        }
+        let span = place::without_properties(self.text, span, n_properties);
+        let end = match style {
+            Style::Plain if raw.is_empty() => span.start,
+            Style::Quoted => place::quoted_end(self.text, span.start).unwrap_or(span.end),
+            _ => span.end,
+        };
+        Span { end, ..span }
+    }
+
+    fn is_flow(&self, span: Span) -> bool {
+        self.text[span.start..].starts_with(['[', '{'])
+    }
+
     /// The parser ends a block collection where the next token starts; ours ends with its last value.
     fn collection_span(&self, start: Span, end: Span, last: Option<&Node>) -> Span {
-        let is_flow = self.text[start.start..].starts_with(['[', '{']);
-        let end = match last {
-            Some(last) if !is_flow => last.span.end.max(start.end),
-            _ => end.end.max(start.end),
+        let inner_end = last.map_or(start.start, |last| last.span.end.max(start.start));
+        let end = match self.is_flow(start) {
+            true => place::bracket_end(self.text, inner_end.max(start.start + 1)).unwrap_or(end.end.max(start.end)),
+            false if last.is_some() => inner_end.max(start.end),
+            false => end.end.max(start.end),
         };
         Span { end, ..start }
     }
@@ -206,7 +241,8 @@ impl<'t> Reader<'t> {
         let indent = &line[..line.len() - line.trim_start().len()];
         match indent.find('\t') {
             Some(column) => {
-                let start = self.text.lines().take(span.line - 1).map(|line| line.len() + 1).sum::<usize>() + column;
+                let lines = self.text.split_inclusive('\n').take(span.line.saturating_sub(1));
+                let start = lines.map(str::len).sum::<usize>() + column;
                 let span = Span { start, end: start + 1, line: span.line, column: column + 1 };
                 Broken::new(span, "a tab indents this line").hint("YAML is indented with spaces")
             }
@@ -243,8 +279,33 @@ mod tests {
         assert_eq!(&text[list.span.start..list.span.end], "- 'ä'\n  - b");
     }
 
+    fn shown(text: &str, key: &str) -> (String, usize, usize) {
+        let node = check(text).unwrap().unwrap();
+        let span = node.get(key).expect("the key is there").span;
+        (text[span.start..span.end].to_string(), span.line, span.column)
+    }
+
+    #[test]
+    fn a_span_holds_the_value_and_nothing_around_it() {
+        let expect = |text: &str, line, column| (text.to_string(), line, column);
+        assert_eq!(shown("a: 'it''s'  # why\n", "a"), expect("'it''s'", 1, 4));
+        assert_eq!(shown("a: \"\\\" #\"  # why\n", "a"), expect("\"\\\" #\"", 1, 4));
+        assert_eq!(shown("a: &x !!map {k: v} # why\n", "a"), expect("{k: v}", 1, 13));
+        assert_eq!(shown("a: &x # why\n  k: v\n", "a"), expect("k: v", 2, 3));
+        assert_eq!(shown("a: # why\r\n- b\r\n- c:\r\n# end\r\n", "a"), expect("- b\r\n- c:", 2, 1));
+        assert_eq!(shown("a:\n- - b\n", "a"), expect("- - b", 2, 1));
+        assert_eq!(shown("a: |\n  b\n\n# end\n", "a"), expect("b", 2, 3));
+        assert_eq!(shown("a: |+\n  b\n\n# end\n", "a"), expect("b\n\n", 2, 3));
+        assert_eq!(shown("a : # why\n\n# end\n", "a"), expect("", 1, 4));
+        assert_eq!(shown("{a, b: 1}", "a"), expect("", 1, 3));
+    }
+
     #[test]
     fn broken_files_are_refused_with_their_place() {
+        let source = Source::new("a.yaml", "a:\r\n\tb: 1\r\n");
+        let mut problems = Problems::new(&source);
+        assert_eq!(read(&source, &mut problems), None);
+        assert_eq!(problems.into_vec()[0].span, Span { start: 4, end: 5, line: 2, column: 1 });
         assert_eq!(refused("a:\n\tb: 1\n"), "a.yaml:2:1: a tab indents this line (YAML is indented with spaces)");
         assert_eq!(
             refused("a: 1\nb: 2\na: 3\n"),

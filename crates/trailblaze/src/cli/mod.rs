@@ -12,6 +12,7 @@ mod schema;
 mod shell;
 mod snapshot;
 mod toolbox;
+mod trail;
 mod watch;
 
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ enum Command {
     Device(device::DeviceCommand),
     Report(report::ReportArgs),
     Schema(schema::SchemaArgs),
+    Trail(trail::TrailCommand),
 }
 
 /// Why a command could not do what it was asked to.
@@ -180,6 +182,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Device(command) => device::device(project, command),
         Command::Report(args) => report::report(project, args),
         Command::Schema(args) => schema::schema(args),
+        Command::Trail(command) => trail::trail(command),
     }
 }
 

@@ -1,0 +1,231 @@
+//! The older form of a trail: a list of `- config:`, `- trailhead:`, `- prompts:` and `- tools:`. Its recordings name no
+//! classifier, so they hold for every device, as `tools:` does.
+
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::event::StepKind;
+
+use super::config::{ArgDeclaration, TrailConfig};
+use super::step::{Step, Trailhead};
+use super::{Texts, ToolCall};
+use crate::table;
+use crate::yaml::{Decode, Entries, Node, Problems, Span, Spanned};
+
+/// A trail of the list form, in the types of the unified one.
+pub struct ListTrail {
+    pub config: Option<TrailConfig>,
+    /// The one platform that the trail is for, if it says so.
+    pub platform: Option<Platform>,
+    pub trailhead: Option<Trailhead>,
+    pub steps: Vec<Step>,
+}
+
+table! {
+    /// The `config` of the list form.
+    pub struct ListConfig {
+        "id" => id: Option<String> = None,
+        "target" => target: Option<Spanned<String>> = None,
+        "title" => title: Option<String> = None,
+        "description" => description: Option<String> = None,
+        "priority" => priority: Option<String> = None,
+        "source" => source: Option<ListSource> = None,
+        "platform" => platform: Option<Platform> = None,
+        "driver" => driver: Option<Spanned<DriverKey>> = None,
+        "tags" => tags: Vec<String> = Vec::new(),
+        "skip" => skip: Option<Spanned<String>> = None,
+        "memory" => memory: Texts = Texts::default(),
+        "args" => args: Entries<ArgDeclaration> = Entries::default(),
+        "context" => context: Option<String> = None,
+        "metadata" => metadata: Texts = Texts::default(),
+    }
+}
+
+table! {
+    /// Who wrote a trail.
+    pub struct ListSource {
+        "type" => kind: Option<String> = None,
+        "reason" => reason: Option<String> = None,
+    }
+}
+
+table! {
+    /// A step of the list form.
+    pub struct Prompt {
+        "step" => step: Option<Spanned<String>> = None,
+        "verify" => verify: Option<Spanned<String>> = None,
+        "recordable" => recordable: bool = true,
+        "recording" => recording: Option<Recording> = None,
+        "maxRetries" => max_retries: Option<u32> = None,
+    }
+}
+
+table! {
+    /// A recording of the list form: `tools: []` does nothing, on purpose.
+    pub struct Recording {
+        "tools" => tools: Vec<ToolCall>,
+    }
+}
+
+table! {
+    /// The trailhead of the list form.
+    pub struct ListHead {
+        "step" => step: Option<Spanned<String>> = None,
+        "tools" => tools: Option<Vec<ToolCall>> = None,
+        "maxRetries" => max_retries: Option<u32> = None,
+    }
+}
+
+/// Reads the items in order.
+pub fn decode(items: &[Node], problems: &mut Problems) -> ListTrail {
+    let mut trail = ListTrail { config: None, platform: None, trailhead: None, steps: Vec::new() };
+    let mut has_steps = false;
+    for (index, item) in items.iter().enumerate() {
+        if item.get("step").or(item.get("verify")).is_some() {
+            problems.error_with_hint(item.span, "a step stands outside of `trail:`", "write `trail:` above the steps");
+            break;
+        }
+        let [(key, value)] = item.entries().unwrap_or_default() else {
+            let message = "an item is one of `config:`, `trailhead:`, `prompts:` and `tools:`";
+            problems.error(item.span, format!("{message}; found {}", item.noun()));
+            continue;
+        };
+        match key.raw().unwrap_or_default() {
+            "config" => {
+                if index > 0 {
+                    problems.error(key.span, "`config` stands once, as the first item");
+                }
+                if let Some(config) = ListConfig::decode(value, problems) {
+                    trail.platform = config.platform();
+                    trail.config = Some(config.unified());
+                }
+            }
+            "trailhead" => {
+                if trail.trailhead.is_some() || has_steps {
+                    problems.error(key.span, "`trailhead` stands once, before `prompts` and `tools`");
+                }
+                trail.trailhead = head(value, problems);
+            }
+            "prompts" => {
+                has_steps = true;
+                trail.steps.extend(prompts(value, problems));
+            }
+            "tools" => {
+                has_steps = true;
+                let calls = Vec::<ToolCall>::decode(value, problems);
+                if value.items().is_some_and(<[_]>::is_empty) {
+                    problems.error(value.span, "`tools` has no calls");
+                }
+                trail.steps.extend(calls.map(|calls| tools_step(key.span, calls)));
+            }
+            other => problems.unknown(key.span, "item", other, ["config", "trailhead", "prompts", "tools"]),
+        }
+    }
+    trail
+}
+
+impl ListConfig {
+    fn platform(&self) -> Option<Platform> {
+        self.platform.or_else(|| self.driver.as_ref().and_then(|driver| driver.value.platform()))
+    }
+
+    fn unified(self) -> TrailConfig {
+        let platforms = self.platform().map_or(Platform::ALL.to_vec(), |platform| vec![platform]);
+        let mut metadata = self.metadata;
+        let source = self.source.map(|source| [("source", source.kind), ("sourceReason", source.reason)]);
+        for (key, value) in source.into_iter().flatten() {
+            let is_new = metadata.0.iter().all(|(known, _)| known != key);
+            metadata.0.extend(value.filter(|_| is_new).map(|value| (key.to_string(), value)));
+        }
+        TrailConfig {
+            id: self.id,
+            target: self.target,
+            title: self.title,
+            description: self.description,
+            priority: self.priority,
+            tags: self.tags,
+            devices: by_platform(&platforms, self.driver),
+            skip: by_platform(&platforms, self.skip.map(|skip| Spanned { value: Some(skip.value), span: skip.span })),
+            memory: self.memory,
+            args: self.args,
+            context: self.context,
+            metadata,
+            span: self.span,
+        }
+    }
+}
+
+fn by_platform<T: Clone>(platforms: &[Platform], value: Option<Spanned<T>>) -> Entries<T> {
+    let Some(Spanned { value, span }) = value else { return Entries::default() };
+    let name = |platform: &Platform| Spanned { value: platform.name().to_string(), span };
+    Entries(platforms.iter().map(|platform| (name(platform), value.clone())).collect())
+}
+
+impl Prompt {
+    fn step(self, problems: &mut Problems) -> Option<Step> {
+        let (kind, text) = super::step::kind_and_text(self.step, self.verify, self.span, problems)?;
+        let place = self.recording.as_ref().map_or(self.span, |recording| recording.span);
+        let tools = self.recording.map(|recording| recording.tools);
+        if !self.recordable && tools.as_ref().is_some_and(|tools| !tools.is_empty()) {
+            problems.error_with_hint(
+                place,
+                "a step that is not recordable has a recording",
+                "remove `recordable: false` or the recording",
+            );
+        }
+        let step = Step {
+            kind,
+            text,
+            recording: Entries::default(),
+            tools,
+            is_recordable: self.recordable,
+            max_retries: self.max_retries,
+        };
+        step.check(place, problems);
+        Some(step)
+    }
+}
+
+/// The steps of one item; each is read, so that every problem is found.
+fn prompts(node: &Node, problems: &mut Problems) -> Vec<Step> {
+    match node.items() {
+        None => problems.error(node.span, format!("expected a list, found {}", node.noun())),
+        Some([]) => problems.error(node.span, "`prompts` has no steps"),
+        Some(_) => {}
+    }
+    let items = node.items().unwrap_or_default().iter();
+    items.filter_map(|item| Prompt::decode(item, problems)?.step(problems)).collect()
+}
+
+fn head(node: &Node, problems: &mut Problems) -> Option<Trailhead> {
+    if node.entries().is_none() {
+        return Trailhead::decode(node, problems);
+    }
+    let head = ListHead::decode(node, problems)?;
+    let mut step = match (head.step, head.tools) {
+        (Some(text), tools) => Step { text, tools, ..tools_step(node.span, Vec::new()) },
+        (None, Some(calls)) if !calls.is_empty() => tools_step(node.span, calls),
+        (None, _) => {
+            problems.error(node.span, "a trailhead needs `step` or `tools`");
+            return None;
+        }
+    };
+    step.kind = StepKind::Trailhead;
+    step.max_retries = head.max_retries;
+    step.check(node.span, problems);
+    Some(Trailhead(step))
+}
+
+/// A step of nothing but calls says their names.
+fn tools_step(span: Span, calls: Vec<ToolCall>) -> Step {
+    Step {
+        kind: StepKind::Step,
+        text: Spanned { value: names(&calls), span },
+        recording: Entries::default(),
+        tools: Some(calls),
+        is_recordable: true,
+        max_retries: None,
+    }
+}
+
+fn names(calls: &[ToolCall]) -> String {
+    calls.iter().map(|call| call.tool.value.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,198 @@
+//! Writes values anew in block style, as they were quoted, with the comments that stood at them.
+
+use std::collections::VecDeque;
+
+use super::comments::{Comment, comments};
+use crate::yaml::{Kind, Node, Style, inline};
+
+/// A text in the making. Whoever writes says how far the old text has been passed, and comments follow.
+pub struct Rewrite<'t> {
+    text: &'t str,
+    /// Those that are not written yet.
+    comments: VecDeque<Comment>,
+    out: String,
+}
+
+impl<'t> Rewrite<'t> {
+    pub fn new(text: &'t str, root: &Node) -> Rewrite<'t> {
+        Rewrite { text, comments: comments(text, root).into(), out: String::new() }
+    }
+
+    /// Writes what stands before a place of the old text: comments, and a blank line if there was one.
+    pub fn before(&mut self, at: usize, indent: usize) {
+        while let Some(comment) = self.comments.pop_front_if(|comment| comment.start < at) {
+            self.blank_line(comment.start, comment.is_own_line);
+            self.start_line(indent);
+            self.out.push_str(&comment.text);
+            self.out.push('\n');
+        }
+        self.blank_line(at, true);
+    }
+
+    /// `- `, for an item whose first line follows.
+    pub fn dash(&mut self, indent: usize) {
+        self.start_line(indent);
+        self.out.push_str("- ");
+    }
+
+    pub fn name(&mut self, name: &str, indent: usize) {
+        self.start_line(indent);
+        self.out.push_str(name);
+        self.out.push(':');
+    }
+
+    /// An entry that the old text does not have.
+    pub fn line(&mut self, name: &str, value: &str, indent: usize) {
+        self.name(name, indent);
+        self.out.push(' ');
+        self.out.push_str(value);
+        self.out.push('\n');
+    }
+
+    /// Whole lines in place of something that ended at `end`.
+    pub fn lines(&mut self, lines: &str, end: usize) {
+        let lines = if self.is_in_line() { lines.trim_start() } else { lines };
+        self.out.push_str(lines.trim_end_matches('\n'));
+        self.end_line(end);
+    }
+
+    /// An entry as it was.
+    pub fn entry(&mut self, key: &Node, value: &Node, indent: usize) {
+        let name = self.scalar(key, indent);
+        self.name(&name, indent);
+        self.value(value, key.span.end + 1, indent);
+    }
+
+    /// The value of a key that was written last and whose colon ended at `colon`.
+    pub fn value(&mut self, node: &Node, colon: usize, indent: usize) {
+        match &node.kind {
+            Kind::Scalar { .. } if node.is_null() => self.end_line(node.span.end),
+            Kind::Map(entries) if !entries.is_empty() && !self.is_on_one_line(node) => {
+                self.end_line(colon);
+                self.entries(entries, indent + 2);
+            }
+            Kind::Seq(items) if !items.is_empty() && !self.is_on_one_line(node) => {
+                self.end_line(colon);
+                self.items(items, indent + 2);
+            }
+            _ => {
+                self.out.push(' ');
+                self.inline(node, indent);
+            }
+        }
+    }
+
+    /// Ends the line, with the comment that stood behind `end` on the same line.
+    pub fn end_line(&mut self, end: usize) {
+        let text = self.text;
+        let is_behind = |comment: &mut Comment| {
+            !comment.is_own_line && comment.start >= end && !text[end..comment.start].contains(['\n', '\r'])
+        };
+        if let Some(comment) = self.comments.pop_front_if(is_behind) {
+            self.out.push(' ');
+            self.out.push_str(&comment.text);
+        }
+        self.out.push('\n');
+    }
+
+    /// The text, with the comments that are left at its end.
+    pub fn finish(mut self) -> String {
+        while let Some(comment) = self.comments.pop_front() {
+            self.blank_line(comment.start, comment.is_own_line);
+            self.out.push_str(&comment.text);
+            self.out.push('\n');
+        }
+        self.out
+    }
+
+    fn entries(&mut self, entries: &[(Node, Node)], indent: usize) {
+        for (key, value) in entries {
+            self.before(key.span.start, indent);
+            self.entry(key, value, indent);
+        }
+    }
+
+    fn items(&mut self, items: &[Node], indent: usize) {
+        for item in items {
+            self.before(item.span.start, indent);
+            self.dash(indent);
+            match &item.kind {
+                Kind::Map(entries) if !entries.is_empty() && !self.is_on_one_line(item) => {
+                    self.entries(entries, indent + 2);
+                }
+                Kind::Seq(inner) if !inner.is_empty() && !self.is_on_one_line(item) => self.items(inner, indent + 2),
+                _ => self.inline(item, indent),
+            }
+        }
+    }
+
+    fn inline(&mut self, node: &Node, indent: usize) {
+        let written = match &node.kind {
+            Kind::Scalar { .. } => self.scalar(node, indent),
+            Kind::Seq(items) if items.is_empty() => "[]".to_string(),
+            Kind::Map(entries) if entries.is_empty() => "{}".to_string(),
+            _ => self.text[node.span.start..node.span.end].to_string(),
+        };
+        self.out.push_str(&written);
+        self.end_line(node.span.end);
+    }
+
+    /// A scalar as it was written, where that is one line; else the same value in another style.
+    fn scalar(&self, node: &Node, indent: usize) -> String {
+        let Kind::Scalar { raw, style, tag } = &node.kind else { return String::new() };
+        let tag = tag.as_ref().map_or(String::new(), |tag| format!("!!{tag} "));
+        let written = &self.text[node.span.start..node.span.end];
+        let is_as_it_was = !written.contains(['\n', '\r']) && !written.starts_with('*');
+        let value = match style {
+            Style::Quoted if is_as_it_was => written.to_string(),
+            Style::Plain if !raw.contains('\n') => raw.clone(),
+            Style::Block if is_plain_block(raw) => {
+                let lines = raw.strip_suffix('\n').map_or(("|-", raw.as_str()), |lines| ("|", lines));
+                let lead = " ".repeat(indent + 2);
+                let body = lines.1.split('\n').map(|line| match line {
+                    "" => String::from("\n"),
+                    line => format!("\n{lead}{line}"),
+                });
+                format!("{}{}", lines.0, body.collect::<String>())
+            }
+            _ => inline(&raw.as_str().into()),
+        };
+        format!("{tag}{value}")
+    }
+
+    /// Whether a flow collection can be copied as it stands.
+    fn is_on_one_line(&self, node: &Node) -> bool {
+        let text = &self.text[node.span.start..node.span.end];
+        text.starts_with(['[', '{']) && !text.contains(['\n', '\r', '#', '&', '*'])
+    }
+
+    fn start_line(&mut self, indent: usize) {
+        if !self.is_in_line() {
+            self.out.push_str(&" ".repeat(indent));
+        }
+    }
+
+    fn is_in_line(&self) -> bool {
+        !self.out.is_empty() && !self.out.ends_with('\n')
+    }
+
+    /// A blank line if there was one before a place that starts a line, between others.
+    fn blank_line(&mut self, at: usize, starts_line: bool) {
+        let line_start = self.text[..at].rfind('\n').unwrap_or(0);
+        let before = self.text[..line_start].trim_end_matches('\r');
+        let was_blank = before.ends_with('\n') || before.trim_end_matches([' ', '\t']).ends_with('\n');
+        if starts_line && was_blank && !self.out.is_empty() && !self.is_in_line() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+}
+
+/// Whether a text can be a `|` block at any indentation, with lines of any kind behind it.
+fn is_plain_block(raw: &str) -> bool {
+    let lines = raw.strip_suffix('\n').unwrap_or(raw);
+    !lines.is_empty()
+        && !lines.starts_with([' ', '\t', '\n'])
+        && !lines.ends_with([' ', '\t', '\n'])
+        && lines.chars().all(|c| c == '\n' || c == '\t' || !c.is_control())
+        && !lines.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
+}

@@ -1,0 +1,191 @@
+//! Which bytes of a trail file change when a recording goes into its slot, in whatever style the file is written.
+//!
+//! `None` means that the place is written in a way that is not changed safely.
+
+use serde_json::{Value, json};
+
+use crate::yaml::{Kind, Node, Span, behind_colon, block, inline, line_end};
+
+/// `start..end` becomes `text`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    pub start: usize,
+    pub end: usize,
+    pub text: String,
+}
+
+/// The text with the edits in it; edits at one place stay in their order.
+pub fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
+    edits.sort_by_key(|edit| edit.start);
+    let mut out = String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+    let mut at = 0;
+    for edit in edits {
+        out.push_str(text.get(at..edit.start)?);
+        out.push_str(&edit.text);
+        at = edit.end;
+    }
+    out.push_str(text.get(at..)?);
+    Some(out)
+}
+
+/// Puts `value` into the slot of `classifier`.
+pub fn put(text: &str, step: &Node, classifier: &str, value: &Value) -> Option<Vec<Edit>> {
+    let slot = json!({ classifier: value });
+    let Some((key, slots)) = entry(step, "recording") else {
+        return holds(step).then(|| insert_entry(text, step, "recording", &slot).map(|edit| vec![edit]))?;
+    };
+    if slots.entries().is_none_or(<[_]>::is_empty) {
+        return holds(step).then(|| replace_value(text, step, key, slots, &slot))?;
+    }
+    if !holds(step) || !holds(slots) {
+        return None;
+    }
+    match entry(slots, classifier) {
+        Some((key, old)) => replace_value(text, slots, key, old, value),
+        None => insert_entry(text, slots, classifier, value).map(|edit| vec![edit]),
+    }
+}
+
+/// Adds items behind the last one of a list.
+pub fn append(text: &str, list: &Node, items: &[Value]) -> Option<Edit> {
+    let last = list.items()?.last()?;
+    if is_flow(text, list.span) {
+        let added = items.iter().map(|item| format!(", {}", inline(item))).collect();
+        return Some(Edit { start: last.span.end, end: last.span.end, text: added });
+    }
+    Some(below(text, last.span.end, &block(&Value::from(items), list.span.column - 1)))
+}
+
+fn entry<'n>(map: &'n Node, name: &str) -> Option<&'n (Node, Node)> {
+    map.entries()?.iter().find(|(key, _)| key.raw() == Some(name))
+}
+
+/// Whether a mapping stands where it is used. What an alias names stands elsewhere, and others use it too.
+fn holds(map: &Node) -> bool {
+    let entries = map.entries().unwrap_or_default();
+    entries.iter().all(|(key, _)| map.span.start <= key.span.start && key.span.end <= map.span.end)
+}
+
+fn is_flow(text: &str, span: Span) -> bool {
+    text[span.start..].starts_with(['{', '['])
+}
+
+fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option<Edit> {
+    let entries = map.entries()?;
+    if is_flow(text, map.span) {
+        let (at, comma) = match entries.last() {
+            Some((key, value)) => (value.span.end.max(key.span.end), ", "),
+            None => (map.span.start + 1, ""),
+        };
+        return Some(Edit { start: at, end: at, text: format!("{comma}{}", inline_entry(name, value)) });
+    }
+    let (_, last) = entries.last()?;
+    Some(below(text, last.span.end, &block(&json!({ name: value }), map.span.column - 1)))
+}
+
+fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Value) -> Option<Vec<Edit>> {
+    let is_unwritten = old.raw() == Some("") && old.is_null();
+    let colon = behind_colon(text, key.span.end);
+    let one = |start: usize, end: usize, text: String| Some(vec![Edit { start, end, text }]);
+    if is_flow(text, map.span) {
+        return match (is_unwritten, colon) {
+            (false, _) => one(old.span.start, old.span.end, inline(value)),
+            (true, Some(_)) => one(old.span.end, old.span.end, format!(" {}", inline(value))),
+            (true, None) => one(key.span.end, key.span.end, format!(": {}", inline(value))),
+        };
+    }
+    let colon = colon?;
+    let end = text[..old.span.end].trim_end_matches(['\n', '\r']).len();
+    let indent = map.span.column - 1 + 2;
+    let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(|map| map.is_empty());
+    let line_start = text[..old.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let is_own_line = line_start > colon && text[line_start..old.span.start].chars().all(|c| c == ' ');
+    if is_unwritten {
+        return match is_empty {
+            true => one(old.span.end, old.span.end, format!(" {}", inline(value))),
+            false => Some(vec![below(text, old.span.end, &block(value, indent))]),
+        };
+    }
+    match (is_own_line, is_empty) {
+        // Only blanks between the key and the value: the key's line takes it.
+        (true, true) if text[colon..old.span.start].trim().is_empty() => one(colon, end, format!(" {}", inline(value))),
+        // A list may start below its key without being indented; `[]` may not.
+        (_, true) => {
+            let missing = (map.span.column + 1).saturating_sub(old.span.column);
+            one(old.span.start, end, format!("{}{}", " ".repeat(missing), inline(value)))
+        }
+        (true, false) => {
+            let lines = block(value, old.span.column - 1);
+            one(old.span.start, end, with_breaks(lines.trim_matches([' ', '\n']), break_at(text, end)))
+        }
+        (false, false) => {
+            let start = text[..old.span.start].trim_end_matches([' ', '\t']).len().max(colon);
+            let cut = Edit { start, end, text: String::new() };
+            Some(vec![cut, below(text, end, &block(value, indent))])
+        }
+    }
+}
+
+fn inline_entry(name: &str, value: &Value) -> String {
+    let map = inline(&json!({ name: value }));
+    map[1..map.len() - 1].to_string()
+}
+
+/// Lines under the one that `end` is in.
+fn below(text: &str, end: usize, lines: &str) -> Edit {
+    let line_break = break_at(text, end);
+    // Behind blank lines that belong to a text, a line starts already.
+    if text[..end].ends_with(['\n', '\r']) {
+        return Edit { start: end, end, text: with_breaks(lines, line_break) };
+    }
+    let at = line_end(text, end);
+    let lines = format!("\n{}", lines.trim_end_matches('\n'));
+    Edit { start: at, end: at, text: with_breaks(&lines, line_break) }
+}
+
+fn with_breaks(lines: &str, line_break: &str) -> String {
+    if line_break == "\n" { lines.to_string() } else { lines.replace('\n', line_break) }
+}
+
+/// The line break that is usual around a place.
+fn break_at(text: &str, at: usize) -> &'static str {
+    let next = text[at..].find(['\n', '\r']).map(|next| at + next);
+    let found = next.or_else(|| text[..at].rfind('\n').map(|last| last - usize::from(text[..last].ends_with('\r'))));
+    match found.map(|at| &text[at..]) {
+        Some(rest) if rest.starts_with("\r\n") => "\r\n",
+        Some(rest) if rest.starts_with('\r') => "\r",
+        _ => "\n",
+    }
+}
+
+/// The trail without the slots of `classifier` in the steps that `is_meant` names; what this leaves empty goes too.
+pub fn without_slots(root: &Node, classifier: &str, is_meant: impl Fn(Option<usize>) -> bool) -> Node {
+    let mut root = root.clone();
+    let strip = |step: &mut Node| {
+        let Kind::Map(entries) = &mut step.kind else { return };
+        let recordings = entries.iter_mut().filter(|(key, _)| key.raw() == Some("recording"));
+        for (_, slots) in recordings {
+            if let Kind::Map(slots) = &mut slots.kind {
+                slots.retain(|(key, _)| key.raw() != Some(classifier));
+            }
+        }
+        entries.retain(|(key, value)| {
+            key.raw() != Some("recording") || !(value.is_null() || value.entries().is_some_and(<[_]>::is_empty))
+        });
+    };
+    let Kind::Map(entries) = &mut root.kind else { return root };
+    for (key, value) in entries {
+        match (key.raw(), &mut value.kind) {
+            (Some("trailhead"), _) if is_meant(None) => strip(value),
+            (Some("trail"), Kind::Seq(steps)) => {
+                steps
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(index, _)| is_meant(Some(*index)))
+                    .for_each(|(_, step)| strip(step));
+            }
+            _ => {}
+        }
+    }
+    root
+}

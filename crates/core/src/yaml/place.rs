@@ -1,0 +1,124 @@
+//! Where a value really starts and ends. The parser's spans take in anchors, blank lines and comments that stand
+//! around a value; whoever splices text needs the value alone.
+
+use super::node::Span;
+
+/// What YAML takes for blank; other spaces are text.
+const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// The span without the anchor and the tag in front of the value.
+pub fn without_properties(text: &str, span: Span, n_properties: usize) -> Span {
+    let mut start = span.start;
+    for _ in 0..n_properties {
+        if !text[start..].starts_with(['&', '!']) {
+            break;
+        }
+        let word = text[start..].find(|c: char| BLANK.contains(&c) || matches!(c, ',' | ']' | '}'));
+        let end = word.map_or(text.len(), |at| start + at);
+        let next = skip_space(text, end);
+        // Nothing but properties: the value is empty and stands right behind them.
+        start = if next > span.end && end >= span.end { end } else { next };
+    }
+    moved(text, span, start)
+}
+
+/// The end of a quoted scalar that starts at `start`.
+pub fn quoted_end(text: &str, start: usize) -> Option<usize> {
+    let quote = text[start..].chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let mut characters = text[start + 1..].char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        match (quote, c) {
+            ('"', '\\') => {
+                characters.next();
+            }
+            ('\'', '\'') if characters.peek().is_some_and(|(_, next)| *next == '\'') => {
+                characters.next();
+            }
+            _ if c == quote => return Some(start + 1 + at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Behind the bracket that closes a flow collection whose last value ends at `from`. The parser's own end may be a
+/// comma before the bracket, or a comment behind it.
+pub fn bracket_end(text: &str, from: usize) -> Option<usize> {
+    let at = skip_space(text, from);
+    let at = if text[at..].starts_with(',') { skip_space(text, at + 1) } else { at };
+    text[at..].starts_with([']', '}']).then_some(at + 1)
+}
+
+/// The span of a `|` or `>` scalar: it ends with its last line, or, where blank lines are part of the value, behind them.
+pub fn block_span(text: &str, span: Span, raw: &str) -> Span {
+    let last = raw.strip_suffix('\n').unwrap_or(raw);
+    let ends_blank = last.ends_with(BLANK) || (last.is_empty() && !raw.is_empty());
+    if !ends_blank {
+        let end = text[..span.end].trim_end_matches(BLANK).len().max(span.start);
+        return Span { end, ..span };
+    }
+    let end = text[..span.end].rfind(['\n', '\r']).map_or(span.end, |at| at + 1);
+    // Nothing but blank lines: the parser starts the value at what comes after them.
+    let start = span.start.min(end);
+    Span { end, ..moved(text, span, start) }
+}
+
+/// Where the dash of a block sequence is that is the value of a key which ends at `key_end`.
+pub fn first_dash(text: &str, key_end: usize, span: Span) -> Span {
+    let mut at = skip_space(text, key_end);
+    if !text[at..].starts_with(':') {
+        return span;
+    }
+    at = skip_space(text, at + 1);
+    while text[at..].starts_with(['&', '!']) {
+        let word = text[at..].find(BLANK).map_or(text.len(), |word| at + word);
+        at = skip_space(text, word);
+    }
+    let is_dash = text[at..].starts_with('-') && (at + 1 == text.len() || text[at + 1..].starts_with(BLANK));
+    if is_dash && at <= span.start { moved(text, span, at) } else { span }
+}
+
+/// Behind the colon of a key, if the key has one on its line.
+pub fn behind_colon(text: &str, key_end: usize) -> Option<usize> {
+    let rest = text[key_end..].trim_start_matches([' ', '\t']);
+    rest.starts_with(':').then(|| text.len() - rest.len() + 1)
+}
+
+/// The place of a value that was not written: behind the colon.
+pub fn unwritten(text: &str, key_end: usize, span: Span) -> Span {
+    match behind_colon(text, key_end) {
+        Some(colon) if colon > span.start => moved(text, Span { end: span.start, ..span }, colon),
+        _ => span,
+    }
+}
+
+/// Behind blanks, line breaks and comments.
+pub fn skip_space(text: &str, start: usize) -> usize {
+    let mut at = start;
+    loop {
+        let rest = &text[at..];
+        let blank = rest.len() - rest.trim_start_matches(BLANK).len();
+        at += blank;
+        // A `#` right behind a word belongs to the word.
+        let is_comment = text[at..].starts_with('#') && (at == 0 || text[..at].ends_with(BLANK));
+        if !is_comment {
+            return at;
+        }
+        at = line_end(text, at);
+    }
+}
+
+/// The end of the line that `from` is in, before its line break.
+pub fn line_end(text: &str, from: usize) -> usize {
+    text[from..].find(['\n', '\r']).map_or(text.len(), |at| from + at)
+}
+
+fn moved(text: &str, span: Span, start: usize) -> Span {
+    let (low, high) = (span.start.min(start), span.start.max(start));
+    let between = &text[low..high];
+    let breaks = between.replace("\r\n", "\n").matches(['\n', '\r']).count();
+    let line = if start >= span.start { span.line + breaks } else { span.line - breaks };
+    let line_start = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let before = text[line_start..start].trim_start_matches('\u{feff}');
+    Span { start, end: span.end.max(start), line, column: before.chars().count() + 1 }
+}

@@ -1,0 +1,67 @@
+//! `trailblaze trail`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use trailblaze_core::trail::{ConvertError, convert};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::exit::Exit;
+
+use super::Refusal;
+use crate::print;
+use crate::recordings::write_atomically;
+
+/// Work on trail files
+#[derive(Args)]
+pub struct TrailCommand {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Convert(ConvertArgs),
+}
+
+/// Turn a trail of the older list form into the unified form; comments are kept
+#[derive(Args)]
+struct ConvertArgs {
+    /// The trail
+    file: PathBuf,
+    /// Replace the file; otherwise the new text goes to standard output
+    #[arg(long)]
+    write: bool,
+    /// Print what was done, and the new text, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn trail(command: TrailCommand) -> Result<Exit, Refusal> {
+    let Verb::Convert(args) = command.verb;
+    let file = args.file.display().to_string();
+    let io = |what: &str| {
+        let what = format!("cannot {what} `{file}`");
+        move |source| Refusal::Io { what, source }
+    };
+    let source = Source::new(file.as_str(), std::fs::read_to_string(&args.file).map_err(io("read"))?);
+    let text = match convert(&source) {
+        Ok(text) => text,
+        Err(ConvertError::Unreadable { problems, path }) => {
+            Refusal::unless_sound(&problems)?;
+            return Err(Refusal::usage(format!("{path} is empty")));
+        }
+        Err(error @ (ConvertError::Unified { .. } | ConvertError::Unsafe { .. })) => {
+            return Err(Refusal::usage(error.to_string()));
+        }
+    };
+    if args.write {
+        write_atomically(&args.file, &text).map_err(io("write"))?;
+    }
+    match (args.json, args.write) {
+        (true, written) => print::json(&json!({"file": file, "written": written, "text": text})),
+        (false, true) => print::say(format!("converted {file}")),
+        (false, false) => print::data(text.trim_end_matches('\n')),
+    }
+    Ok(Exit::Passed)
+}
