@@ -241,7 +241,8 @@ fn a_changed_trail_runs_again_alone() {
     let ended = |n: usize| {
         support::wait_until(&format!("run {n} to end"), || {
             let runs = project.runs();
-            (runs.len() == n && runs.iter().all(|run| run.mentions("runEnded") == 1)).then_some(runs)
+            let is_finished = |run: &support::RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
+            (runs.len() == n && runs.iter().all(is_finished)).then_some(runs)
         })
     };
     ended(1);
