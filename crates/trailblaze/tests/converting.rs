@@ -11,7 +11,7 @@ const OLDER: &str = "\
     platform: android # a phone
 - trailhead:
     tools:
-      - launchApp: {appId: com.example.counter}
+      - launchApp: {packageId: com.example.counter}
 - prompts:
     - step: Add one # at once
       recording:
@@ -31,7 +31,7 @@ config:
 trailhead:
   step: launchApp
   tools:
-    - launchApp: {appId: com.example.counter}
+    - launchApp: {packageId: com.example.counter}
 trail:
   - step: Add one # at once
     recording:

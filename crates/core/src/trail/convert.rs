@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
-use trailblaze_protocol::event::StepKind;
 
 use super::comments::comments;
 use super::list_form::{self, ListTrail};
@@ -187,10 +186,10 @@ fn outline(config: &TrailConfig) -> impl PartialEq + use<> {
 }
 
 /// All that the steps say, without places: kind, text, calls on the trail's platform, and the rest.
-fn steps(trail: &Trail, lineage: &[String]) -> Vec<(StepKind, String, Option<Vec<Value>>, bool, Option<u32>)> {
+fn steps(trail: &Trail, lineage: &[String]) -> Vec<impl PartialEq + use<>> {
     let calls = |step: &Step| match step.plan(lineage) {
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
-            Some(calls.iter().map(|call| json!({ &call.tool.value: loose(&call.args) })).collect())
+            Some(calls.iter().map(|call| json!({ &call.tool.value: loose(&call.args) })).collect::<Vec<Value>>())
         }
         StepPlan::Model => None,
     };

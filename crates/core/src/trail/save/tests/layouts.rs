@@ -271,7 +271,9 @@ fn recordings(trail: &Trail, calls: &[Vec<Value>], skip: u8) -> Vec<StepCalls> {
 }
 
 /// What a step says apart from its places and its recording.
-fn outline(trail: &Trail) -> Vec<(StepKind, String, Option<usize>, bool, Option<u32>)> {
+type Outline = (StepKind, String, Option<usize>, bool, Option<u32>);
+
+fn outline(trail: &Trail) -> Vec<Outline> {
     let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
     steps
         .map(|step| {
