@@ -18,6 +18,14 @@ pub fn data(text: impl Display) {
     anstream::println!("{text}");
 }
 
+/// Data that is passed on as it is, such as a script. Whoever stops reading it has read enough.
+pub fn bytes(bytes: &[u8]) -> std::io::Result<()> {
+    match std::io::stdout().write_all(bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Talk.
 pub fn say(text: impl Display) {
     anstream::eprintln!("{text}");
