@@ -46,10 +46,9 @@ pub fn init(project: Option<PathBuf>, args: InitArgs) -> Result<Exit, Refusal> {
     }
     let kept: Vec<&str> = existing.iter().map(|(path, _)| path.as_str()).collect();
     if !kept.is_empty() && !args.force {
-        let names: Vec<String> = kept.iter().map(|path| format!("`{path}`")).collect();
+        let message = format!("these files exist in `{}`:\n  {}", root.display(), kept.join("\n  "));
         let hint = Some("`--force` writes the missing files and leaves these as they are".to_string());
-        let verb = if kept.len() == 1 { "exists" } else { "exist" };
-        return Err(Refusal::Usage { message: format!("{} {verb} in `{}`", names.join(", "), root.display()), hint });
+        return Err(Refusal::Usage { message, hint });
     }
     for (path, text) in &missing {
         write_new(&root.join(path), text)

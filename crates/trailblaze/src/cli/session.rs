@@ -1,6 +1,6 @@
 //! `trailblaze session`: the runs that left their folders in `logs/`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +20,9 @@ use crate::report::summary::{headline, summary, totals};
 
 /// A run without an end that was written to this recently may still go on.
 const MAY_GO_ON: Duration = Duration::from_secs(60 * 60);
+
+/// A first line that is longer is no header of ours.
+const HEADER_BYTES: u64 = 4096;
 
 /// List, show and remove the folders of earlier runs
 #[derive(Args)]
@@ -54,7 +57,7 @@ enum Verb {
 #[derive(Args)]
 struct CleanArgs {
     /// Keep the newest N
-    #[arg(long, value_name = "N", required_unless_present = "older_than")]
+    #[arg(long, value_name = "N")]
     keep: Option<usize>,
     /// Remove only what is older than this, such as 7d or 12h
     #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration)]
@@ -106,7 +109,8 @@ impl Session {
             return None;
         }
         let mut first = String::new();
-        BufReader::new(std::fs::File::open(folder.join(EVENTS)).ok()?).read_line(&mut first).ok()?;
+        let file = std::fs::File::open(folder.join(EVENTS)).ok()?;
+        BufReader::new(file.take(HEADER_BYTES)).read_line(&mut first).ok()?;
         let header = serde_json::from_str(&first).ok()?;
         Some(Session { folder, header })
     }
@@ -238,6 +242,10 @@ struct Cleaned {
 }
 
 fn clean(sessions: &[Session], args: &CleanArgs, as_json: bool) -> Result<Exit, Refusal> {
+    if args.keep.is_none() && args.older_than.is_none() {
+        let hint = "`--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none";
+        return Err(Refusal::Usage { message: "which runs are to go?".into(), hint: Some(hint.into()) });
+    }
     let now = SystemTime::now();
     let is_old = |session: &Session| {
         let age = now.duration_since(session.started()).unwrap_or_default();

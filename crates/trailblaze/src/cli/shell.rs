@@ -56,6 +56,11 @@ pub struct OnDeviceArgs {
 }
 
 impl OnDeviceArgs {
+    /// The first device, where it only matters what kind it is.
+    pub fn first(&self, loaded: &Loaded) -> Result<DeviceSpec, Refusal> {
+        Ok(loaded.devices(&self.devices.device)?.remove(0))
+    }
+
     /// The one device that is meant.
     pub fn device(&self, loaded: &Loaded, what: &str) -> Result<DeviceSpec, Refusal> {
         let mut devices = loaded.devices(&self.devices.device)?;

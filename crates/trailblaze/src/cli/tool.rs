@@ -39,7 +39,10 @@ pub struct ToolArgs {
 pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refusal> {
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let device = args.on.device(&loaded, "a tool is called")?;
+    let device = match args.help_tool {
+        true => args.on.first(&loaded)?,
+        false => args.on.device(&loaded, "a tool is called")?,
+    };
     let wiring = Wiring::new(&loaded, args.on.target.clone());
     Refusal::unless_known(&wiring)?;
     let registry = wiring.registry(&device, wiring.target.as_deref());
@@ -98,7 +101,7 @@ fn usage(tool: &Tool) -> String {
     let mut lines = vec![format!("{}: {}", tool.name, tool.description.trim_end())];
     let schema = tool.schema.json();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    for (name, property) in properties {
+    for (name, property) in properties.filter(|(name, _)| *name != "reasoning") {
         let need = if is_required(schema, name) { ", required" } else { "" };
         let default = property.get("default").map(|default| format!(", {default} unless given")).unwrap_or_default();
         let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
