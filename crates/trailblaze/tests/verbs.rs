@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use support::{Project, Ran, files};
+use trailblaze_core::yaml::{Problems, Source, loose, read};
 
 const PASSES: &str = "\
 config: {title: It counts}
@@ -54,9 +55,9 @@ fn a_new_project_is_sound_and_runs_at_once() {
     --- stderr
 
     Next:
-      trailblaze check    finds mistakes in the files
-      trailblaze run      runs trails/hello.trail.yaml on two simulated phones
-      trailblaze shell -d android/sim-1    explores the app, to write the next trail
+      trailblaze check                   find mistakes in the files
+      trailblaze run                     run trails/hello.trail.yaml on two simulated phones
+      trailblaze shell -d android/sim-1  explore the app, to write the next trail
     ");
     let checked = project.run(&["check"]).exits(0);
     assert_eq!(checked.stdout, "1 trail, no problems on android/sim-1, ios/sim-1\n");
@@ -80,7 +81,14 @@ fn every_file_of_a_new_project_names_a_schema_that_it_fits() {
         let schema = file.parent().expect("a folder").join(schema);
         let schema: Value =
             serde_json::from_slice(&std::fs::read(&schema).expect("the schema is there")).expect("JSON");
-        jsonschema::validator_for(&schema).expect("a schema");
+        let source = Source::new("file", text);
+        let node = read(&source, &mut Problems::new(&source)).expect("YAML");
+        let errors: Vec<String> = jsonschema::validator_for(&schema)
+            .expect("a schema")
+            .iter_errors(&loose(&node))
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(errors, Vec::<String>::new(), "{}", file.display());
     }
     // What editors need is kept in the repository; what runs leave is not.
     insta::assert_snapshot!(project.read("app/.gitignore"), @"
@@ -116,7 +124,7 @@ fn init_needs_folders_where_folders_belong() {
     let ran = project.run(&["init", "--force"]).exits(3);
     insta::assert_snapshot!(ran.refusal(), @"
     exit 3
-    error: `./trails` is a file, and a folder is needed there
+    error: `trails` is a file, and a folder is needed there
     ");
     assert_eq!(names(project.root()), ["trails"]);
 }
@@ -196,7 +204,7 @@ fn one_session_is_shown_by_how_its_id_begins() {
     ");
 }
 
-/// Makes a run look as if it had been killed, and its last line as old as the system allows.
+/// Makes a run look as if it had been killed just now.
 fn cut_short(project: &Project, run: usize) {
     let events = project.runs()[run].path.join("events.jsonl");
     let text = std::fs::read_to_string(&events).expect("events");
@@ -246,7 +254,7 @@ fn clean_removes_run_folders_and_nothing_else() {
 
     insta::assert_snapshot!(project.run(&["session", "clean"]).exits(3).refusal(), @"
     exit 3
-    error: which runs are to go?
+    error: nothing says which runs are to go
     hint: `--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none
     ");
     let dry = project.run(&["session", "clean", "--keep", "1", "--dry-run"]).exits(0);

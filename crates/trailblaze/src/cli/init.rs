@@ -83,7 +83,8 @@ fn is_there(path: &Path) -> bool {
 fn blocking(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path);
     let folder = path.ancestors().skip(1).find(|folder| is_there(folder))?;
-    (!folder.is_dir()).then(|| folder.display().to_string())
+    let shown = folder.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty()).unwrap_or(folder);
+    (!folder.is_dir()).then(|| shown.display().to_string())
 }
 
 /// Never replaces a file, even one that appeared since we looked.
@@ -93,11 +94,15 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 fn say_what_is_next(root: &Path) {
-    let is_here = root == Path::new(".");
-    let go = if is_here { String::new() } else { format!("  cd {}\n", root.display()) };
-    print::say(format!(
-        "\nNext:\n{go}  trailblaze check    finds mistakes in the files\n  trailblaze run      \
-         runs trails/hello.trail.yaml on two simulated phones\n  trailblaze shell -d android/sim-1    \
-         explores the app, to write the next trail"
-    ));
+    let mut rows = vec![
+        ("trailblaze check", "find mistakes in the files"),
+        ("trailblaze run", "run trails/hello.trail.yaml on two simulated phones"),
+        ("trailblaze shell -d android/sim-1", "explore the app, to write the next trail"),
+    ];
+    let go = format!("cd {}", root.display());
+    if root != Path::new(".") {
+        rows.insert(0, (&go, ""));
+    }
+    print::say("\nNext:");
+    rows.iter().for_each(|(command, about)| print::say(format!("  {command:<34} {about}").trim_end()));
 }

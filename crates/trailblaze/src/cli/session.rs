@@ -137,8 +137,10 @@ impl Session {
         value
     }
 
-    fn started(&self) -> SystemTime {
-        humantime::parse_rfc3339(&self.header.started_at).unwrap_or(SystemTime::UNIX_EPOCH)
+    /// How long ago it started; no time at all where that is not known, so that it is kept.
+    fn age(&self, now: SystemTime) -> Duration {
+        let started = humantime::parse_rfc3339(&self.header.started_at).unwrap_or(now);
+        now.duration_since(started).unwrap_or_default()
     }
 
     fn may_go_on(&self, now: SystemTime) -> bool {
@@ -244,13 +246,10 @@ struct Cleaned {
 fn clean(sessions: &[Session], args: &CleanArgs, as_json: bool) -> Result<Exit, Refusal> {
     if args.keep.is_none() && args.older_than.is_none() {
         let hint = "`--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none";
-        return Err(Refusal::Usage { message: "which runs are to go?".into(), hint: Some(hint.into()) });
+        return Err(Refusal::Usage { message: "nothing says which runs are to go".into(), hint: Some(hint.into()) });
     }
     let now = SystemTime::now();
-    let is_old = |session: &Session| {
-        let age = now.duration_since(session.started()).unwrap_or_default();
-        args.older_than.is_none_or(|limit| age > limit)
-    };
+    let is_old = |session: &Session| args.older_than.is_none_or(|limit| session.age(now) > limit);
     let mut cleaned = Cleaned { is_dry_run: args.dry_run, ..Cleaned::default() };
     let mut failures = Vec::new();
     for session in sessions.iter().skip(args.keep.unwrap_or(0)).filter(|session| is_old(session)) {
