@@ -1,7 +1,7 @@
 //! All printing. Stdout is data, stderr is talk; colours only on terminals, and `NO_COLOR` is respected.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
@@ -13,9 +13,20 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const WORSE: Style = AnsiColor::Red.on_default();
 pub const DIM: Style = Style::new().dimmed();
 
-/// Data, for people or programs.
+/// Data, for people or programs. Whoever stops reading it has read enough.
 pub fn data(text: impl Display) {
-    anstream::println!("{text}");
+    match writeln!(anstream::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("cannot write to standard output: {error}"),
+        _ => {}
+    }
+}
+
+/// Data that is passed on as it is, such as a script.
+pub fn bytes(bytes: &[u8]) -> std::io::Result<()> {
+    match std::io::stdout().write_all(bytes) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Talk.

@@ -29,8 +29,16 @@ pub struct Loaded {
     pub batches: Vec<Batch>,
     /// Where each tool file names its tool, by the file's path.
     places: BTreeMap<String, (Arc<Source>, Span)>,
+    pub files: Files,
     pub sim: SimSetup,
     pub problems: Vec<Problem>,
+}
+
+/// Where the project's targets and toolsets are declared, by id.
+#[derive(Debug, Default)]
+pub struct Files {
+    pub targets: BTreeMap<String, String>,
+    pub toolsets: BTreeMap<String, String>,
 }
 
 /// A trail unless its file is too broken to be one, and what is wrong with it.
@@ -73,6 +81,7 @@ impl Loaded {
             toolsets: tools::toolsets(),
             batches: tools::batches(),
             places: BTreeMap::new(),
+            files: Files::default(),
             sim,
             problems,
         };
@@ -88,7 +97,10 @@ impl Loaded {
             targets.extend(decode_file::<Target>(&source, &mut self.problems).map(|target| (source, target)));
         }
         for source in self.sources("toolsets")? {
-            self.toolsets.extend(decode_file::<Toolset>(&source, &mut self.problems));
+            if let Some(toolset) = decode_file::<Toolset>(&source, &mut self.problems) {
+                self.files.toolsets.insert(toolset.id.value.clone(), source.path.clone());
+                self.toolsets.push(toolset);
+            }
         }
         let compiled = self.batches.clone();
         for source in self.sources("tools")? {
@@ -107,6 +119,7 @@ impl Loaded {
             }
         }
         for (source, target) in &targets {
+            self.files.targets.insert(target.id.value.clone(), source.path.clone());
             self.problems.extend(self.unknown_toolsets(source, target));
         }
         self.targets.extend(targets.into_iter().map(|(_, target)| target));
@@ -176,6 +189,11 @@ impl Loaded {
             found.extend(problems.into_vec());
         }
         found
+    }
+
+    /// Whether a tool's contributor is a file of the project.
+    pub fn has_file(&self, label: &str) -> bool {
+        self.places.contains_key(label)
     }
 
     pub fn has_errors(&self) -> bool {

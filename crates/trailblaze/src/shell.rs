@@ -101,7 +101,17 @@ impl Shell {
 
     /// Carries out one line. What it answers is fit to be shown: a message may repeat what was typed.
     pub async fn line(&mut self, text: &str) -> Answer {
-        let mut answer = self.answer(text).await;
+        let answer = self.answer(text).await;
+        self.fit_to_show(answer)
+    }
+
+    /// Calls a tool, as a line that names it does.
+    pub async fn call(&mut self, name: &str, args: &[(String, String)]) -> Answer {
+        let answer = self.tool(name, args).await;
+        self.fit_to_show(answer)
+    }
+
+    fn fit_to_show(&self, mut answer: Answer) -> Answer {
         let secrets = &self.session.secrets;
         match &mut answer {
             Answer::Done { text, value } => {

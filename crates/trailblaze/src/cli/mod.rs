@@ -2,15 +2,21 @@
 
 mod check;
 mod choice;
+mod completions;
 mod conclude;
+mod config;
 mod device;
+mod docs;
+mod init;
 mod interrupt;
 mod report;
 mod run;
 mod saving;
 mod schema;
+mod session;
 mod shell;
 mod snapshot;
+mod tool;
 mod toolbox;
 mod trail;
 mod watch;
@@ -45,15 +51,21 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Init(init::InitArgs),
     Run(run::RunArgs),
     Check(check::CheckArgs),
     Shell(shell::ShellArgs),
+    Tool(tool::ToolArgs),
     Snapshot(snapshot::SnapshotArgs),
     Toolbox(toolbox::ToolboxArgs),
     Device(device::DeviceCommand),
+    Session(session::SessionCommand),
     Report(report::ReportArgs),
+    Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
     Trail(trail::TrailCommand),
+    Completions(completions::CompletionsArgs),
+    Docs(docs::DocsCommand),
 }
 
 /// Why a command could not do what it was asked to.
@@ -174,15 +186,21 @@ pub fn main() -> ExitCode {
 async fn run(cli: Cli) -> Result<Exit, Refusal> {
     let project = cli.project;
     match cli.command {
+        Command::Init(args) => init::init(project, args),
         Command::Run(args) => run::run(project, args).await,
         Command::Check(args) => check::check(project, args),
         Command::Shell(args) => shell::shell(project, args).await,
+        Command::Tool(args) => tool::tool(project, args).await,
         Command::Snapshot(args) => snapshot::snapshot(project, args).await,
         Command::Toolbox(args) => toolbox::toolbox(project, args),
         Command::Device(command) => device::device(project, command),
+        Command::Session(command) => session::session(project, command),
         Command::Report(args) => report::report(project, args),
+        Command::Config(args) => config::config(project, args),
         Command::Schema(args) => schema::schema(args),
         Command::Trail(command) => trail::trail(command),
+        Command::Completions(args) => completions::completions(args),
+        Command::Docs(command) => docs::docs(command),
     }
 }
 
@@ -199,12 +217,13 @@ fn load(project: Option<PathBuf>, first_path: Option<&PathBuf>) -> Result<Arc<Lo
     Ok(Arc::new(Loaded::read(&root)?))
 }
 
-/// `key=value` pairs of a flag.
+/// `name=value` pairs of a flag, or of the arguments themselves.
 fn pairs(flag: &str, texts: &[String]) -> Result<Vec<(String, String)>, Refusal> {
     texts
         .iter()
         .map(|text| match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.to_string())),
+            _ if flag.is_empty() => Err(Refusal::usage(format!("arguments are written name=value, not `{text}`"))),
             _ => Err(Refusal::usage(format!("--{flag} takes name=value, not `{text}`"))),
         })
         .collect()

@@ -17,6 +17,9 @@ use crate::sim::SimSection;
 pub struct SchemaArgs {
     /// trail, project, target, toolset, tool or app; a list of them unless given
     kind: Option<String>,
+    /// Print the list as JSON; a schema is JSON already
+    #[arg(long)]
+    json: bool,
 }
 
 /// Every schema, by the kind of file that it describes.
@@ -41,7 +44,10 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
 pub fn schema(args: SchemaArgs) -> Result<Exit, Refusal> {
     let schemas = schemas();
     let Some(kind) = args.kind else {
-        schemas.iter().for_each(|(kind, _)| print::data(kind));
+        match args.json {
+            true => print::json(&schemas.iter().map(|(kind, _)| kind).collect::<Vec<_>>()),
+            false => schemas.iter().for_each(|(kind, _)| print::data(kind)),
+        }
         return Ok(Exit::Passed);
     };
     match schemas.iter().find(|(known, _)| *known == kind) {

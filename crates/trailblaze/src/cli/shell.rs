@@ -14,10 +14,11 @@ use trailblaze_protocol::exit::Exit;
 use super::interrupt::told_to_stop;
 use super::run::SimArgs;
 use super::{Refusal, load, pairs};
-use crate::devices::DeviceArgs;
+use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::lane::LaneSink;
 use crate::print;
 use crate::progress::Progress;
+use crate::project::Loaded;
 use crate::report;
 use crate::run_folder::RunFolder;
 use crate::shell::{Answer, Shell};
@@ -27,10 +28,20 @@ use crate::wire::{self, Wiring};
 #[derive(Args)]
 pub struct ShellArgs {
     #[command(flatten)]
+    on: OnDeviceArgs,
+    /// Answer every line with one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `shell` and `tool` have in common: one device, and a run folder for what is done on it.
+#[derive(Args)]
+pub struct OnDeviceArgs {
+    #[command(flatten)]
     devices: DeviceArgs,
     /// The app under test, by its id in trailblaze-config/targets; the project's unless given
     #[arg(long, env = "TRAILBLAZE_TARGET")]
-    target: Option<String>,
+    pub target: Option<String>,
     /// Remember a value from the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     memory: Vec<String>,
@@ -42,19 +53,39 @@ pub struct ShellArgs {
     /// Where run folders go; logs/ of the project unless given
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// Answer every line with one line of JSON
-    #[arg(long)]
-    json: bool,
+}
+
+impl OnDeviceArgs {
+    /// The first device, where it only matters what kind it is.
+    pub fn first(&self, loaded: &Loaded) -> Result<DeviceSpec, Refusal> {
+        Ok(loaded.devices(&self.devices.device)?.remove(0))
+    }
+
+    /// The one device that is meant.
+    pub fn device(&self, loaded: &Loaded, what: &str) -> Result<DeviceSpec, Refusal> {
+        let mut devices = loaded.devices(&self.devices.device)?;
+        if devices.len() == 1 {
+            return Ok(devices.remove(0));
+        }
+        let hint = Some(format!("name it with -d {}", devices[0].id));
+        Err(Refusal::Usage { message: format!("{what} on one device"), hint })
+    }
 }
 
 pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Refusal> {
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let devices = loaded.devices(&args.devices.device)?;
-    let [device] = devices.as_slice() else {
-        let hint = Some(format!("name it with -d {}", devices[0].id));
-        return Err(Refusal::Usage { message: "a shell is on one device".into(), hint });
-    };
+    let device = args.on.device(&loaded, "a shell is")?;
+    on_device(loaded, &args.on, device, async |shell, cancel| converse(shell, args.json, cancel).await).await
+}
+
+/// Opens a device and a run folder, does what is to be done, and closes both.
+pub async fn on_device(
+    loaded: Arc<Loaded>,
+    args: &OnDeviceArgs,
+    device: DeviceSpec,
+    explore: impl AsyncFnOnce(&mut Shell, &CancellationToken) -> Exit,
+) -> Result<Exit, Refusal> {
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     Refusal::unless_known(&wiring)?;
     wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
@@ -77,11 +108,11 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
         Arc::new(Progress::new(true)),
     ));
     let target = wiring.target.clone();
-    let session = wiring.open(device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>);
-    let memory = wiring.memory((device, target.as_deref()), None, &memory, Default::default());
+    let session = wiring.open(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>);
+    let memory = wiring.memory((&device, target.as_deref()), None, &memory, Default::default());
     let cancel = CancellationToken::new();
     let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
-    let exit = converse(&mut shell, &args, &cancel).await;
+    let exit = explore(&mut shell, &cancel).await;
     shell.close().await;
     folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
@@ -90,8 +121,8 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
 }
 
 /// Reads lines until they end. The worst of their answers is the shell's.
-async fn converse(shell: &mut Shell, args: &ShellArgs, cancel: &CancellationToken) -> Exit {
-    let is_person = std::io::stdin().is_terminal() && !args.json;
+async fn converse(shell: &mut Shell, as_json: bool, cancel: &CancellationToken) -> Exit {
+    let is_person = std::io::stdin().is_terminal() && !as_json;
     if is_person {
         print::say("`help` lists what you can say; `snapshot` shows the screen.");
     }
@@ -116,7 +147,7 @@ async fn converse(shell: &mut Shell, args: &ShellArgs, cancel: &CancellationToke
             Answer::Failed { exit, .. } if !is_person => worst = worst.worst(*exit),
             _ => {}
         }
-        show(&answer, args.json);
+        show(&answer, as_json);
         if cancel.is_cancelled() {
             break;
         }
@@ -125,7 +156,7 @@ async fn converse(shell: &mut Shell, args: &ShellArgs, cancel: &CancellationToke
     worst
 }
 
-fn show(answer: &Answer, as_json: bool) {
+pub fn show(answer: &Answer, as_json: bool) {
     match (answer, as_json) {
         (Answer::Done { text, .. }, false) => print::data(text),
         (Answer::Done { value, .. }, true) => print::data(json!({"ok": true, "answer": value})),

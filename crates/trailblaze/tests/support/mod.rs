@@ -285,7 +285,7 @@ impl Ran {
 pub fn normal(text: &str) -> String {
     let lines = text.lines().map(|line| match line.strip_prefix("seed ") {
         Some(number) if number.chars().all(|c| c.is_ascii_digit()) => "seed [seed]".to_string(),
-        _ => without_times(&without_run_ids(line)),
+        _ => without_times(&without_stamps(&without_run_ids(line))),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -295,6 +295,43 @@ fn without_run_ids(line: &str) -> String {
     let Some((before, after)) = line.split_once("logs/") else { return line.to_string() };
     let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
     format!("{before}logs/[run]{rest}")
+}
+
+/// Ids of runs and moments, wherever they stand.
+fn without_stamps(line: &str) -> String {
+    let shapes = [
+        ("dddddddd-dddddd-xxxxxx", "[run]"),
+        ("dddd-dd-dd dd:dd:dd UTC", "[when]"),
+        ("dddd-dd-ddTdd:dd:dd.dddZ", "[when]"),
+    ];
+    shapes.iter().fold(line.to_string(), |line, (shape, name)| without_shape(&line, shape, name))
+}
+
+/// Replaces whatever looks like the shape: `d` is a digit, `x` a letter or a digit.
+fn without_shape(line: &str, shape: &str, name: &str) -> String {
+    let fits = |text: &str| {
+        text.chars().count() == shape.len()
+            && text.chars().zip(shape.chars()).all(|(c, shape)| match shape {
+                'd' => c.is_ascii_digit(),
+                'x' => c.is_ascii_alphanumeric(),
+                shape => c == shape,
+            })
+    };
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        match rest.get(..shape.len()) {
+            Some(text) if fits(text) => {
+                out.push_str(name);
+                rest = &rest[shape.len()..];
+            }
+            _ => {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    out
 }
 
 /// `12 ms` and `1.2 s` are `[time]`.

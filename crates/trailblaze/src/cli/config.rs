@@ -1,0 +1,133 @@
+//! `trailblaze config`: what the project's files come to.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+use trailblaze_core::config::{Servers, Target};
+use trailblaze_core::yaml::{self, Decode, Problems, Source, nearest};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::exit::Exit;
+
+use super::{Refusal, load};
+use crate::print;
+use crate::project::{Loaded, PROJECT_FILE};
+use crate::sim::SimSection;
+
+/// Show the project's configuration, with defaults filled in and where each file is
+#[derive(Args)]
+pub struct ConfigArgs {
+    /// Only this part, such as target or targets.wallet
+    key: Option<String>,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn config(project: Option<PathBuf>, args: ConfigArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    // A warning quotes its line, which may hold what is left out below.
+    if loaded.has_errors() {
+        Refusal::unless_sound(&loaded.problems)?;
+    }
+    let all = effective(&loaded)?;
+    let part = match &args.key {
+        Some(key) => part(&all, key)?,
+        None => &all,
+    };
+    match (part, args.json) {
+        (part, true) => print::json(part),
+        // A script wants the text, not YAML of it.
+        (Value::String(text), false) => print::data(text),
+        (part, false) => print::data(yaml::block(part, 0).trim_end()),
+    }
+    Ok(Exit::Passed)
+}
+
+fn effective(loaded: &Loaded) -> Result<Value, Refusal> {
+    let project = &loaded.project;
+    let file = Some(loaded.root.join(PROJECT_FILE)).filter(|file| file.is_file());
+    let devices: Vec<Value> = loaded
+        .devices(&[])?
+        .iter()
+        .map(|device| json!({"id": device.id, "driver": device.driver, "classifiers": device.classifiers}))
+        .collect();
+    let targets = loaded.targets.iter().map(|target| (target.id.value.clone(), as_json(loaded, target)));
+    let toolsets = loaded.toolsets.iter().map(|toolset| {
+        let id = &toolset.id.value;
+        let tools: Vec<&str> = toolset.tools.iter().map(|tool| tool.value.as_str()).collect();
+        let file = loaded.files.toolsets.get(id).map_or("built-in", String::as_str);
+        (id.clone(), json!({"file": file, "tools": tools}))
+    });
+    let tools = loaded.batches.iter().flat_map(|batch| &batch.tools);
+    let own = tools.filter(|tool| loaded.has_file(&tool.contributor.label));
+    Ok(json!({
+        "root": loaded.root,
+        "file": file,
+        "target": project.target.as_ref().map(|target| &target.value),
+        "platform": project.platform.unwrap_or(Platform::Android),
+        "trailsDir": project.trails_dir,
+        "agentMode": project.agent_mode,
+        "devices": devices,
+        "reservedPrefixes": project.reserved_prefixes,
+        "servers": servers(&project.servers),
+        "sim": {"apps": apps(loaded)},
+        "targets": targets.collect::<Map<_, _>>(),
+        "toolsets": toolsets.collect::<Map<_, _>>(),
+        "tools": own.map(|tool| (tool.name.clone(), json!({"file": &*tool.contributor.label}))).collect::<Map<_, _>>(),
+    }))
+}
+
+fn as_json(loaded: &Loaded, target: &Target) -> Value {
+    let platforms = target.platforms.0.iter().map(|(platform, entry)| {
+        let sets = entry.tool_sets.as_ref();
+        let sets = sets.map(|sets| sets.iter().map(|set| set.value.as_str()).collect::<Vec<_>>());
+        (platform.to_string(), json!({"appIds": entry.app_ids, "toolSets": sets}))
+    });
+    json!({
+        "file": loaded.files.targets.get(&target.id.value),
+        "displayName": target.display_name,
+        "servers": servers(&target.servers),
+        "platforms": platforms.collect::<Map<_, _>>(),
+    })
+}
+
+/// Names alone: addresses, arguments, headers and variables may hold what must not be shown.
+fn servers(servers: &Servers) -> Value {
+    let one = |name: &str, server: &trailblaze_core::config::Server| {
+        let transport = if server.url.is_some() { "http" } else { "stdio" };
+        let headers: Vec<&str> = server.headers.0.iter().map(|(name, _)| name.value.as_str()).collect();
+        let env: Vec<&str> = server.env.0.iter().map(|(name, _)| name.value.as_str()).collect();
+        (name.to_string(), json!({"transport": transport, "headers": headers, "env": env}))
+    };
+    Value::Object(servers.0.iter().map(|(name, server)| one(&name.value, server)).collect())
+}
+
+/// The files of the simulated apps; none where it is the built-in one.
+fn apps(loaded: &Loaded) -> Vec<String> {
+    let Some(node) = &loaded.project.sim else { return Vec::new() };
+    // What is wrong with the section was told when the project was loaded.
+    let section = SimSection::decode(node, &mut Problems::new(&Source::new(PROJECT_FILE, "")));
+    section.into_iter().flat_map(|section| section.apps).map(|app| app.value).collect()
+}
+
+fn part<'v>(all: &'v Value, key: &str) -> Result<&'v Value, Refusal> {
+    let mut part = all;
+    for name in key.split('.') {
+        let inner = match part {
+            Value::Array(items) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
+            other => other.get(name),
+        };
+        part = inner.ok_or_else(|| {
+            let known = part.as_object().into_iter().flat_map(|map| map.keys().map(String::as_str));
+            let hint = match nearest(name, known.clone()) {
+                Some(near) => Some(format!("did you mean `{near}`?")),
+                None => Some(known.collect::<Vec<_>>().join(", "))
+                    .filter(|known| !known.is_empty())
+                    .map(|known| format!("there is {known}")),
+            };
+            Refusal::Usage { message: format!("there is no `{name}` in the configuration"), hint }
+        })?;
+    }
+    Ok(part)
+}

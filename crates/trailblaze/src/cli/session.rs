@@ -1,0 +1,318 @@
+//! `trailblaze session`: the runs that left their folders in `logs/`.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use serde_json::{Value, json};
+use trailblaze_core::yaml::nearest;
+use trailblaze_protocol::event::Header;
+use trailblaze_protocol::exit::Exit;
+
+use super::Refusal;
+use crate::print;
+use crate::project::find_root;
+use crate::report::Run;
+use crate::report::model::EVENTS;
+use crate::report::summary::{headline, summary, totals};
+
+/// A run without an end that was written to this recently may still go on.
+const MAY_GO_ON: Duration = Duration::from_secs(60 * 60);
+
+/// A first line that is longer is no header of ours.
+const HEADER_BYTES: u64 = 4096;
+
+/// List, show and remove the folders of earlier runs
+#[derive(Args)]
+pub struct SessionCommand {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Where run folders are; logs/ of the project unless given
+    #[arg(long, global = true, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// Print it as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// List runs, the newest first
+    List {
+        /// How many to list at most
+        #[arg(short, long, value_name = "N", default_value_t = 20)]
+        number: usize,
+    },
+    /// Show how one run went and where its report is
+    Show {
+        /// The run's id, or how it begins; the newest run unless given
+        id: Option<String>,
+    },
+    Clean(CleanArgs),
+}
+
+/// Remove run folders, and nothing else
+#[derive(Args)]
+struct CleanArgs {
+    /// Keep the newest N
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+    /// Remove only what is older than this, such as 7d or 12h
+    #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration)]
+    older_than: Option<Duration>,
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A folder that a run left: its event file begins with our header.
+struct Session {
+    folder: PathBuf,
+    header: Header,
+}
+
+pub fn session(project: Option<PathBuf>, command: SessionCommand) -> Result<Exit, Refusal> {
+    let own = || project.unwrap_or_else(|| find_root(Path::new("."))).join("logs");
+    let logs = command.logs.unwrap_or_else(own);
+    let sessions = sessions(&logs)?;
+    match command.verb {
+        Verb::List { number } => list(&logs, &sessions, number, command.json),
+        Verb::Show { id } => show(find(&logs, &sessions, id.as_deref())?, command.json),
+        Verb::Clean(args) => clean(&sessions, &args, command.json),
+    }
+}
+
+/// The runs of a folder, newest first. Whatever else is in there is passed over.
+fn sessions(logs: &Path) -> Result<Vec<Session>, Refusal> {
+    let failed = |source| Refusal::Io { what: format!("cannot read `{}`", logs.display()), source };
+    let mut sessions = Vec::new();
+    match std::fs::read_dir(logs) {
+        Ok(entries) => {
+            for entry in entries {
+                sessions.extend(Session::read(entry.map_err(failed)?.path()));
+            }
+        }
+        // A project that never ran has none.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    sessions.sort_by(|one, other| (&other.header.started_at, other.id()).cmp(&(&one.header.started_at, one.id())));
+    Ok(sessions)
+}
+
+impl Session {
+    fn read(folder: PathBuf) -> Option<Session> {
+        // A link is not the run's own folder: what it leads to may be anything.
+        if !folder.symlink_metadata().ok()?.is_dir() || !folder.join(EVENTS).symlink_metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut first = String::new();
+        let file = std::fs::File::open(folder.join(EVENTS)).ok()?;
+        BufReader::new(file.take(HEADER_BYTES)).read_line(&mut first).ok()?;
+        let header = serde_json::from_str(&first).ok()?;
+        Some(Session { folder, header })
+    }
+
+    /// Its folder's name: a copy of a run is another one.
+    fn id(&self) -> String {
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn run(&self) -> Result<Run, Refusal> {
+        Run::read(&self.folder).map_err(|error| Refusal::Environment { message: error.to_string() })
+    }
+
+    /// Its own report, if one was written.
+    fn report(&self) -> Option<PathBuf> {
+        Some(self.folder.join("report.html")).filter(|report| report.is_file())
+    }
+
+    fn as_json(&self, run: &Run) -> Value {
+        let mut value = json!({"id": self.id(), "folder": self.folder, "report": self.report()});
+        let summary = serde_json::to_value(summary(run)).expect("a summary is JSON");
+        let own = value.as_object_mut().expect("it was written as one");
+        own.extend(summary.as_object().cloned().unwrap_or_default());
+        value
+    }
+
+    /// How long ago it started; no time at all where that is not known, so that it is kept.
+    fn age(&self, now: SystemTime) -> Duration {
+        let started = humantime::parse_rfc3339(&self.header.started_at).unwrap_or(now);
+        now.duration_since(started).unwrap_or_default()
+    }
+
+    fn may_go_on(&self, now: SystemTime) -> bool {
+        let modified = self.folder.join(EVENTS).metadata().and_then(|facts| facts.modified());
+        let is_fresh = modified.is_ok_and(|modified| now.duration_since(modified).unwrap_or_default() < MAY_GO_ON);
+        is_fresh && self.run().is_ok_and(|run| run.end.is_none())
+    }
+}
+
+fn list(logs: &Path, sessions: &[Session], number: usize, as_json: bool) -> Result<Exit, Refusal> {
+    let shown = sessions.iter().take(number);
+    if as_json {
+        let rows = shown.map(|session| {
+            let mut row = session.as_json(&session.run()?);
+            // The attempts of all runs would be most of the answer; `show` has them.
+            row.as_object_mut().and_then(|row| row.remove("attempts"));
+            Ok(row)
+        });
+        print::json(&rows.collect::<Result<Vec<_>, Refusal>>()?);
+        return Ok(Exit::Passed);
+    }
+    if sessions.is_empty() {
+        print::say(format!("There is no run in {}.", logs.display()));
+    }
+    for session in shown {
+        let run = session.run()?;
+        let when = session.header.started_at.get(..19).unwrap_or_default().replace('T', " ");
+        print::data(format!("{:<22}  {when} UTC  {:<18}  {}", session.id(), headline(&run), totals(&run)));
+    }
+    if sessions.len() > number {
+        print::say(format!("{} more; -n {} lists all", sessions.len() - number, sessions.len()));
+    }
+    Ok(Exit::Passed)
+}
+
+fn show(session: &Session, as_json: bool) -> Result<Exit, Refusal> {
+    let run = session.run()?;
+    if as_json {
+        print::json(&session.as_json(&run));
+        return Ok(Exit::Passed);
+    }
+    print::data(format!("{}: {}", session.id(), headline(&run)));
+    print::data(totals(&run));
+    print::data(format!("Started: {}", session.header.started_at));
+    if let Some(start) = &run.start {
+        // Where the program lies says nothing about the run.
+        let args = start.command.iter().skip(1).map(String::as_str);
+        print::data(format!("Command: {}", ["trailblaze"].into_iter().chain(args).collect::<Vec<_>>().join(" ")));
+    }
+    for attempt in summary(&run).attempts {
+        let name = if attempt.trail.title.is_empty() { &attempt.trail.id } else { &attempt.trail.title };
+        let time = print::seconds(attempt.duration_ms * 1000);
+        let number = if attempt.number > 1 { format!(", try {}", attempt.number) } else { String::new() };
+        print::data(format!("  {:<10} {name} on {}{number} in {time}", attempt.verdict, attempt.device));
+        if let Some(failure) = attempt.failure.filter(|failure| !failure.message.is_empty()) {
+            print::data(format!("             {}", failure.message.replace('\n', "\n             ")));
+        }
+    }
+    match session.report() {
+        Some(report) => print::data(format!("Report: {}", report.display())),
+        None => print::hint(format!("`trailblaze report {}` writes its report", session.folder.display())),
+    }
+    Ok(Exit::Passed)
+}
+
+/// The only run whose id begins so.
+fn find<'s>(logs: &Path, sessions: &'s [Session], id: Option<&str>) -> Result<&'s Session, Refusal> {
+    let none = || Refusal::usage(format!("there is no run in `{}`", logs.display()));
+    let Some(prefix) = id else { return sessions.first().ok_or_else(none) };
+    if let Some(session) = sessions.iter().find(|session| session.id() == prefix) {
+        return Ok(session);
+    }
+    let found: Vec<&Session> = sessions.iter().filter(|session| session.id().starts_with(prefix)).collect();
+    match found.as_slice() {
+        [session] => Ok(session),
+        [] if sessions.is_empty() => Err(none()),
+        [] => {
+            let ids: Vec<String> = sessions.iter().map(Session::id).collect();
+            let hint = match nearest(prefix, ids.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`trailblaze session list` shows what there is".to_string(),
+            };
+            Err(Refusal::Usage { message: format!("no run begins with `{prefix}`"), hint: Some(hint) })
+        }
+        several => {
+            let ids: Vec<String> = several.iter().map(|session| format!("`{}`", session.id())).collect();
+            let message = format!("{} runs begin with `{prefix}`: {}", several.len(), ids.join(", "));
+            Err(Refusal::Usage { message, hint: Some("write more of the id".to_string()) })
+        }
+    }
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Cleaned {
+    is_dry_run: bool,
+    removed: Vec<String>,
+    bytes: u64,
+    /// They have no end yet and were written to a short while ago.
+    may_go_on: Vec<String>,
+}
+
+fn clean(sessions: &[Session], args: &CleanArgs, as_json: bool) -> Result<Exit, Refusal> {
+    if args.keep.is_none() && args.older_than.is_none() {
+        let hint = "`--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none";
+        return Err(Refusal::Usage { message: "nothing says which runs are to go".into(), hint: Some(hint.into()) });
+    }
+    let now = SystemTime::now();
+    let is_old = |session: &Session| args.older_than.is_none_or(|limit| session.age(now) > limit);
+    let mut cleaned = Cleaned { is_dry_run: args.dry_run, ..Cleaned::default() };
+    let mut failures = Vec::new();
+    for session in sessions.iter().skip(args.keep.unwrap_or(0)).filter(|session| is_old(session)) {
+        if session.may_go_on(now) {
+            cleaned.may_go_on.push(session.id());
+            continue;
+        }
+        let bytes = size(&session.folder);
+        let removed = if args.dry_run { Ok(()) } else { remove(&session.folder) };
+        match removed {
+            Ok(()) => {
+                cleaned.removed.push(session.id());
+                cleaned.bytes += bytes;
+            }
+            Err(source) => failures.push((session, source)),
+        }
+    }
+    match as_json {
+        true => print::json(&cleaned),
+        false => tell(&cleaned),
+    }
+    let n_failures = failures.len();
+    for (session, source) in failures {
+        print::error(format!("cannot remove `{}`: {source}", session.folder.display()));
+    }
+    Ok(if n_failures == 0 { Exit::Passed } else { Exit::Environment })
+}
+
+fn tell(cleaned: &Cleaned) {
+    cleaned.removed.iter().for_each(print::data);
+    for id in &cleaned.may_go_on {
+        print::say(format!("kept {id}: it has no end, and may still go on"));
+    }
+    let (verb, freed) = if cleaned.is_dry_run { ("would remove", "free") } else { ("removed", "freed") };
+    let runs = print::count(cleaned.removed.len(), "run");
+    print::say(format!("{verb} {runs}, {freed} {}", megabytes(cleaned.bytes)));
+}
+
+fn megabytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => size(&entry.path()),
+        _ => entry.metadata().map_or(0, |facts| facts.len()),
+    });
+    sizes.sum()
+}
+
+/// The event file goes last: what was removed by half is still known to be a run, and can be removed again.
+fn remove(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => std::fs::remove_dir_all(entry.path())?,
+            false if entry.file_name() == EVENTS => {}
+            false => std::fs::remove_file(entry.path())?,
+        }
+    }
+    std::fs::remove_dir_all(folder)
+}

@@ -1,0 +1,129 @@
+//! `trailblaze tool`: one call, on a device of its own.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use trailblaze_core::schema::is_required;
+use trailblaze_core::tool::Tool;
+use trailblaze_protocol::exit::Exit;
+
+use super::interrupt::told_to_stop;
+use super::shell::{OnDeviceArgs, on_device, show};
+use super::{Refusal, load, pairs};
+use crate::print;
+use crate::shell::{Answer, typed};
+use crate::wire::Wiring;
+
+/// Call one tool on a fresh device and print what it answers
+#[derive(Args)]
+pub struct ToolArgs {
+    /// The tool
+    name: String,
+    /// Its arguments, as name=value
+    #[arg(value_name = "NAME=VALUE")]
+    args: Vec<String>,
+    /// Show what the tool takes, and call nothing
+    #[arg(long)]
+    help_tool: bool,
+    /// Start this app first, by its id
+    #[arg(long, value_name = "APP")]
+    launch: Option<String>,
+    #[command(flatten)]
+    on: OnDeviceArgs,
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let device = match args.help_tool {
+        true => args.on.first(&loaded)?,
+        false => args.on.device(&loaded, "a tool is called")?,
+    };
+    let wiring = Wiring::new(&loaded, args.on.target.clone());
+    Refusal::unless_known(&wiring)?;
+    let registry = wiring.registry(&device, wiring.target.as_deref());
+    let Some(tool) = registry.get(&args.name) else {
+        let hint = registry.suggestion(&args.name);
+        let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
+        return Err(Refusal::Usage { message: format!("unknown tool `{}`", args.name), hint: Some(hint) });
+    };
+    if args.help_tool {
+        match args.json {
+            true => print::json(&json!({
+                "name": tool.name, "description": tool.description, "inputSchema": tool.schema.json(),
+            })),
+            false => print::data(usage(tool)),
+        }
+        return Ok(Exit::Passed);
+    }
+    let given = pairs("", &args.args)?;
+    let mut known = typed(tool, &given).map_err(Refusal::usage)?;
+    tool.schema.fill_defaults(&mut known);
+    let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);
+    let missing: Vec<String> =
+        tool.schema.property_names().filter(is_missing).map(|name| format!("`{name}`")).collect();
+    if !missing.is_empty() {
+        print::say(usage(tool));
+        return Err(Refusal::usage(format!("`{}` needs {}", tool.name, missing.join(" and "))));
+    }
+    on_device(loaded, &args.on, device, async |shell, cancel| {
+        let calls = async {
+            if let Some(app) = &args.launch {
+                let launched = shell.call("launchApp", &[("packageId".to_string(), app.clone())]).await;
+                if matches!(launched, Answer::Failed { .. }) {
+                    return launched;
+                }
+            }
+            shell.call(&args.name, &given).await
+        };
+        let answer = tokio::select! {
+            answer = calls => answer,
+            () = told_to_stop() => {
+                cancel.cancel();
+                Answer::Failed { message: "cancelled".into(), exit: Exit::Environment }
+            }
+        };
+        show(&answer, args.json);
+        match answer {
+            Answer::Failed { exit, .. } => exit,
+            _ => Exit::Passed,
+        }
+    })
+    .await
+}
+
+/// What a tool takes, from its schema.
+fn usage(tool: &Tool) -> String {
+    let mut lines = vec![format!("{}: {}", tool.name, tool.description.trim_end())];
+    let schema = tool.schema.json();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, property) in properties.filter(|(name, _)| *name != "reasoning") {
+        let need = if is_required(schema, name) { ", required" } else { "" };
+        let default = property.get("default").map(|default| format!(", {default} unless given")).unwrap_or_default();
+        let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let about = about.lines().next().unwrap_or_default();
+        let kind = format!("{}{need}{default}", kind(property));
+        lines.push(format!("  {name:<16} {about} ({kind})").replace("  (", " ("));
+    }
+    lines.join("\n")
+}
+
+/// `string`, or the words that it may be.
+fn kind(property: &Value) -> String {
+    if let Some(words) = property.get("enum").and_then(Value::as_array) {
+        return words
+            .iter()
+            .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_string))
+            .collect::<Vec<_>>()
+            .join(" | ");
+    }
+    match property.get("type") {
+        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | "),
+        _ => "any".to_string(),
+    }
+}
