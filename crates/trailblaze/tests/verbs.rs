@@ -3,6 +3,7 @@
 mod support;
 
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use support::{Project, Ran, files};
@@ -343,6 +344,11 @@ fn a_secret_of_a_tool_is_shown_nowhere() {
     let ran = project.finish(command).exits(1);
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("correct-horse"), "{ran:?}");
     assert_eq!(project.last_run().mentions("correct-horse"), 0);
+
+    let mut command = project.command(&["tool", "tap", "index=correct-horse", "--secret", "PIN"]);
+    command.env("PIN", "correct-horse");
+    let ran = project.finish(command).exits(3);
+    assert!(!ran.stderr.contains("correct-horse"), "{ran:?}");
 }
 
 #[test]
@@ -435,6 +441,15 @@ fn every_verb_has_a_man_page() {
     assert!(pages.contains(&"man/trailblaze-session-clean.1"), "{pages:?}");
     let all = project.run(&["docs", "man"]).exits(0).stdout;
     assert_eq!(all.matches(".SH NAME").count(), pages.len());
+}
+
+#[test]
+fn whoever_stops_reading_has_read_enough() {
+    let project = Project::wallet();
+    let mut command = project.command(&["config", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("the program ends").code(), Some(0));
 }
 
 /// The verbs that `--help` lists.

@@ -47,7 +47,7 @@ pub struct OnDeviceArgs {
     memory: Vec<String>,
     /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
     #[arg(long, value_name = "NAME")]
-    secret: Vec<String>,
+    pub secret: Vec<String>,
     #[command(flatten)]
     sim: SimArgs,
     /// Where run folders go; logs/ of the project unless given

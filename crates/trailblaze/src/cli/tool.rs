@@ -13,7 +13,7 @@ use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Refusal, load, pairs};
 use crate::print;
 use crate::shell::{Answer, typed};
-use crate::wire::Wiring;
+use crate::wire::{self, Wiring};
 
 /// Call one tool on a fresh device and print what it answers
 #[derive(Args)]
@@ -61,7 +61,9 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
         return Ok(Exit::Passed);
     }
     let given = pairs("", &args.args)?;
-    let mut known = typed(tool, &given).map_err(Refusal::usage)?;
+    // The message may repeat what was typed.
+    let secrets = wire::secrets(&args.on.secret)?;
+    let mut known = typed(tool, &given).map_err(|message| Refusal::usage(secrets.redact(&message)))?;
     tool.schema.fill_defaults(&mut known);
     let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);
     let missing: Vec<String> =
