@@ -469,6 +469,7 @@ fn every_verb_that_prints_data_can_print_json() {
             "completions" => continue,
             "device" => &["device", "list", "--help"],
             "docs" => &["docs", "man", "--help"],
+            "trail" => &["trail", "convert", "--help"],
             verb => &[verb, "--help"],
         };
         assert!(project.run(args).exits(0).stdout.contains("--json"), "{verb}");
@@ -529,6 +530,7 @@ fn help_of_the_program() {
       report       Write the report of a run anew, also of one that was killed
       config       Show the project's configuration, with defaults filled in and where each file is
       schema       Print the JSON Schema of a kind of file
+      trail        Work on trail files
       completions  Print a script that completes commands in a shell
       docs         Write man pages
       help         Print this message or the help of the given subcommand(s)
@@ -574,6 +576,9 @@ fn help_of_run() {
 
           --record
               Write what passing devices did into the trails, as recordings
+
+          --strict
+              Take a tool that changed since a trail was recorded for an error
 
           --pictures <PICTURES>
               When to take pictures
