@@ -365,7 +365,7 @@ async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
         };
         if answer.is_error() {
             let text = format!("its delegate `{}` failed: {}", delegate.tool, answer.text);
-            return Ok(Outcome { variant: answer.variant, text, ..outcome });
+            return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..outcome });
         }
     }
     Ok(outcome)
@@ -401,7 +401,7 @@ async fn expand(
         let answer = dispatch(cx, Call { tool: call.tool.value.clone(), args, origin: Origin::Expansion }).await?;
         if answer.is_error() {
             let text = format!("its call of `{}` failed: {}", call.tool.value, answer.text);
-            return Ok(Outcome { variant: answer.variant, text, ..Outcome::default() });
+            return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
         }
         if !answer.text.is_empty() {
             text = answer.text;
