@@ -305,7 +305,7 @@ fn many_devices() {
 
 /// Steps a second, with pictures against without.
 fn pictures() {
-    let mut row = |what: &str, n_devices: usize, settings: &[&str], goal: &str| {
+    let row = |what: &str, n_devices: usize, settings: &[&str], goal: &str| {
         let rate =
             |pictures: &str| (n_devices * STEPS) as f64 / apart(n_devices, pictures, settings).time.as_secs_f64();
         let (without, with) = (rate("off"), rate("step"));
