@@ -1,6 +1,6 @@
 //! What a run is made of: trails with their arguments, and everything that can be said against them beforehand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -72,10 +72,14 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 /// the files. Tools that changed since a trail was recorded are as grave as `changes` says.
 pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec], changes: Severity) -> Vec<Problem> {
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
-    // Alike devices see alike tools, however many trails there are.
+    // Alike devices see alike tools and have alike trouble, however many there are.
     let mut registries: HashMap<(String, Vec<String>, Option<String>), Registry> = HashMap::new();
+    let mut kinds = HashSet::new();
     for device in devices {
         let segments = wiring.driver(device).describe().classifiers.clone();
+        if !kinds.insert((device.driver.to_string(), segments.clone())) {
+            continue;
+        }
         let lineage = lineage(&segments);
         for job in jobs {
             let target = wiring.target_of(&job.trail);
