@@ -109,14 +109,14 @@ impl Device {
         self.resolve_ref(cx, &node_name(node)).await
     }
 
-    /// Stores a picture of the screen, and the tree with it.
-    pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<(), Stop> {
+    /// Stores a picture of the screen, and the tree with it. A device without pictures gives none.
+    pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<Option<Shot>, Stop> {
         let (mut screen, masks) = self.observe(cx, Want::TreeAndPicture).await?;
-        if let Some(picture) = screen.picture.take() {
-            let tree = snapshot::text(&screen, &snapshot::Details::default());
-            cx.session.sink().picture(Shot { about, moment, picture, masks, screen: screen.size, tree });
-        }
-        Ok(())
+        let Some(picture) = screen.picture.take() else { return Ok(None) };
+        let tree = snapshot::text(&screen, &snapshot::Details::default());
+        let shot = Shot { about, moment, picture, masks, screen: screen.size, tree };
+        cx.session.sink().picture(shot.clone());
+        Ok(Some(shot))
     }
 
     async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {

@@ -1,6 +1,6 @@
 //! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::cx::{Attempt, Cx};
 use crate::dispatch::{Call, dispatch};
-use crate::events::PicturePolicy;
+use crate::events::{PicturePolicy, Shot};
 use crate::fault::{Fault, Stop};
 use crate::ids;
 use crate::memory::Memory;
@@ -51,7 +51,8 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
         None => {
             let has_head = trail.trailhead.is_some();
             let attempt = Attempt::new(id.clone(), memory);
-            let runner = Runner { session, attempt, lineage, has_head, cancel: cancel.child_token() };
+            let runner =
+                Runner { session, attempt, lineage, has_head, after: Mutex::default(), cancel: cancel.child_token() };
             runner.run_within(trail, timeout).await
         }
     };
@@ -67,6 +68,8 @@ struct Runner<'a> {
     attempt: Arc<Attempt>,
     lineage: Vec<String>,
     has_head: bool,
+    /// What was seen after the last step that passed.
+    after: Mutex<Option<Shot>>,
     cancel: CancellationToken,
 }
 
@@ -172,7 +175,7 @@ impl Runner<'_> {
     }
 
     async fn calls(&self, cx: &Cx, calls: &[ToolCall]) -> Result<(), Broken> {
-        self.picture(cx, PicturePolicy::Step, Moment::Before).await?;
+        self.picture_before(cx).await?;
         for call in calls {
             let tool = &call.tool.value;
             let broken = match dispatch(cx, Call::written(call, Origin::Step)).await {
@@ -184,12 +187,24 @@ impl Runner<'_> {
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
             return Err(broken);
         }
-        self.picture(cx, PicturePolicy::Step, Moment::After).await
+        let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
+        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
+        Ok(())
     }
 
-    async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<(), Broken> {
+    /// What was seen after one step is what is seen before the next: it is not worth a second look at the device.
+    async fn picture_before(&self, cx: &Cx) -> Result<(), Broken> {
+        let last = self.after.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match last {
+            Some(shot) => self.session.sink().picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot }),
+            None => drop(self.picture(cx, PicturePolicy::Step, Moment::Before).await?),
+        }
+        Ok(())
+    }
+
+    async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<Option<Shot>, Broken> {
         if self.session.pictures < policy {
-            return Ok(());
+            return Ok(None);
         }
         let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
         shot.map_err(|stop| match stop {

@@ -1,7 +1,7 @@
 //! `logs/<run>/`: events as they happen, pictures and attachments by content. Everything is written by threads of its
 //! own, so that a run never waits for a disk longer than its queues are deep.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -22,6 +22,8 @@ use trailblaze_protocol::outcome::Attachment;
 /// How many lines, and how many pictures, may wait to be written.
 const LINES: usize = 4096;
 const SHOTS: usize = 32;
+/// How many pictures are kept in case they come again: a few megabytes each.
+const RECENT: usize = 8;
 
 pub struct RunFolder {
     pub id: RunId,
@@ -69,6 +71,7 @@ impl RunFolder {
                 started,
                 failure: Arc::clone(&failure),
                 stored: HashSet::new(),
+                recent: VecDeque::new(),
             };
             spawn("pictures", move || album.run(&shot_queue))?
         };
@@ -202,6 +205,8 @@ struct Album {
     started: Instant,
     failure: Arc<Mutex<Option<String>>>,
     stored: HashSet<String>,
+    /// The last pictures that were hashed.
+    recent: VecDeque<(Arc<[u8]>, String)>,
 }
 
 impl Album {
@@ -214,14 +219,28 @@ impl Album {
         }
     }
 
+    /// The hash of some pixels. The picture after a step comes again as the one before the next.
+    fn content(&mut self, bytes: &Arc<[u8]>) -> String {
+        if let Some((_, known)) = self.recent.iter().find(|(recent, _)| Arc::ptr_eq(recent, bytes)) {
+            return known.clone();
+        }
+        let name = hash(bytes);
+        self.recent.push_back((Arc::clone(bytes), name.clone()));
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+        name
+    }
+
     fn store(&mut self, shot: &Shot) -> std::io::Result<Event> {
         let masks = scaled(&shot.masks, shot.screen, shot.picture.size);
         let bytes = match &shot.picture.pixels {
             Pixels::Rgba(bytes) | Pixels::Png(bytes) => bytes,
         };
+        let content = self.content(bytes);
         let name = match masks.is_empty() {
-            true => hash(bytes),
-            false => hash(format!("{}{masks:?}", hash(bytes)).as_bytes()),
+            true => content,
+            false => hash(format!("{content}{masks:?}").as_bytes()),
         };
         let file = format!("pictures/{name}.png");
         if !self.stored.contains(&name) {
