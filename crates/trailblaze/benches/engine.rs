@@ -191,6 +191,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let clock = Arc::new(Clock { sink: lane, last: Mutex::new(Instant::now()), times: Mutex::default() });
     let session = Session::open(Parts {
         registry: Registry::build(1, &tools::batches(), &scope(driver.describe())),
+        shelf: None,
         driver,
         events: Arc::clone(&clock) as _,
         secrets: Arc::default(),
@@ -404,7 +405,7 @@ fn ten_thousand_tools() {
         let schema = Schema::new(schema.json().clone());
         let mut tool = Tool::new(&name, "Says it.", schema, contributor.clone(), Body::Expansion(Arc::new([])));
         // Every other one is for another platform.
-        tool.supported_platforms = vec![if number % 2 == 0 { Platform::Android } else { Platform::Ios }];
+        tool.supported_platforms = vec![if number.is_multiple_of(2) { Platform::Android } else { Platform::Ios }];
         tool
     };
     let batch =
