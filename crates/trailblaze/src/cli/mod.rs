@@ -151,6 +151,13 @@ impl Refusal {
 }
 
 pub fn main() -> ExitCode {
+    // Scripts ask for the version before anything else, and need no parser for it.
+    if let [_, flag] = std::env::args().collect::<Vec<_>>().as_slice()
+        && matches!(flag.as_str(), "--version" | "-V")
+    {
+        print::data(concat!("trailblaze ", env!("CARGO_PKG_VERSION")));
+        return ExitCode::from(Exit::Passed.code());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
