@@ -171,7 +171,7 @@ fn ctrl_c_ends_a_shell() {
 
 #[test]
 fn a_killed_run_still_opens_as_a_report() {
-    let rounds: usize = if std::env::var_os("SOAK").is_some() { 100 } else { 8 };
+    let rounds: usize = if std::env::var_os("SOAK").is_some() { 200 } else { 8 };
     let project = Project::wallet();
     let flags = ["run", "--record", "--pictures", "action", "-d", "android/sim-1,ios/sim-1", "--sim", "latency=1ms"];
     // How many lines a whole run writes decides when to kill the others.
