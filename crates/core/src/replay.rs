@@ -119,7 +119,8 @@ impl Runner<'_> {
     async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
         let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
-            let memory = self.attempt.memory().clone();
+            // Only a try that may follow needs to know what was remembered before this one.
+            let memory = (number < tries).then(|| self.attempt.memory().clone());
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
             let broken = match self.step(&id, index, step).await {
                 Ok(()) => return Ok(()),
@@ -128,7 +129,9 @@ impl Runner<'_> {
             if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
                 return Err(broken);
             }
-            self.attempt.memory().restore(memory);
+            if let Some(memory) = memory {
+                self.attempt.memory().restore(memory);
+            }
             let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
             self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
         }

@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
             Event::MappingStart(anchor, tag) => {
                 let span = place::without_properties(self.text, span, n_properties(anchor, tag.is_some()));
                 let mut entries: Vec<(Node, Node)> = Vec::new();
-                let mut lines: HashMap<String, usize> = HashMap::new();
+                let mut names = Names::default();
                 let end = loop {
                     let (event, key_span) = match self.next()? {
                         (Event::MappingEnd, end) => break end,
@@ -148,7 +148,7 @@ impl<'t> Reader<'t> {
                     let Some(name) = key.raw() else {
                         return Err(Broken::new(key.span, format!("a key must be a single word, not {}", key.noun())));
                     };
-                    if let Some(line) = lines.insert(name.to_string(), key.span.line) {
+                    if let Some(line) = names.line_of(name, key.span.line, &entries) {
                         return Err(Broken::new(key.span, format!("the key `{name}` stands here a second time"))
                             .hint(format!("the first one is in line {line}; remove one of them")));
                     }
@@ -251,9 +251,44 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// The keys of a mapping so far. Few are looked through; only many are worth a table.
+#[derive(Default)]
+struct Names {
+    lines: HashMap<String, usize>,
+}
+
+impl Names {
+    const FEW: usize = 16;
+
+    /// The line where the key stands already; else it is noted.
+    fn line_of(&mut self, name: &str, line: usize, entries: &[(Node, Node)]) -> Option<usize> {
+        if entries.len() < Names::FEW {
+            return entries.iter().find(|(key, _)| key.raw() == Some(name)).map(|(key, _)| key.span.line);
+        }
+        if self.lines.is_empty() {
+            let noted = |(key, _): &(Node, Node)| (key.raw().unwrap_or_default().to_string(), key.span.line);
+            self.lines = entries.iter().map(noted).collect();
+        }
+        self.lines.insert(name.to_string(), line)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_found_again_among_few_and_among_many() {
+        for n_keys in [1, 15, 16, 17, 100] {
+            let keys: String = (0..n_keys).map(|number| format!("k{number}: 1\n")).collect();
+            assert!(check(&keys).is_ok(), "{n_keys}");
+            for again in [0, n_keys - 1] {
+                let place = format!("a.yaml:{}:1: the key `k{again}` stands here a second time", n_keys + 1);
+                let hint = format!("(the first one is in line {}; remove one of them)", again + 1);
+                assert_eq!(refused(&format!("{keys}k{again}: 2\n")), format!("{place} {hint}"));
+            }
+        }
+    }
 
     fn check(text: &str) -> Result<Option<Node>, Vec<String>> {
         let source = Source::new("a.yaml", text);
