@@ -23,7 +23,7 @@ pub struct Cx {
     pub session: Arc<Session>,
     pub attempt: Arc<Attempt>,
     pub cancel: CancellationToken,
-    step: StepId,
+    step: Arc<StepId>,
     /// The call that this context belongs to; none at the top.
     pub(crate) frame: Option<Arc<Frame>>,
 }
@@ -61,7 +61,7 @@ impl Attempt {
 impl Cx {
     /// The context of a step's own calls.
     pub fn for_step(session: &Arc<Session>, attempt: &Arc<Attempt>, step: StepId, cancel: CancellationToken) -> Cx {
-        Cx { session: Arc::clone(session), attempt: Arc::clone(attempt), cancel, step, frame: None }
+        Cx { session: Arc::clone(session), attempt: Arc::clone(attempt), cancel, step: Arc::new(step), frame: None }
     }
 
     pub(crate) fn beneath(&self, frame: Frame) -> Cx {
@@ -71,7 +71,7 @@ impl Cx {
     pub fn parent(&self) -> Parent {
         match &self.frame {
             Some(frame) => Parent::Call(frame.call.clone()),
-            None => Parent::Step(self.step.clone()),
+            None => Parent::Step(StepId::clone(&self.step)),
         }
     }
 

@@ -97,9 +97,12 @@ struct Prepared {
 }
 
 fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
-    let place = call.place();
     let Some(tool) = registry.get(&call.tool) else {
-        let fault = Fault::UnknownTool { name: call.tool.clone(), place, hint_text: registry.suggestion(&call.tool) };
+        let fault = Fault::UnknownTool {
+            name: call.tool.clone(),
+            place: call.place(),
+            hint_text: registry.suggestion(&call.tool),
+        };
         return Prepared { authored: call.args.loose(), verdict: Err(fault.into()) };
     };
     let authored = match call.args.typed(tool) {
@@ -123,7 +126,7 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
         // What a secret looks like is nobody's business here.
         let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
         tool.schema.check_around(&resolved.args, stands_for_secret).map_err(|misfit| {
-            Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: place.clone() })
+            Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: call.place() })
         })?;
         Ok(Args(resolved.args))
     });

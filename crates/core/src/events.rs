@@ -11,6 +11,11 @@ use crate::screen::Picture;
 pub trait EventSink: Send + Sync {
     fn emit(&self, event: Event);
 
+    /// The same for an event that is still needed.
+    fn tell(&self, event: &Event) {
+        self.emit(event.clone());
+    }
+
     /// Stores a picture, then tells of it as an event.
     fn picture(&self, shot: Shot);
 

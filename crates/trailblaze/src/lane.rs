@@ -31,14 +31,13 @@ impl LaneSink {
 impl EventSink for LaneSink {
     fn emit(&self, event: Event) {
         self.progress.event(&self.device, &event);
+        self.events.tell(&event);
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        match &event {
+        match event {
             Event::AttemptStarted { .. } => journal.clear(),
-            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event.clone()),
+            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event),
             _ => {}
         }
-        drop(journal);
-        self.events.emit(event);
     }
 
     fn picture(&self, shot: Shot) {

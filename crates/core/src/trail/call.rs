@@ -11,7 +11,7 @@ use crate::yaml::{Decode, Kind, Node, Problems, Source, Spanned};
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     pub tool: Spanned<String>,
-    pub args: Node,
+    pub args: Arc<Node>,
     pub source: Arc<Source>,
 }
 
@@ -49,7 +49,7 @@ impl Decode for ToolCall {
                 return None;
             }
         };
-        Some(ToolCall { tool, args, source: Arc::clone(problems.source()) })
+        Some(ToolCall { tool, args: Arc::new(args), source: Arc::clone(problems.source()) })
     }
 
     fn schema() -> Value {

@@ -186,7 +186,7 @@ impl Decode for Trailhead {
             let span = node.span;
             let call = ToolCall {
                 tool: Spanned { value: tool.to_string(), span },
-                args: Node { span, kind: Kind::Map(Vec::new()) },
+                args: Node { span, kind: Kind::Map(Vec::new()) }.into(),
                 source: std::sync::Arc::clone(problems.source()),
             };
             return Some(Trailhead(Step {

@@ -82,6 +82,10 @@ pub fn new_id(now: SystemTime) -> RunId {
 
 impl EventSink for RunFolder {
     fn emit(&self, event: Event) {
+        self.writer.event(&event);
+    }
+
+    fn tell(&self, event: &Event) {
         self.writer.event(event);
     }
 

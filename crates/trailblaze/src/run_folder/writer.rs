@@ -8,12 +8,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use trailblaze_protocol::event::{Event, Line};
+use trailblaze_protocol::event::Event;
 
 /// How long lines are collected.
 const GATHER: Duration = Duration::from_millis(1);
 /// How many bytes may wait; whoever has more waits for the disk.
 const WAITING: usize = 4 << 20;
+/// Room for a usual line.
+const USUAL: usize = 512;
 
 pub struct Writer {
     shared: Arc<Shared>,
@@ -57,9 +59,10 @@ impl Writer {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    pub fn event(&self, event: Event) {
-        let line = Line { at: self.micros(), event };
-        if let Ok(mut text) = serde_json::to_vec(&line) {
+    pub fn event(&self, event: &Event) {
+        let line = LineOf { at: self.micros(), event };
+        let mut text = Vec::with_capacity(USUAL);
+        if serde_json::to_writer(&mut text, &line).is_ok() {
             text.push(b'\n');
             self.shared.add(text.len(), |waiting| waiting.lines.extend_from_slice(&text));
         }
@@ -85,6 +88,13 @@ impl Writer {
         }
         self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
     }
+}
+
+/// A [`trailblaze_protocol::event::Line`] of an event that is somebody else's.
+#[derive(serde::Serialize)]
+struct LineOf<'e> {
+    at: u64,
+    event: &'e Event,
 }
 
 impl Shared {
@@ -168,7 +178,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use trailblaze_protocol::event::Level;
+    use trailblaze_protocol::event::{Level, Line};
 
     use super::*;
 
@@ -183,7 +193,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     (0..400).for_each(|_| {
-                        writer.event(Event::Noted { about: None, level: Level::Info, text: text.clone() })
+                        writer.event(&Event::Noted { about: None, level: Level::Info, text: text.clone() })
                     })
                 });
             }
