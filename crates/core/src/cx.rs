@@ -38,7 +38,7 @@ pub struct Attempt {
 pub(crate) struct Frame {
     pub call: CallId,
     pub tool: String,
-    pub args: Map<String, Value>,
+    pub args: Arc<Map<String, Value>>,
     pub origin: Origin,
     pub is_delegating: bool,
     pub depth: usize,

@@ -91,7 +91,7 @@ pub fn dispatch(cx: &Cx, call: Call) -> BoxFuture<'_, Result<Outcome, Fault>> {
 /// A call whose arguments were looked at.
 struct Prepared {
     /// Typed, with templates as they were written.
-    authored: Map<String, Value>,
+    authored: Arc<Map<String, Value>>,
     /// The private copy to run with, or why there is none.
     verdict: Result<Args, Stop>,
 }
@@ -103,11 +103,11 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
             place: call.place(),
             hint_text: registry.suggestion(&call.tool),
         };
-        return Prepared { authored: call.args.loose(), verdict: Err(fault.into()) };
+        return Prepared { authored: Arc::new(call.args.loose()), verdict: Err(fault.into()) };
     };
     let authored = match call.args.typed(tool) {
         Ok(authored) => authored,
-        Err(fault) => return Prepared { authored: call.args.loose(), verdict: Err(fault.into()) },
+        Err(fault) => return Prepared { authored: call.args.loose().into(), verdict: Err(fault.into()) },
     };
     let verdict = refuse(cx, call, tool, &authored).and_then(|()| {
         let resolved = cx.attempt.memory().resolve(&authored, tool.schema.json(), &cx.session.secrets);
@@ -130,7 +130,7 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
         })?;
         Ok(Args(resolved.args))
     });
-    Prepared { authored, verdict }
+    Prepared { authored: Arc::new(authored), verdict }
 }
 
 /// Calls that must not happen where they are made. The tool that asked for them has failed.
@@ -147,7 +147,7 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
     }
     let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
-    if is_part_of_parent && cx.frames().any(|frame| frame.tool == call.tool && frame.args == *authored) {
+    if is_part_of_parent && cx.frames().any(|frame| frame.tool == call.tool && *frame.args == *authored) {
         let mut chain: Vec<&str> = cx.frames().map(|frame| frame.tool.as_str()).collect();
         chain.reverse();
         let start = chain.iter().position(|name| *name == call.tool).unwrap_or_default();
@@ -221,7 +221,7 @@ impl Opened {
         let beneath = cx.beneath(Frame {
             call: id.clone(),
             tool: call.tool.clone(),
-            args: prepared.authored.clone(),
+            args: Arc::clone(&prepared.authored),
             origin: call.origin,
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
@@ -236,7 +236,7 @@ impl Opened {
             session: cx.session.id.clone(),
             attempt: cx.attempt.id.clone(),
             tool: call.tool.clone(),
-            args: prepared.authored.clone(),
+            args: Map::clone(&prepared.authored),
             origin: call.origin,
             kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
             is_recordable: tool.is_some_and(|tool| tool.is_recordable),
@@ -291,7 +291,7 @@ async fn carry_out(
     cx: &Cx,
     registry: &Registry,
     tool: &Tool,
-    authored: Map<String, Value>,
+    authored: Arc<Map<String, Value>>,
     args: Args,
 ) -> Result<Outcome, Stop> {
     let deadline = cx.frame.as_ref().map(|frame| frame.deadline.clone());
@@ -335,7 +335,7 @@ async fn run(
     cx: &Cx,
     registry: &Registry,
     tool: &Tool,
-    authored: Map<String, Value>,
+    authored: Arc<Map<String, Value>>,
     args: Args,
 ) -> Result<Outcome, Stop> {
     match &tool.body {
@@ -346,7 +346,7 @@ async fn run(
             cx.session.secrets.redact_value(&mut args);
             Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
         }
-        Body::Expansion(calls) => expand(cx, registry, tool, calls, authored).await,
+        Body::Expansion(calls) => expand(cx, registry, tool, calls, Map::clone(&authored)).await,
     }
 }
 
