@@ -237,13 +237,17 @@ impl<'t> Reader<'t> {
         let mark = error.marker();
         let start = self.byte(mark.index());
         let span = Span { start, end: start, line: mark.line(), column: mark.col() + 1 };
-        let line = self.text.lines().nth(span.line.saturating_sub(1)).unwrap_or_default();
-        let indent = &line[..line.len() - line.trim_start().len()];
-        match indent.find('\t') {
-            Some(column) => {
-                let lines = self.text.split_inclusive('\n').take(span.line.saturating_sub(1));
+        // The parser may stop a line before the tab that it stumbles over.
+        let tab = [span.line, span.line + 1].into_iter().find_map(|line| {
+            let text = self.text.lines().nth(line.saturating_sub(1))?;
+            let indent = &text[..text.len() - text.trim_start().len()];
+            indent.find('\t').map(|column| (line, column))
+        });
+        match tab {
+            Some((line, column)) => {
+                let lines = self.text.split_inclusive('\n').take(line.saturating_sub(1));
                 let start = lines.map(str::len).sum::<usize>() + column;
-                let span = Span { start, end: start + 1, line: span.line, column: column + 1 };
+                let span = Span { start, end: start + 1, line, column: column + 1 };
                 Broken::new(span, "a tab indents this line").hint("YAML is indented with spaces")
             }
             None => Broken::new(span, format!("this is not YAML: {}", error.info())),
@@ -341,6 +345,8 @@ mod tests {
         let mut problems = Problems::new(&source);
         assert_eq!(read(&source, &mut problems), None);
         assert_eq!(problems.into_vec()[0].span, Span { start: 4, end: 5, line: 2, column: 1 });
+        let tab_below = "a.yaml:2:1: a tab indents this line (YAML is indented with spaces)";
+        assert_eq!(refused("- step: Pay\n\ttools: []\n"), tab_below);
         assert_eq!(refused("a:\n\tb: 1\n"), "a.yaml:2:1: a tab indents this line (YAML is indented with spaces)");
         assert_eq!(
             refused("a: 1\nb: 2\na: 3\n"),
