@@ -12,7 +12,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-protocol", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol"]),
-    ("trailblaze", &["trailblaze-drivers", "trailblaze-core", "trailblaze-protocol"]),
+    ("trailblaze-supervise", &[]),
+    ("trailblaze", &["trailblaze-drivers", "trailblaze-supervise", "trailblaze-core", "trailblaze-protocol"]),
 ];
 
 #[test]

@@ -151,6 +151,10 @@ impl Refusal {
 }
 
 pub fn main() -> ExitCode {
+    // Before anything else: the program starts itself again for each child process, to watch over it.
+    if let Some(code) = trailblaze_supervise::guardian_main() {
+        return code;
+    }
     // Scripts ask for the version before anything else, and need no parser for it.
     if let [_, flag] = std::env::args().collect::<Vec<_>>().as_slice()
         && matches!(flag.as_str(), "--version" | "-V")

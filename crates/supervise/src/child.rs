@@ -1,0 +1,133 @@
+//! A handle on a child: what became of it, and how to end it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, watch};
+
+use crate::folders;
+use crate::launch::Grace;
+
+/// A child and everything that it started. When the last handle is dropped, it is ended as by [`Child::stop`].
+#[derive(Clone, Debug)]
+pub struct Child {
+    pub(crate) pid: u32,
+    pub(crate) grace: Grace,
+    pub(crate) orders: mpsc::UnboundedSender<Order>,
+    pub(crate) fate: watch::Receiver<Fate>,
+}
+
+/// What handles ask of the task that tends the child.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Stop(Grace),
+    Folder(PathBuf),
+}
+
+/// What is known of the child's end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fate {
+    pub ended: Option<Ended>,
+    pub stopped: Option<Stopped>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    Code(i32),
+    Signal(i32),
+    /// Nobody saw it: its guardian was killed.
+    Unknown,
+}
+
+/// The child and everything beneath it are gone, but for what is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    pub ended: Ended,
+    /// Processes that could not be ended.
+    pub leaked: usize,
+}
+
+impl Child {
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// How the child itself ended, if it has.
+    pub fn exited(&self) -> Option<Ended> {
+        self.fate.borrow().ended
+    }
+
+    /// Waits until the child itself has ended. What it left behind is being ended then.
+    pub async fn ended(&self) -> Ended {
+        let mut fate = self.fate.clone();
+        match fate.wait_for(|fate| fate.ended.is_some()).await {
+            Ok(fate) => fate.ended.unwrap_or(Ended::Unknown),
+            Err(_) => Ended::Unknown,
+        }
+    }
+
+    /// Ends the child and all that it started: time to see its stdin close, then SIGTERM, then SIGKILL. Waits until all
+    /// are gone. Any number of callers may ask, at any time; the earliest end that was asked for holds.
+    pub async fn stop(&self) -> Stopped {
+        self.stop_within(self.grace).await
+    }
+
+    /// Ends the child and all that it started with SIGKILL.
+    pub async fn kill(&self) -> Stopped {
+        self.stop_within(Grace::NONE).await
+    }
+
+    async fn stop_within(&self, grace: Grace) -> Stopped {
+        // A closed channel means that it is over already.
+        let _ = self.orders.send(Order::Stop(grace));
+        let mut fate = self.fate.clone();
+        match fate.wait_for(|fate| fate.stopped.is_some()).await {
+            Ok(fate) => fate.stopped,
+            // The runtime is going down. The guardian has seen our end close and needs nobody.
+            Err(_) => None,
+        }
+        .unwrap_or_else(|| Stopped { ended: self.exited().unwrap_or(Ended::Unknown), leaked: 0 })
+    }
+
+    /// Gives a folder to the child: removed when the child is gone. The path must be absolute.
+    pub fn own_folder(&self, path: &Path) {
+        if self.orders.send(Order::Folder(path.to_path_buf())).is_err() {
+            folders::remove(path);
+        }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Code(code) => write!(f, "exited with code {code}"),
+            Ended::Signal(number) => match signal_name(*number) {
+                Some(name) => write!(f, "was killed by signal {number} ({name})"),
+                None => write!(f, "was killed by signal {number}"),
+            },
+            Ended::Unknown => write!(f, "ended, nobody saw how"),
+        }
+    }
+}
+
+/// Those with the same number on every Unix.
+fn signal_name(number: i32) -> Option<&'static str> {
+    Some(match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}

@@ -1,0 +1,55 @@
+//! Removing the folders that belonged to a child. Only what was registered, and only what cannot be meant by accident.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// A process that could not be ended, or one that is just ending, may write into a folder while it is being removed.
+const TRIES: usize = 5;
+
+/// How long removing all folders of a child may take.
+pub(crate) const TO_REMOVE: Duration = Duration::from_secs(20);
+
+/// Removes folders off the path of everything else. A disk that does not answer keeps nobody.
+pub(crate) async fn remove_all(paths: Vec<PathBuf>) {
+    if paths.is_empty() {
+        return;
+    }
+    let removal = tokio::task::spawn_blocking(move || paths.iter().for_each(|path| remove(path)));
+    let _ = tokio::time::timeout(TO_REMOVE, removal).await;
+}
+
+/// Removes a folder and what is in it. A link is removed and not followed. What cannot be removed stays.
+pub(crate) fn remove(path: &Path) {
+    if !may_remove(path) {
+        return;
+    }
+    for n in 1..=TRIES {
+        match std::fs::remove_dir_all(path) {
+            Ok(()) => return,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return,
+            Err(_) => thread::sleep(Duration::from_millis(20 * n as u64)),
+        }
+    }
+}
+
+/// Absolute, without a way back up, and not at the top of the disk.
+fn may_remove(path: &Path) -> bool {
+    let names = path.components().filter(|component| matches!(component, Component::Normal(_))).count();
+    path.is_absolute() && names >= 2 && !path.components().any(|component| component == Component::ParentDir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_absolute_paths_below_the_top_are_removed() {
+        for (path, expected) in
+            [("/", false), ("/tmp", false), ("/a/b/..", false), ("a/b", false), ("", false), ("/a/b", true)]
+        {
+            assert_eq!(may_remove(Path::new(path)), expected, "{path}");
+        }
+    }
+}

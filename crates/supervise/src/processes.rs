@@ -1,0 +1,102 @@
+//! Which processes there are, and signals to them. Linux tells through `/proc`; elsewhere only groups can be reached.
+
+use std::collections::BTreeSet;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// A process that has not been reaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub pid: i32,
+    pub parent: i32,
+    pub group: i32,
+    pub session: i32,
+    /// Its first thread is over; others may still run, so it can be signalled like any other.
+    pub is_zombie: bool,
+}
+
+#[cfg(target_os = "linux")]
+fn all() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let numbers = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    // A process may end while we look; then its file cannot be read.
+    let lines = numbers.filter_map(|pid| std::fs::read(format!("/proc/{pid}/stat")).ok());
+    lines.filter_map(|line| parse(&String::from_utf8_lossy(&line))).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn all() -> Vec<Process> {
+    Vec::new()
+}
+
+/// A line of `/proc/<pid>/stat`. The name in it may hold anything, brackets and blanks included.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+fn parse(line: &str) -> Option<Process> {
+    let pid = line.split(' ').next()?.parse().ok()?;
+    let mut fields = line.rsplit_once(')')?.1.split_whitespace();
+    let is_zombie = matches!(fields.next()?, "Z" | "X" | "x");
+    let mut number = || fields.next()?.parse::<i32>().ok();
+    Some(Process { pid, parent: number()?, group: number()?, session: number()?, is_zombie })
+}
+
+/// Everything beneath a process, as far as one look shows: whoever is just being handed to another parent may be missed.
+pub(crate) fn beneath(ancestor: Pid) -> Vec<Process> {
+    let all = all();
+    let mut known = BTreeSet::from([ancestor.as_raw_pid()]);
+    let mut found = Vec::new();
+    loop {
+        let before = found.len();
+        for process in &all {
+            if known.contains(&process.parent) && known.insert(process.pid) {
+                found.push(*process);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Everything in the session of a process but itself.
+pub(crate) fn in_session_of(leader: Pid) -> Vec<Process> {
+    let leader = leader.as_raw_pid();
+    all().into_iter().filter(|process| process.session == leader && process.pid != leader).collect()
+}
+
+/// How many of them still run.
+pub(crate) fn count_living(processes: &[Process]) -> usize {
+    processes.iter().filter(|process| !process.is_zombie).count()
+}
+
+/// Signals processes by their groups: a process that forks meanwhile cannot slip out of its group's signal. The group of
+/// `spared`, which is the guardian, is signalled one by one.
+pub(crate) fn signal(processes: &[Process], spared: Pid, signal: Signal) {
+    let spared = spared.as_raw_pid();
+    let groups: BTreeSet<i32> = processes.iter().map(|process| process.group).collect();
+    // A signal to the group 1 is a signal to everybody.
+    for group in groups.into_iter().filter(|group| *group > 1 && *group != spared).filter_map(Pid::from_raw) {
+        let _ = kill_process_group(group, signal);
+    }
+    let alone = processes.iter().filter(|process| process.group == spared && process.pid != spared);
+    for pid in alone.filter_map(|process| Pid::from_raw(process.pid)) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_does_not_confuse() {
+        let process = parse("42 (a) S (b)) S 7 42 40 0 -1 4194560").expect("a process");
+        assert_eq!(process, Process { pid: 42, parent: 7, group: 42, session: 40, is_zombie: false });
+    }
+
+    #[test]
+    fn what_waits_to_be_reaped_is_not_counted_as_living() {
+        let zombie = parse("42 (sh) Z 7 42 40 0 -1 4194560").expect("a process");
+        assert_eq!(count_living(&[zombie]), 0);
+    }
+}

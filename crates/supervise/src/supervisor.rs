@@ -1,0 +1,185 @@
+//! Starting children, each with its guardian, and counting what could not be ended.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use crate::child::{Child, Fate};
+use crate::folders;
+use crate::launch::{GuardianFault, Launch, Running, StartError};
+use crate::tend::{self, Tended};
+use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
+
+/// How long a guardian may take to start the program.
+const TO_START: Duration = Duration::from_secs(30);
+/// The highest number that a child's file may have.
+const HIGHEST: i32 = 63;
+
+/// Starts children. Cheap to clone; clones count together.
+#[derive(Clone, Debug)]
+pub struct Supervisor {
+    guardian: PathBuf,
+    leaked: Arc<AtomicUsize>,
+}
+
+impl Supervisor {
+    /// Guardians are this very program: its `main` calls [`crate::guardian_main`] before anything else.
+    pub fn new() -> Supervisor {
+        // The link leads to the running program even if its file was replaced since.
+        #[cfg(target_os = "linux")]
+        let guardian = PathBuf::from("/proc/self/exe");
+        #[cfg(not(target_os = "linux"))]
+        let guardian = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("trailblaze"));
+        Supervisor::with_guardian(guardian)
+    }
+
+    /// Guardians are another program that calls [`crate::guardian_main`].
+    pub fn with_guardian(program: impl Into<PathBuf>) -> Supervisor {
+        Supervisor { guardian: program.into(), leaked: Arc::default() }
+    }
+
+    /// How many processes could not be ended, of all children together.
+    pub fn leaked(&self) -> usize {
+        self.leaked.load(Ordering::Relaxed)
+    }
+
+    /// Starts a program. If the wait is given up, the program ends as if it had been stopped.
+    pub async fn start(&self, launch: Launch) -> Result<Running, StartError> {
+        let folders = launch.folders.clone();
+        let result = self.try_start(launch).await;
+        if result.is_err() {
+            folders::remove_all(folders).await;
+        }
+        result
+    }
+
+    async fn try_start(&self, launch: Launch) -> Result<Running, StartError> {
+        let program = launch.program.to_string_lossy().into_owned();
+        let dir = std::path::absolute(&launch.dir).unwrap_or_else(|_| launch.dir.clone());
+        if !dir.is_dir() {
+            return Err(StartError::NoFolder { program, dir: launch.dir });
+        }
+        check(&launch).map_err(|source| StartError::Other { program: program.clone(), source })?;
+        let grace = launch.grace.bounded();
+        let name = program.clone();
+        let at_fault = move |fault: GuardianFault| StartError::Guardian { program: name, fault };
+
+        let (mut guarded, stdio) = match self.spawn(&launch, &program) {
+            Ok(started) => started,
+            Err(error) => return Err(at_fault(error.into())),
+        };
+        let request = Request::Start(Start {
+            program: launch.program.clone(),
+            args: launch.args,
+            dir: dir.clone().into_os_string(),
+            set_env: launch.set_env,
+            drop_env: launch.drop_env,
+            folders: launch.folders.iter().map(|folder| folder.clone().into_os_string()).collect(),
+            numbers: launch.fds.iter().map(|(number, _)| *number).collect(),
+            grace,
+        });
+        // Ours must close, or the other side would never see the end of a stream.
+        drop(launch.fds);
+        let answer = timeout(TO_START, async {
+            guarded.mouth.as_mut()?.say(&request).await.ok()?;
+            guarded.ear.hear().await
+        });
+        match answer.await {
+            Ok(Some(Report::Started { pid })) => {
+                let (orders, heard) = mpsc::unbounded_channel();
+                let (told, fate) = watch::channel(Fate::default());
+                let child = Child { pid, grace, orders, fate };
+                guarded.folders = launch.folders;
+                tokio::spawn(tend::tend(guarded, grace, heard, told));
+                let (stdin, stdout, stderr) = stdio;
+                Ok(Running { stdin, stdout, stderr, child })
+            }
+            Ok(Some(Report::Failed { code, text })) => {
+                let source = code.map_or_else(|| io::Error::other(text), io::Error::from_raw_os_error);
+                guarded.part().await;
+                Err(explain(program, &dir, source))
+            }
+            Ok(_) => {
+                guarded.give_up().await;
+                Err(at_fault(GuardianFault::Ended))
+            }
+            Err(_) => {
+                guarded.give_up().await;
+                Err(at_fault(GuardianFault::Silent(TO_START)))
+            }
+        }
+    }
+
+    /// Starts the guardian and passes it the child's ends of the streams.
+    fn spawn(&self, launch: &Launch, shown: &str) -> io::Result<(Tended, Stdio3)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (stdin, to_child) = io::pipe()?;
+        let (from_child, stdout) = io::pipe()?;
+        let (from_child_too, stderr) = io::pipe()?;
+        let mut files = vec![stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+        files.extend(launch.fds.iter().map(|(_, file)| file.as_fd()));
+        wire::send_files(&ours, &files)?;
+
+        let to_child = std::process::ChildStdin::from(OwnedFd::from(to_child));
+        let from_child = std::process::ChildStdout::from(OwnedFd::from(from_child));
+        let from_child_too = std::process::ChildStderr::from(OwnedFd::from(from_child_too));
+        let stdio = (
+            ChildStdin::from_std(to_child)?,
+            ChildStdout::from_std(from_child)?,
+            ChildStderr::from_std(from_child_too)?,
+        );
+        let (ear, mouth) = wire::talk(ours)?;
+        let mut command = Command::new(&self.guardian);
+        // The rest of the line is for people who look at a list of processes.
+        command.arg0("trailblaze").arg(GUARDIAN).arg(shown);
+        command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
+        let guardian = command.spawn()?;
+        let leaked = Arc::clone(&self.leaked);
+        Ok((Tended { guardian, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
+    }
+}
+
+type Stdio3 = (ChildStdin, ChildStdout, ChildStderr);
+
+impl Default for Supervisor {
+    fn default() -> Supervisor {
+        Supervisor::new()
+    }
+}
+
+/// What would only fail strangely in the guardian.
+fn check(launch: &Launch) -> io::Result<()> {
+    let refuse = |text: String| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    if launch.fds.len() + 3 > MOST_FILES {
+        return refuse(format!("at most {} files can be passed to it", MOST_FILES - 3));
+    }
+    for (index, (number, _)) in launch.fds.iter().enumerate() {
+        if !(3..=HIGHEST).contains(number) || launch.fds[..index].iter().any(|(other, _)| other == number) {
+            return refuse(format!("a file cannot be passed to it as number {number}"));
+        }
+    }
+    match launch.folders.iter().find(|folder| !folder.is_absolute()) {
+        Some(folder) => refuse(format!("its folder `{}` is not an absolute path", folder.display())),
+        None => Ok(()),
+    }
+}
+
+fn explain(program: String, dir: &Path, source: io::Error) -> StartError {
+    match source.kind() {
+        io::ErrorKind::NotFound if program.contains('/') && dir.join(&program).exists() => {
+            StartError::NoInterpreter { program }
+        }
+        io::ErrorKind::NotFound => StartError::NotFound { program },
+        io::ErrorKind::PermissionDenied => StartError::NotPermitted { program },
+        _ => StartError::Other { program, source },
+    }
+}

@@ -1,0 +1,151 @@
+//! Our side of a guardian: a task that passes on what handles ask for, keeps what the guardian reports, and does what it
+//! can itself when the guardian was killed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tokio::process::Child as Process;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::child::{Ended, Fate, Order, Stopped};
+use crate::folders::{self, TO_REMOVE};
+use crate::guardian::AFTER_KILL;
+use crate::launch::Grace;
+use crate::processes;
+use crate::wire::{Ear, Mouth, Report, Request};
+
+/// What a guardian may need beyond the times it was given.
+const SLACK: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(20);
+
+/// A guardian, seen from our side.
+pub(crate) struct Tended {
+    pub guardian: Process,
+    pub ear: Ear,
+    pub mouth: Option<Mouth>,
+    pub folders: Vec<PathBuf>,
+    pub leaked: Arc<AtomicUsize>,
+}
+
+/// Runs until the guardian is gone, and with it everything beneath.
+pub(crate) async fn tend(
+    mut tended: Tended,
+    grace: Grace,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    fate: watch::Sender<Fate>,
+) {
+    let n_at_start = tended.folders.len();
+    let leaked = match tended.follow(grace, &mut orders, &fate).await {
+        Some(Done { leaked, n_folders }) => {
+            tended.folders.drain(..(n_at_start + n_folders).min(tended.folders.len()));
+            tended.part().await;
+            leaked
+        }
+        None => tended.give_up().await,
+    };
+    tended.leaked.fetch_add(leaked, Ordering::Relaxed);
+    // Whoever gives a folder from here on removes it himself.
+    orders.close();
+    while let Ok(order) = orders.try_recv() {
+        if let Order::Folder(path) = order {
+            tended.folders.push(path);
+        }
+    }
+    folders::remove_all(std::mem::take(&mut tended.folders)).await;
+    fate.send_modify(|fate| {
+        let ended = *fate.ended.get_or_insert(Ended::Unknown);
+        fate.stopped = Some(Stopped { ended, leaked });
+    });
+}
+
+/// The guardian's last word.
+struct Done {
+    leaked: usize,
+    n_folders: usize,
+}
+
+impl Tended {
+    /// Passes on and takes in; nothing is returned when the guardian was killed or does not end.
+    async fn follow(
+        &mut self,
+        grace: Grace,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+        fate: &watch::Sender<Fate>,
+    ) -> Option<Done> {
+        let mut until: Option<Instant> = None;
+        let sooner = |until: Option<Instant>, time: Duration| {
+            let at = Instant::now() + time + AFTER_KILL + TO_REMOVE + SLACK;
+            Some(until.map_or(at, |until| until.min(at)))
+        };
+        loop {
+            tokio::select! {
+                order = orders.recv(), if self.mouth.is_some() => match order {
+                    Some(Order::Stop(grace)) => {
+                        until = sooner(until, grace.after_stdin + grace.after_term);
+                        self.say(&Request::Stop(grace)).await;
+                    }
+                    Some(Order::Folder(path)) => {
+                        self.say(&Request::folder(&path)).await;
+                        self.folders.push(path);
+                    }
+                    // Nobody holds the child any more. The guardian hears our end close.
+                    None => {
+                        until = sooner(until, grace.after_stdin + grace.after_term);
+                        self.mouth = None;
+                    }
+                },
+                report = self.ear.hear() => match report {
+                    Some(Report::Exited(ended)) => {
+                        until = sooner(until, grace.after_term);
+                        fate.send_modify(|fate| fate.ended = Some(ended));
+                    }
+                    Some(Report::Done { leaked, folders }) => return Some(Done { leaked, n_folders: folders }),
+                    Some(Report::Started { .. } | Report::Failed { .. }) => {}
+                    None => return None,
+                },
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => return None,
+            }
+        }
+    }
+
+    /// An error means that the guardian is gone, which its silence tells as well.
+    async fn say(&mut self, request: &Request) {
+        if let Some(mouth) = &mut self.mouth {
+            let _ = timeout(SLACK, mouth.say(request)).await;
+        }
+    }
+
+    /// Waits for a guardian that has said its last word.
+    pub async fn part(&mut self) {
+        if timeout(SLACK, self.guardian.wait()).await.is_err() {
+            let _ = timeout(SLACK, self.guardian.kill()).await;
+        }
+    }
+
+    /// The guardian was killed, or does not answer: ends it and whatever is still in its session, and returns how many
+    /// processes are left. What left the session as well cannot be found without a guardian.
+    pub async fn give_up(&mut self) -> usize {
+        self.mouth = None;
+        let _ = self.guardian.start_kill();
+        let mut leaked = 0;
+        // As long as the guardian has not been reaped, its number means nobody else.
+        if let Some(session) = self.guardian.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+            let until = Instant::now() + AFTER_KILL;
+            loop {
+                let left = processes::in_session_of(session);
+                leaked = processes::count_living(&left);
+                if left.is_empty() || Instant::now() >= until {
+                    break;
+                }
+                processes::signal(&left, session, Signal::KILL);
+                sleep(TICK).await;
+            }
+        }
+        self.part().await;
+        leaked
+    }
+}

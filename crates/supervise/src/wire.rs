@@ -1,0 +1,138 @@
+//! What we and a guardian say to each other: one byte that carries the open files, then JSON, one message a line.
+
+use std::ffi::OsString;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use crate::child::Ended;
+use crate::launch::Grace;
+
+/// The argument that makes this program a guardian.
+pub(crate) const GUARDIAN: &str = "__guardian";
+
+/// The most files that a child can be given, its three standard streams included.
+pub(crate) const MOST_FILES: usize = 16;
+const ROOM: usize = rustix::cmsg_space!(ScmRights(MOST_FILES));
+
+/// To the guardian.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request {
+    Start(Start),
+    Stop(Grace),
+    Folder(OsString),
+}
+
+/// Paths are texts of the system here: a path need not be UTF-8.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub dir: OsString,
+    pub set_env: Vec<(OsString, OsString)>,
+    pub drop_env: Vec<OsString>,
+    pub folders: Vec<OsString>,
+    /// The numbers in the child of the files that follow the three standard streams.
+    pub numbers: Vec<i32>,
+    pub grace: Grace,
+}
+
+/// From the guardian.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Report {
+    Started {
+        pid: u32,
+    },
+    Failed {
+        code: Option<i32>,
+        text: String,
+    },
+    Exited(Ended),
+    /// The last word. `folders` is how many `Folder` requests were heard in time.
+    Done {
+        leaked: usize,
+        folders: usize,
+    },
+}
+
+/// Passes open files through a socket. They are sent before anything is said, so the socket has room.
+pub(crate) fn send_files(socket: impl AsFd, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut room = [MaybeUninit::uninit(); ROOM];
+    let mut ancillary = SendAncillaryBuffer::new(&mut room);
+    if !ancillary.push(SendAncillaryMessage::ScmRights(files)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many open files for one child"));
+    }
+    rustix::net::sendmsg(socket, &[IoSlice::new(b".")], &mut ancillary, SendFlags::empty())?;
+    Ok(())
+}
+
+pub(crate) fn receive_files(socket: impl AsFd) -> io::Result<Vec<OwnedFd>> {
+    let mut room = [MaybeUninit::uninit(); ROOM];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut room);
+    let mut byte = [0];
+    // Where a file cannot be received closed-on-exec, nothing else is being started at this time.
+    #[cfg(target_os = "linux")]
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = RecvFlags::empty();
+    rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, flags)?;
+    let mut files = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            files.extend(received);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    for file in &files {
+        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC)?;
+    }
+    Ok(files)
+}
+
+/// The end that hears.
+pub(crate) struct Ear(Lines<BufReader<OwnedReadHalf>>);
+
+/// The end that speaks. When it is dropped, the other side's ear hears the end.
+pub(crate) struct Mouth(OwnedWriteHalf);
+
+pub(crate) fn talk(socket: std::os::unix::net::UnixStream) -> io::Result<(Ear, Mouth)> {
+    socket.set_nonblocking(true)?;
+    let (ear, mouth) = UnixStream::from_std(socket)?.into_split();
+    Ok((Ear(BufReader::new(ear).lines()), Mouth(mouth)))
+}
+
+impl Ear {
+    /// The next message; nothing when the other side is gone, or no longer makes sense. Nothing is lost when the wait is
+    /// given up.
+    pub async fn hear<T: DeserializeOwned>(&mut self) -> Option<T> {
+        let line = self.0.next_line().await.ok()??;
+        serde_json::from_str(&line).ok()
+    }
+}
+
+impl Mouth {
+    /// An error means that the other side is gone, which its listener notices by itself.
+    pub async fn say<T: Serialize>(&mut self, message: &T) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.0.write_all(&line).await
+    }
+}
+
+impl Request {
+    pub fn folder(path: &Path) -> Request {
+        Request::Folder(path.as_os_str().to_os_string())
+    }
+}

@@ -1,0 +1,68 @@
+//! Finding the processes of one test: they carry a variable in their environment that nobody else has.
+
+use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
+const NAME: &str = "TRAILBLAZE_TEST_MARK";
+/// How long what nobody waits for may take to end on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Mark(String);
+
+impl Mark {
+    pub fn new() -> Mark {
+        Mark(format!("{:016x}", chance()))
+    }
+
+    pub fn variable(&self) -> (OsString, OsString) {
+        (NAME.into(), (&self.0).into())
+    }
+
+    /// Everything that bears the mark and lives, as it shows in a list of processes.
+    pub fn alive(&self) -> Vec<String> {
+        let wanted = format!("{NAME}={}\0", self.0);
+        let entries = std::fs::read_dir("/proc").expect("there is a /proc").flatten();
+        let found = entries.filter(|entry| {
+            // What has ended has no environment, and what is not ours cannot be read.
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environment.windows(wanted.len()).any(|part| part == wanted.as_bytes())
+        });
+        let read = |entry: &std::fs::DirEntry, name: &str| {
+            let text = std::fs::read(entry.path().join(name)).unwrap_or_default();
+            String::from_utf8_lossy(&text).replace('\0', " ")
+        };
+        found.map(|entry| format!("{} {}", read(&entry, "stat"), read(&entry, "cmdline"))).collect()
+    }
+
+    #[track_caller]
+    pub fn assert_none_left(&self) {
+        assert_eq!(self.alive(), Vec::<String>::new());
+    }
+
+    pub async fn wait_until_none_left(&self) {
+        let until = Instant::now() + PATIENCE;
+        while !self.alive().is_empty() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.assert_none_left();
+    }
+
+    pub fn wait_until_none_left_blocking(&self) {
+        let until = Instant::now() + PATIENCE;
+        while !self.alive().is_empty() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.assert_none_left();
+    }
+}
+
+pub fn parent(pid: u32) -> i32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process is there");
+    let fields = stat.rsplit_once(')').expect("a name in brackets").1;
+    fields.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("the number of its parent")
+}
+
+pub fn chance() -> u64 {
+    RandomState::new().hash_one(0)
+}
