@@ -118,16 +118,12 @@ def surroundings(*names):
 
 
 def files():
-    """Answers on 4 what comes in on 3, and says which files are open."""
+    """Answers on 4 what comes in on 3, and says which other files are open."""
     os.write(4, os.read(3, 100).upper())
-    print(sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1])
-
-
-def settles(folder):
-    """Lives in a folder that is not its own to remove."""
-    with open(os.path.join(folder, "settled"), "w") as file:
-        file.write("here")
-    stubborn()
+    for name in os.listdir("/proc/self/fd"):
+        path = f"/proc/self/fd/{name}"
+        if int(name) > 4 and os.path.exists(path):
+            print(name, os.readlink(path))
 
 
 globals()[sys.argv[1]](*sys.argv[2:])
