@@ -64,8 +64,16 @@ impl Cx {
         Cx { session: Arc::clone(session), attempt: Arc::clone(attempt), cancel, step: Arc::new(step), frame: None }
     }
 
-    pub(crate) fn beneath(&self, frame: Frame) -> Cx {
-        Cx { frame: Some(Arc::new(frame)), ..self.clone() }
+    /// The context of a call beneath this one, with a cancellation of its own where it has one.
+    pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, frame: Frame) -> Cx {
+        let cancel = cancel.unwrap_or_else(|| self.cancel.clone());
+        Cx {
+            session: Arc::clone(&self.session),
+            attempt: Arc::clone(&self.attempt),
+            cancel,
+            step: Arc::clone(&self.step),
+            frame: Some(Arc::new(frame)),
+        }
     }
 
     pub fn parent(&self) -> Parent {
@@ -82,6 +90,11 @@ impl Cx {
     /// The id of the call that this context belongs to.
     pub fn call_id(&self) -> Option<&CallId> {
         self.frame.as_ref().map(|frame| &frame.call)
+    }
+
+    /// How many calls there are from the top to this one.
+    pub fn depth(&self) -> usize {
+        self.frame.as_ref().map_or(0, |frame| frame.depth)
     }
 
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
@@ -122,7 +135,7 @@ impl Cx {
 /// When a call has to be over: after a silence, and in any case after a while.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
-    idle: Duration,
+    pub idle: Duration,
     until: Arc<Mutex<Instant>>,
     hard: Instant,
 }

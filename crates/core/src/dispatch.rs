@@ -10,6 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind};
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
@@ -60,6 +61,7 @@ pub fn dispatch(cx: &Cx, call: Call) -> BoxFuture<'_, Result<Outcome, Fault>> {
         if cx.cancel.is_cancelled() {
             return Err(Fault::Cancelled);
         }
+        cx.session.unless_dead()?;
         // Top-level calls queue; what happens beneath the running one must not wait behind itself.
         let _turn = match cx.frame {
             None => Some(tokio::select! {
@@ -211,6 +213,7 @@ struct Opened {
     started: Instant,
     is_closed: bool,
     _registered: Option<crate::invocations::Open>,
+    _children: Option<DropGuard>,
 }
 
 impl Opened {
@@ -218,17 +221,24 @@ impl Opened {
         let id = ids::call();
         cx.renew();
         let calls_of_root = cx.frames().last().map(|frame| Arc::clone(&frame.calls_of_root));
-        let beneath = cx.beneath(Frame {
-            call: id.clone(),
-            tool: call.tool.clone(),
-            args: Arc::clone(&prepared.authored),
-            origin: call.origin,
-            is_delegating: tool.is_some_and(|tool| tool.is_delegating),
-            depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
-            deadline: Deadline::new(limits::CALL_IDLE, limits::CALL_TOTAL),
-            above: cx.frame.clone(),
-            calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
-        });
+        // Whatever a foreign tool asked for by calling back ends with its call.
+        let source = tool.and_then(Tool::source);
+        let cancel = source.map(|_| cx.cancel.child_token());
+        let idle = source.and_then(|source| source.call_idle()).unwrap_or(limits::CALL_IDLE);
+        let beneath = cx.beneath(
+            cancel.clone(),
+            Frame {
+                call: id.clone(),
+                tool: call.tool.clone(),
+                args: Arc::clone(&prepared.authored),
+                origin: call.origin,
+                is_delegating: tool.is_some_and(|tool| tool.is_delegating),
+                depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
+                deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
+                above: cx.frame.clone(),
+                calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
+            },
+        );
         let registered = cx.session.invocations.open(&beneath);
         cx.emit(Event::Called(Box::new(Called {
             call: id.clone(),
@@ -243,7 +253,15 @@ impl Opened {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
         })));
-        Opened { cx: beneath, id, started: Instant::now(), is_closed: false, _registered: registered }
+        let children = cancel.map(CancellationToken::drop_guard);
+        Opened {
+            cx: beneath,
+            id,
+            started: Instant::now(),
+            is_closed: false,
+            _registered: registered,
+            _children: children,
+        }
     }
 
     fn close(mut self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
@@ -309,7 +327,7 @@ async fn carry_out(
             }
         },
         () = deadline.expired() => {
-            return Err(Stop::failed(format!("`{}` did not answer in time", tool.name)));
+            return Err(Stop::failed(silence(tool, &deadline)));
         }
     };
     if outcome.is_error() {
@@ -341,12 +359,26 @@ async fn run(
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, &args).await,
         Body::Foreign(source) => {
-            // Foreign code gets the template, which resolves when it calls back with it.
+            // Foreign code gets the template, which resolves when it calls back with it, unless it may have the value.
             let mut args = Value::Object(args.0);
-            cx.session.secrets.redact_value(&mut args);
+            cx.session.secrets.share_value(&mut args, source.secrets());
             Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
         }
         Body::Expansion(calls) => expand(cx, registry, tool, calls, Map::clone(&authored)).await,
+    }
+}
+
+/// What to say of a call that took too long.
+fn silence(tool: &Tool, deadline: &Deadline) -> String {
+    let idle = humantime::format_duration(deadline.idle);
+    match tool.source() {
+        Some(source) => format!(
+            "`{}` of server `{}` did not answer, and gave no sign of life for {idle}; `callTimeout:` of the server's \
+             entry allows more, and progress notifications count as signs of life",
+            tool.name,
+            source.name()
+        ),
+        None => format!("`{}` did not answer in time: it was silent for {idle}", tool.name),
     }
 }
 

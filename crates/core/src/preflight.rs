@@ -58,6 +58,10 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     let name = &call.tool.value;
     let Some(tool) = registry.get(name) else {
         match registry.suggestion(name) {
+            _ if registry.is_partial => {
+                let text = format!("`{name}` may be a tool of a server that was not asked; it was not checked");
+                problems.warning(call.tool.span, text);
+            }
             Some(hint) => problems.error_with_hint(call.tool.span, format!("unknown tool `{name}`"), hint),
             None => problems.error(call.tool.span, format!("unknown tool `{name}`")),
         }

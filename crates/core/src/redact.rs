@@ -44,7 +44,8 @@ impl Secrets {
                 text(message);
                 failure.iter_mut().for_each(|failure| self.redact_failure(failure));
             }
-            Event::RunEnded { .. } => {}
+            Event::ServerStarted { .. } | Event::RunEnded { .. } => {}
+            Event::ServerEnded { message, .. } => text(message),
         }
     }
 
@@ -71,6 +72,9 @@ impl Secrets {
             Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
             Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
                 SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::NotListed { source_name, evidence }) => {
+                SourceError::NotListed { source_name, evidence: redact(evidence) }.into()
             }
             Fault::Source(SourceError::Died { source_name, evidence }) => {
                 SourceError::Died { source_name, evidence: redact(evidence) }.into()

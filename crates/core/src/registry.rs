@@ -17,6 +17,15 @@ pub struct Batch {
     pub contributor: Contributor,
     pub tools: Vec<Tool>,
     pub groups: BTreeMap<String, Group>,
+    /// Tools that cannot be used, each with the reason.
+    pub unusable: Vec<(String, String)>,
+    pub warnings: Vec<String>,
+}
+
+impl Batch {
+    pub fn new(contributor: Contributor, tools: Vec<Tool>) -> Batch {
+        Batch { contributor, tools, groups: BTreeMap::new(), unusable: Vec::new(), warnings: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +52,8 @@ pub struct Scope {
 
 pub struct Registry {
     pub generation: u64,
+    /// Whether there are tools that nobody could ask about, so that a name may be known all the same.
+    pub is_partial: bool,
     tools: BTreeMap<String, Arc<Tool>>,
     offered: BTreeSet<String>,
     /// What was left out, and why.
@@ -77,9 +88,10 @@ pub struct Refusal {
 }
 
 impl Registry {
-    pub fn build(generation: u64, batches: &[Batch], scope: &Scope) -> Registry {
+    pub fn build<'a>(generation: u64, batches: impl IntoIterator<Item = &'a Batch>, scope: &Scope) -> Registry {
         let mut registry = Registry {
             generation,
+            is_partial: false,
             tools: BTreeMap::new(),
             offered: BTreeSet::new(),
             filtered: Vec::new(),
@@ -136,7 +148,14 @@ impl Registry {
 
     fn add(&mut self, batch: &Batch, scope: &Scope) {
         let contributor = &batch.contributor;
-        let (mut filtered, mut warnings) = (Vec::new(), Vec::new());
+        let unusable = |(tool, reason): &(String, String)| Filtered {
+            tool: tool.clone(),
+            contributor: contributor.clone(),
+            reason: reason.clone(),
+        };
+        let mut filtered: Vec<Filtered> = batch.unusable.iter().map(unusable).collect();
+        let mut warnings: Vec<String> =
+            batch.warnings.iter().map(|warning| format!("{}: {warning}", contributor.label)).collect();
         let mut accepted: BTreeMap<String, Arc<Tool>> = BTreeMap::new();
         for tool in &batch.tools {
             if let Some(reason) = filter(tool, scope) {
@@ -229,6 +248,16 @@ impl Registry {
             if !is_declared && is_wanted(id) {
                 self.toolsets.entry(id.clone()).or_default();
             }
+        }
+        let known: BTreeSet<&String> = scope
+            .toolsets
+            .iter()
+            .map(|toolset| &toolset.id.value)
+            .chain(self.tools.values().filter_map(|tool| tool.toolset.as_ref()))
+            .collect();
+        for set in wanted.into_iter().flatten().filter(|set| !known.contains(&set.value)) {
+            let text = format!("the target asks for the toolset `{}`, which nobody declares", set.value);
+            self.warnings.push(text);
         }
         for (tool, sets) in &memberships {
             for set in sets {

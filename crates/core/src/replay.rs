@@ -16,6 +16,7 @@ use crate::fault::{Fault, Stop};
 use crate::ids;
 use crate::memory::Memory;
 use crate::session::Session;
+use crate::source::SourceError;
 use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
 
 /// One try of one trail.
@@ -36,6 +37,20 @@ pub struct Ended {
     pub attempt: AttemptId,
     pub verdict: Verdict,
     pub message: String,
+    /// The device is of no use any more, as opposed to a tool server that died.
+    pub is_device_lost: bool,
+}
+
+/// A try that could not even begin, because the session's tool servers are not there.
+pub fn not_begun(session: &Session, about: TrailRef, number: u32, error: &SourceError) -> Ended {
+    let attempt = ids::attempt();
+    let message = session.secrets.redact(&error.to_string()).into_owned();
+    let failure = Some(Box::new(failure(None, &message, None)));
+    let (id, session_id) = (attempt.clone(), session.id.clone());
+    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number });
+    let verdict = Verdict::Errored;
+    session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
+    Ended { attempt, verdict, message, is_device_lost: false }
 }
 
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
@@ -45,9 +60,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     session.emit(Event::AttemptStarted { attempt: id.clone(), session: session.id.clone(), trail: about, number });
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
-        Some(reason) => {
-            Broken { verdict: Verdict::Skipped, message: reason.to_string(), failure: None, is_fatal: true }
-        }
+        Some(reason) => Broken { verdict: Verdict::Skipped, message: reason.to_string(), ..Broken::default() },
         None => {
             let has_head = trail.trailhead.is_some();
             let attempt = Attempt::new(id.clone(), memory);
@@ -56,11 +69,11 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
             runner.run_within(trail, timeout).await
         }
     };
-    let Broken { verdict, message, failure, .. } = ended;
+    let Broken { verdict, message, failure, is_device_lost, .. } = ended;
     let message = session.secrets.redact(&message).into_owned();
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
-    Ended { attempt: id, verdict, message }
+    Ended { attempt: id, verdict, message, is_device_lost }
 }
 
 struct Runner<'a> {
@@ -80,6 +93,14 @@ struct Broken {
     failure: Option<Failure>,
     /// Trying again is no use.
     is_fatal: bool,
+    is_device_lost: bool,
+}
+
+impl Default for Broken {
+    fn default() -> Broken {
+        let verdict = Verdict::Passed;
+        Broken { verdict, message: String::new(), failure: None, is_fatal: false, is_device_lost: false }
+    }
 }
 
 impl Runner<'_> {
@@ -98,7 +119,7 @@ impl Runner<'_> {
         }
         let message = format!("the trail took longer than {timeout:?}; it stopped at {}", ended.message);
         let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
-        Broken { verdict: Verdict::Failed, message, failure, is_fatal: false }
+        Broken { verdict: Verdict::Failed, message, failure, ..Broken::default() }
     }
 
     async fn run(&self, trail: &Trail) -> Broken {
@@ -108,7 +129,7 @@ impl Runner<'_> {
                 return broken;
             }
         }
-        Broken { verdict: Verdict::Passed, message: String::new(), failure: None, is_fatal: false }
+        Broken::default()
     }
 
     /// As people count the steps of the file: from 1, the trailhead apart.
@@ -156,7 +177,7 @@ impl Runner<'_> {
         });
         let result = if needs_model {
             let message = "it has no recording for this device, and there is no model to carry it out".to_string();
-            Err(Broken { verdict: Verdict::Misused, message, failure: None, is_fatal: true })
+            Err(Broken { verdict: Verdict::Misused, message, is_fatal: true, ..Broken::default() })
         } else {
             self.calls(&cx, calls).await
         };
@@ -222,7 +243,7 @@ impl Broken {
         let message = format!("`{tool}` failed: {}", outcome.text);
         let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
         let is_fatal = outcome.variant == Variant::FatalError;
-        Broken { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal }
+        Broken { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..Broken::default() }
     }
 
     fn fault(tool: &str, fault: &Fault) -> Broken {
@@ -239,6 +260,7 @@ impl Broken {
             message: fault.to_string(),
             failure: Some(failure(Some(tool), &fault.to_string(), None)),
             is_fatal: true,
+            is_device_lost: verdict == Verdict::Errored && !matches!(fault, Fault::Source(_)),
         }
     }
 }

@@ -88,6 +88,15 @@ impl Schema {
         }
     }
 
+    /// Why it is no schema at all, if it is none.
+    pub fn flaw(&self) -> Option<String> {
+        self.validator().as_ref().err().cloned()
+    }
+
+    fn validator(&self) -> &Result<jsonschema::Validator, String> {
+        self.validator.get_or_init(|| jsonschema::validator_for(&self.json).map_err(|error| error.to_string()))
+    }
+
     /// Whether the arguments fit. A schema that is none refuses everything.
     pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
         self.check_around(args, |_| false)
@@ -99,10 +108,7 @@ impl Schema {
         args: &Map<String, Value>,
         stands_for_another: impl Fn(&str) -> bool,
     ) -> Result<(), Misfit> {
-        let validator = match self
-            .validator
-            .get_or_init(|| jsonschema::validator_for(&self.json).map_err(|error| error.to_string()))
-        {
+        let validator = match self.validator() {
             Ok(validator) => validator,
             Err(error) => {
                 let wrong = vec![format!("the tool's own schema is broken: {error}")];

@@ -67,6 +67,43 @@ impl Secrets {
         Cow::Owned(self.entries.iter().fold(text.to_string(), redact))
     }
 
+    /// As `redact`, for somebody who may have the values of some secrets: their seals become values.
+    fn share(&self, text: &mut String, with: &[String]) {
+        for entry in self.entries.iter().filter(|entry| !with.contains(&entry.name)) {
+            let placeholder = format!("{{{{{}}}}}", entry.name);
+            *text = text.replace(&entry.value, &placeholder).replace(&entry.seal, &placeholder);
+        }
+        for entry in self.entries.iter().filter(|entry| with.contains(&entry.name)) {
+            *text = text.replace(&entry.seal, &entry.value);
+        }
+    }
+
+    /// Makes every text of a value fit for somebody who may have the values of some secrets.
+    pub fn share_value(&self, value: &mut Value, with: &[String]) {
+        match value {
+            _ if self.is_empty() => {}
+            Value::String(text) => self.share(text, with),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.share_value(item, with)),
+            Value::Object(map) => {
+                for (mut key, mut value) in std::mem::take(map) {
+                    self.share(&mut key, with);
+                    self.share_value(&mut value, with);
+                    map.insert(key, value);
+                }
+            }
+            // A secret of digits may have become a number.
+            Value::Number(number) => {
+                let digits = number.to_string();
+                let mut shared = digits.clone();
+                self.share(&mut shared, with);
+                if shared != digits {
+                    *value = Value::from(shared);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
     pub fn redact_in_place(&self, text: &mut String) {
         if let Cow::Owned(redacted) = self.redact(text) {
             *text = redacted;

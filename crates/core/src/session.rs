@@ -1,18 +1,21 @@
 //! One device's lane of a run: its tools, its device, its place in the record.
 
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-use trailblaze_protocol::event::Event;
+use futures::StreamExt;
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+use tokio::task::AbortHandle;
+use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
 
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::events::{EventSink, PicturePolicy};
-use crate::ids;
 use crate::invocations::Invocations;
 use crate::registry::Registry;
 use crate::secret::Secrets;
-use crate::source::Shelf;
+use crate::source::{Shelf, ShelfError, SourceError, ToolSource};
 
 pub struct Session {
     pub id: SessionId,
@@ -22,9 +25,12 @@ pub struct Session {
     pub invocations: Arc<Invocations>,
     registry: RwLock<Arc<Registry>>,
     shelf: Option<Arc<dyn Shelf>>,
+    sources: Vec<Source>,
     events: Arc<dyn EventSink>,
     /// Top-level calls take turns, first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
+    /// The task that follows the sources' changes.
+    follower: Mutex<Option<AbortHandle>>,
 }
 
 /// What reading the tools anew came to.
@@ -35,12 +41,22 @@ pub struct Reloaded {
     pub total: usize,
 }
 
+/// A source of a session's tools that is running.
+#[derive(Clone)]
+pub struct Source {
+    pub tools: Arc<dyn ToolSource>,
+    /// Whether other sessions use it too, so that it outlives this one.
+    pub is_shared: bool,
+}
+
 /// What a session is made of.
 pub struct Parts {
+    pub id: SessionId,
     pub driver: Arc<dyn Driver>,
     pub registry: Registry,
     /// Where the tools can be read anew.
     pub shelf: Option<Arc<dyn Shelf>>,
+    pub sources: Vec<Source>,
     pub events: Arc<dyn EventSink>,
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
@@ -49,29 +65,51 @@ pub struct Parts {
 
 impl Session {
     pub fn open(parts: Parts) -> Arc<Session> {
-        Arc::new(Session {
-            id: ids::session(),
+        let session = Arc::new(Session {
+            id: parts.id,
             device: Device::new(parts.driver, Arc::clone(&parts.secrets)),
             secrets: parts.secrets,
             pictures: parts.pictures,
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),
             shelf: parts.shelf,
+            sources: parts.sources,
             events: parts.events,
             turn: tokio::sync::Mutex::new(()),
-        })
+            follower: Mutex::default(),
+        });
+        if !session.sources.is_empty() {
+            let sources = session.sources.clone();
+            let follower = tokio::spawn(follow(Arc::downgrade(&session), sources)).abort_handle();
+            *session.follower.lock().unwrap_or_else(PoisonError::into_inner) = Some(follower);
+        }
+        session
+    }
+
+    /// Ends what belongs to this session alone, and tells the record.
+    pub async fn close(&self, message: &str) {
+        self.stop_following();
+        let own = self.sources.iter().filter(|source| !source.is_shared);
+        let stops = join_all(own.map(|source| source.tools.stop()));
+        tokio::join!(stops, self.device.close());
+        self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
     }
 
     /// The current registry. A call pins the one it starts with.
     pub fn registry(&self) -> Arc<Registry> {
-        Arc::clone(&self.registry.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+        Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A source that died takes the session with it: what its tools did may be half done.
+    pub(crate) fn unless_dead(&self) -> Result<(), SourceError> {
+        self.sources.iter().find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }
 
     /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.
-    pub fn reload(&self) -> Result<Reloaded, String> {
-        let shelf = self.shelf.as_ref().ok_or("this session has no tools that could be read again")?;
+    pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
+        let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
         let old = self.registry();
-        let new = shelf.registry(old.generation + 1)?;
+        let new = shelf.registry(old.generation + 1).await?;
         let missing_from = |registry: &Registry, of: &Registry| -> Vec<String> {
             of.tools().filter(|tool| registry.get(&tool.name).is_none()).map(|tool| tool.name.clone()).collect()
         };
@@ -82,7 +120,7 @@ impl Session {
     }
 
     pub fn replace_registry(&self, registry: Registry) {
-        *self.registry.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(registry);
+        *self.registry.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
 
     pub fn sink(&self) -> &Arc<dyn EventSink> {
@@ -93,5 +131,43 @@ impl Session {
     pub fn emit(&self, mut event: Event) {
         self.secrets.redact_event(&mut event);
         self.events.emit(event);
+    }
+
+    fn stop_following(&self) {
+        if let Some(follower) = self.follower.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            follower.abort();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.stop_following();
+    }
+}
+
+impl std::fmt::Display for Reloaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let words = |names: &[String]| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        write!(f, "added: {}; removed: {}; {} in all", words(&self.added), words(&self.removed), self.total)
+    }
+}
+
+/// Reads the tools anew whenever a source says that its own have changed.
+async fn follow(session: Weak<Session>, sources: Vec<Source>) {
+    let next = |source: Source| async move {
+        source.tools.changes().await;
+        source
+    };
+    let mut changes: FuturesUnordered<_> = sources.into_iter().map(next).collect();
+    while let Some(source) = changes.next().await {
+        let Some(session) = session.upgrade() else { return };
+        let name = source.tools.name();
+        let (level, text) = match session.reload().await {
+            Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
+            Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
+        };
+        session.emit(Event::Noted { about: None, level, text });
+        changes.push(next(source));
     }
 }

@@ -1,13 +1,15 @@
 //! The port to tools that live elsewhere: a tool server, an embedded engine, a team's own code.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::cx::Cx;
-use crate::driver::Description;
-use crate::registry::Registry;
-use crate::tool::Tool;
+use crate::registry::{Batch, Group, Registry};
+use crate::tool::{Contributor, Tool};
 
 /// A source of tools.
 ///
@@ -17,12 +19,30 @@ use crate::tool::Tool;
 pub trait ToolSource: Send + Sync {
     fn name(&self) -> &str;
 
-    async fn start(&self, device: &Description) -> Result<(), SourceError>;
+    /// Who is named as the one who brings its tools.
+    fn contributor(&self) -> Contributor;
 
-    async fn list(&self) -> Result<Vec<Tool>, SourceError>;
+    async fn start(&self) -> Result<(), SourceError>;
+
+    async fn list(&self) -> Result<Listing, SourceError>;
 
     /// Carries out one call. `cx` is the context to call back with; it says how long the call may take.
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError>;
+
+    /// How long one of its calls may be silent, where it is not the usual time.
+    fn call_idle(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The secrets whose values it may have.
+    fn secrets(&self) -> &[String] {
+        &[]
+    }
+
+    /// Why it can carry out no more calls.
+    fn death(&self) -> Option<SourceError> {
+        None
+    }
 
     /// Returns when the tools may have changed; never, if they cannot.
     async fn changes(&self) {
@@ -32,16 +52,48 @@ pub trait ToolSource: Send + Sync {
     async fn stop(&self) {}
 }
 
+/// What a source offers.
+#[derive(Clone, Default)]
+pub struct Listing {
+    pub tools: Vec<Tool>,
+    pub groups: BTreeMap<String, Group>,
+    /// Tools that cannot be used, each with the reason.
+    pub unusable: Vec<(String, String)>,
+    /// What is odd about it, in sentences that name the tool.
+    pub warnings: Vec<String>,
+}
+
+impl Listing {
+    pub fn batch(self, contributor: Contributor) -> Batch {
+        let Listing { tools, groups, unusable, warnings } = self;
+        Batch { contributor, tools, groups, unusable, warnings }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SourceError {
-    #[error("`{source_name}` did not start: {evidence}")]
+    #[error("server `{source_name}` did not start: {evidence}")]
     NotStarted { source_name: String, evidence: String },
-    #[error("`{source_name}` died: {evidence}")]
+    #[error("server `{source_name}` did not list its tools: {evidence}")]
+    NotListed { source_name: String, evidence: String },
+    #[error("server `{source_name}` died: {evidence}")]
     Died { source_name: String, evidence: String },
 }
 
 /// The port to where tools are kept: files, and the servers that are running.
+#[async_trait]
 pub trait Shelf: Send + Sync {
-    /// The session's tools as they are now, or what is wrong with them.
-    fn registry(&self, generation: u64) -> Result<Registry, String>;
+    /// The session's tools as they are now.
+    async fn registry(&self, generation: u64) -> Result<Registry, ShelfError>;
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ShelfError {
+    #[error("this session has no tools that could be read again")]
+    Nothing,
+    /// What is wrong with the files.
+    #[error("{0}")]
+    Files(String),
+    #[error(transparent)]
+    Source(#[from] SourceError),
 }

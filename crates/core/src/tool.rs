@@ -81,6 +81,14 @@ impl Tool {
             body,
         }
     }
+
+    /// Where its code lives, if that is elsewhere.
+    pub fn source(&self) -> Option<&Arc<dyn ToolSource>> {
+        match &self.body {
+            Body::Foreign(source) => Some(source),
+            Body::BuiltIn(_) | Body::Expansion(_) => None,
+        }
+    }
 }
 
 /// Arguments that fit the tool's schema: templates resolved, defaults filled in.

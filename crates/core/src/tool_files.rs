@@ -42,7 +42,7 @@ impl Alias {
             return Ok(None);
         }
         let tool = Tool { name: self.id.clone(), contributor: self.contributor.clone(), ..tool.clone() };
-        Ok(Some(Batch { contributor: self.contributor.clone(), tools: vec![tool], groups: BTreeMap::new() }))
+        Ok(Some(Batch::new(self.contributor.clone(), vec![tool])))
     }
 }
 
@@ -81,7 +81,7 @@ fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Optio
     tool.supported_drivers = file.supported_drivers;
     tool.toolset = file.toolset;
     tool.groups = file.groups;
-    Some(FileTool::Own(Box::new(Batch { contributor, tools: vec![tool], groups: BTreeMap::new() })))
+    Some(FileTool::Own(Box::new(Batch::new(contributor, vec![tool]))))
 }
 
 /// Cycles among YAML tools, each named once: without conditions, one that starts never ends.

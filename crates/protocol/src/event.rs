@@ -70,6 +70,21 @@ pub enum Event {
         agent_mode: AgentMode,
         tools: usize,
     },
+    /// A tool server is ready. Without a session, several share it.
+    ServerStarted {
+        server: String,
+        session: Option<SessionId>,
+        /// The version of the Model Context Protocol that was agreed on.
+        protocol: String,
+        /// What it writes to stderr, relative to the run folder.
+        log: String,
+    },
+    /// A tool server is gone: ended by us, or by itself.
+    ServerEnded {
+        server: String,
+        session: Option<SessionId>,
+        message: String,
+    },
     AttemptStarted {
         attempt: AttemptId,
         session: SessionId,
@@ -129,6 +144,9 @@ pub enum Event {
     RunEnded {
         exit: Exit,
         micros: u64,
+        /// Processes that were started for the run and could not be ended.
+        #[serde(default)]
+        leaked_processes: usize,
     },
 }
 

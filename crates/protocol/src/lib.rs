@@ -1,5 +1,6 @@
 //! Wire shapes: what is written to a run folder and sent between processes. No engine lives here.
 
+pub mod callback;
 pub mod driver;
 pub mod event;
 pub mod exit;

@@ -1,7 +1,6 @@
 //! What the engine costs, each number beside what it is to be judged by. Prints a table; no number fails it, because a
 //! number depends on the machine. `docs/benchmarks.md` says what was measured where.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +18,7 @@ use trailblaze::runner::{self, Job, Kind, Rules, Shared, about};
 use trailblaze::wire::Wiring;
 use trailblaze_core::driver::{Action, Budget, Driver, Target};
 use trailblaze_core::events::{EventSink, PicturePolicy, Shot};
+use trailblaze_core::ids;
 use trailblaze_core::memory::Memory;
 use trailblaze_core::names;
 use trailblaze_core::query::{Checks, Element, Find, Query, What};
@@ -192,6 +192,8 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let session = Session::open(Parts {
         registry: Registry::build(1, &tools::batches(), &scope(driver.describe())),
         shelf: None,
+        sources: Vec::new(),
+        id: ids::session(),
         driver,
         events: Arc::clone(&clock) as _,
         secrets: Arc::default(),
@@ -205,7 +207,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
         let ended = replay(&session, attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }
-    folder.finish(Exit::Passed).expect("the folder is written");
+    folder.finish(Exit::Passed, 0).expect("the folder is written");
     std::mem::take(&mut *clock.times.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -272,7 +274,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
         folder.emit(Event::Answered { call, micros: 1, answer });
         times.push(started.elapsed());
     }
-    folder.finish(Exit::Passed).expect("the folder is written");
+    folder.finish(Exit::Passed, 0).expect("the folder is written");
     times
 }
 
@@ -374,7 +376,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     };
     let started = Instant::now();
     let done = runtime().block_on(runner::run(shared, (1..=n_devices).map(kind).collect(), None));
-    folder.finish(Exit::Passed).expect("the folder is written");
+    folder.finish(Exit::Passed, 0).expect("the folder is written");
     let seconds = started.elapsed().as_secs_f64();
     assert!(done.iter().all(|done| done.verdict == Verdict::Passed), "every trail passes");
     println!("{}", json!({"seconds": seconds, "megabytes": peak_megabytes()}));
@@ -408,8 +410,7 @@ fn ten_thousand_tools() {
         tool.supported_platforms = vec![if number.is_multiple_of(2) { Platform::Android } else { Platform::Ios }];
         tool
     };
-    let batch =
-        Batch { contributor: contributor.clone(), tools: (0..10_000).map(tool).collect(), groups: BTreeMap::new() };
+    let batch = Batch::new(contributor.clone(), (0..10_000).map(tool).collect());
     let mut batches = tools::batches();
     batches.push(batch);
     let scope = scope(phone().describe());

@@ -1,11 +1,11 @@
 //! What a run is made of: trails with their arguments, and everything that can be said against them beforehand.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use trailblaze_core::preflight::preflight;
-use trailblaze_core::registry::Registry;
+use trailblaze_core::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems, Severity};
 
@@ -14,7 +14,7 @@ use crate::devices::DeviceSpec;
 use crate::project::{LoadError, Loaded};
 use crate::runner::Job;
 use crate::select::Filter;
-use crate::wire::Wiring;
+use crate::wire::{Prepared, Wiring};
 
 /// The trails of some paths, and what is wrong with their files and arguments.
 pub struct Jobs {
@@ -70,31 +70,81 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 
 /// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
 /// the files. Tools that changed since a trail was recorded are as grave as `changes` says.
-pub fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec], changes: Severity) -> Vec<Problem> {
+///
+/// The sessions that were made ready for it are kept to be opened. Trails whose servers do not start are not judged:
+/// their sessions will say why.
+pub async fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec], changes: Severity) -> Judgement {
+    let mut unknown_servers = BTreeSet::new();
+    let mut failed: Vec<SourceError> = Vec::new();
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
-    // Alike devices see alike tools and have alike trouble, however many there are.
-    let mut registries: HashMap<(String, Vec<String>, Option<String>), Registry> = HashMap::new();
+    let lanes = lanes(wiring, jobs, devices);
+    let prepared = lanes.iter().map(|lane| wiring.prepare(&lane.device, lane.target));
+    let prepared = futures::future::join_all(prepared).await;
+    for (lane, prepared) in lanes.iter().zip(prepared) {
+        match &prepared {
+            Ok(prepared) => {
+                problems.extend(lane.problems(wiring, prepared, changes));
+                unknown_servers.extend(prepared.unknown_servers.iter().cloned());
+            }
+            Err(error) if !failed.contains(error) => failed.push(error.clone()),
+            Err(_) => {}
+        }
+        wiring.keep(&lane.device, lane.target, prepared);
+    }
+    Judgement { problems, failed, unknown_servers }
+}
+
+/// What can be said against a run before it starts.
+pub struct Judgement {
+    pub problems: Vec<Problem>,
+    /// Servers that did not start.
+    pub failed: Vec<SourceError>,
+    /// Servers that were not asked, and never were before.
+    pub unknown_servers: BTreeSet<String>,
+}
+
+/// The trails that one kind of device runs for one target: they see the same tools and have the same trouble, however
+/// many devices there are.
+struct Lane<'a> {
+    device: DeviceSpec,
+    target: Option<&'a str>,
+    lineage: Vec<String>,
+    jobs: Vec<&'a Job>,
+}
+
+fn lanes<'a>(wiring: &'a Wiring, jobs: &'a [Job], devices: &[DeviceSpec]) -> Vec<Lane<'a>> {
+    let mut lanes: Vec<Lane<'a>> = Vec::new();
     let mut kinds = HashSet::new();
     for device in devices {
         let segments = wiring.driver(device).describe().classifiers.clone();
         if !kinds.insert((device.driver.to_string(), segments.clone())) {
             continue;
         }
-        let lineage = lineage(&segments);
         for job in jobs {
             let target = wiring.target_of(&job.trail);
             let device = wiring.device_for(&job.trail, device);
-            let key = (device.driver.to_string(), segments.clone(), target.map(str::to_string));
-            let registry = registries.entry(key).or_insert_with(|| {
-                let registry = wiring.registry(&device, target);
-                problems.extend(wiring.loaded.tool_problems(&registry));
-                registry
-            });
-            problems.extend(preflight(&job.trail, registry, &lineage));
-            problems.extend(definitions::changed(&wiring.loaded.root, &job.trail, registry, &lineage, changes));
+            let lineage = lineage(&segments);
+            let is_alike =
+                |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
+            match lanes.iter_mut().find(is_alike) {
+                Some(lane) => lane.jobs.push(job),
+                None => lanes.push(Lane { device, target, lineage, jobs: vec![job] }),
+            }
         }
     }
-    problems
+    lanes
+}
+
+impl Lane<'_> {
+    fn problems(&self, wiring: &Wiring, prepared: &Prepared, changes: Severity) -> Vec<Problem> {
+        let registry = &prepared.registry;
+        let mut problems = wiring.loaded.tool_problems(registry);
+        for Job { trail, .. } in &self.jobs {
+            problems.extend(preflight(trail, registry, &self.lineage));
+            problems.extend(definitions::changed(&wiring.loaded.root, trail, registry, &self.lineage, changes));
+        }
+        problems
+    }
 }
 
 /// Each problem once, file by file.

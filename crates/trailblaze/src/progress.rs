@@ -49,6 +49,14 @@ impl Progress {
         }
     }
 
+    /// The same for something that is wrong, though not badly.
+    pub fn warn(&self, text: &str) {
+        match &self.mode {
+            Mode::Live(bars) => bars.suspend(|| print::warning(text)),
+            Mode::Plain | Mode::Silent => print::warning(text),
+        }
+    }
+
     pub fn event(&self, device: &DeviceId, event: &Event) {
         if matches!(self.mode, Mode::Silent) {
             return;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use trailblaze_core::config::{Project, Target, Toolset, decode};
+use trailblaze_core::config::{MultiDevice, Project, Restart, Servers, Target, Toolset, decode};
 use trailblaze_core::preflight::check_tools;
 use trailblaze_core::registry::{Batch, Registry};
 use trailblaze_core::tool_files::{self, FileTool};
@@ -29,6 +29,8 @@ pub struct Loaded {
     pub batches: Vec<Batch>,
     /// Where each tool file names its tool, by the file's path.
     places: BTreeMap<String, (Arc<Source>, Span)>,
+    /// Where each server is named, by how it is called as a contributor.
+    server_places: BTreeMap<String, (Arc<Source>, Span)>,
     pub files: Files,
     pub sim: SimSetup,
     pub problems: Vec<Problem>,
@@ -62,16 +64,11 @@ pub fn find_root(start: &Path) -> PathBuf {
 impl Loaded {
     pub fn read(root: &Path) -> Result<Loaded, LoadError> {
         let mut problems = Vec::new();
-        let (project, sim) = match root.join(PROJECT_FILE) {
-            path if path.is_file() => {
-                let source = read_source(root, &path, &mut problems);
-                let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
-                let section = source.and_then(|source| Some((root_key(&source, "sim")?, source)));
-                let sim = section.map(|(node, source)| SimSetup::load(root, &node, &source, &mut problems));
-                (project, sim.unwrap_or_default())
-            }
-            _ => (None, SimSetup::default()),
-        };
+        let path = root.join(PROJECT_FILE);
+        let source = path.is_file().then(|| read_source(root, &path, &mut problems)).flatten();
+        let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
+        let section = source.as_ref().and_then(|source| Some((root_key(source, "sim")?, source)));
+        let sim = section.map(|(node, source)| SimSetup::load(root, &node, source, &mut problems)).unwrap_or_default();
         let empty = Source::new(PROJECT_FILE, "");
         let project = project.or_else(|| decode(&empty, &mut Problems::new(&empty)));
         let mut loaded = Loaded {
@@ -81,13 +78,16 @@ impl Loaded {
             toolsets: tools::toolsets(),
             batches: tools::batches(),
             places: BTreeMap::new(),
+            server_places: BTreeMap::new(),
             files: Files::default(),
             sim,
             problems,
         };
+        if let Some(source) = source {
+            loaded.note_servers(&source, &loaded.project.servers.clone());
+        }
         loaded.read_config()?;
         loaded.check_names();
-        loaded.check_servers();
         Ok(loaded)
     }
 
@@ -120,7 +120,11 @@ impl Loaded {
         }
         for (source, target) in &targets {
             self.files.targets.insert(target.id.value.clone(), source.path.clone());
-            self.problems.extend(self.unknown_toolsets(source, target));
+            self.note_servers(source, &target.servers);
+            // A server may bring toolsets that no file declares.
+            if self.project.servers.0.is_empty() && target.servers.0.is_empty() {
+                self.problems.extend(self.unknown_toolsets(source, target));
+            }
         }
         self.targets.extend(targets.into_iter().map(|(_, target)| target));
         Ok(())
@@ -169,12 +173,30 @@ impl Loaded {
         }
     }
 
-    /// Servers are read and checked, but not started.
-    fn check_servers(&mut self) {
-        let Some((name, _)) = self.project.servers.0.first() else { return };
-        let Some(source) = read_source(&self.root, &self.root.join(PROJECT_FILE), &mut self.problems) else { return };
-        let mut problems = Problems::new(&source);
-        problems.warning(name.span, "this build starts no tool servers; their tools are missing");
+    /// Remembers where servers are named, and says what this build does not do for them.
+    fn note_servers(&mut self, source: &Arc<Source>, servers: &Servers) {
+        let mut problems = Problems::new(source);
+        for (name, server) in &servers.0 {
+            let place = (Arc::clone(source), name.span);
+            self.server_places.insert(format!("server {}", name.value), place);
+            if server.url.is_some() {
+                let text =
+                    format!("the server `{}` is reached over http, which this build does not do yet", name.value);
+                problems.error_with_hint(name.span, text, "start it with `command:` or `script:` instead");
+            }
+            if server.multi_device == MultiDevice::Http {
+                problems.warning(
+                    name.span,
+                    format!("`multiDevice: http` of `{}` counts as `stdio` in this build", name.value),
+                );
+            }
+            if server.restart == Restart::OnFailure {
+                problems.warning(name.span, format!("this build does not start `{}` anew after a crash", name.value));
+            }
+            if server.sampling {
+                problems.warning(name.span, format!("`{}` may ask for models, but this build has none", name.value));
+            }
+        }
         self.problems.extend(problems.into_vec());
     }
 
@@ -183,7 +205,9 @@ impl Loaded {
         let mut found = check_tools(registry);
         for refused in &registry.refused {
             let nowhere = || (Source::new(&*refused.contributor.label, ""), FILE_START);
-            let (source, span) = self.places.get(&*refused.contributor.label).cloned().unwrap_or_else(nowhere);
+            let label = &*refused.contributor.label;
+            let place = self.places.get(label).or_else(|| self.server_places.get(label));
+            let (source, span) = place.cloned().unwrap_or_else(nowhere);
             let mut problems = Problems::new(&source);
             problems.error(span, refused.reason.as_str());
             found.extend(problems.into_vec());

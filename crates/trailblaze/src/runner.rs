@@ -11,17 +11,17 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::events::EventSink;
 use trailblaze_core::record::RecordedStep;
-use trailblaze_core::replay::{Ended, Try, replay};
+use trailblaze_core::replay::{Ended, Try, not_begun, replay};
 use trailblaze_core::session::Session;
 use trailblaze_core::trail::{Trail, lineage};
-use trailblaze_protocol::event::{Event, TrailRef, Verdict};
+use trailblaze_protocol::event::{TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::devices::DeviceSpec;
 use crate::lane::LaneSink;
 use crate::progress::Progress;
-use crate::wire::Wiring;
+use crate::wire::{NotOpened, Wiring};
 
 /// A trail to run, with what the command line passes in.
 pub struct Job {
@@ -40,6 +40,7 @@ pub struct Done {
     pub tries: u32,
     pub millis: u64,
     pub recording: Vec<RecordedStep>,
+    pub is_device_lost: bool,
     /// The classifiers of the device, the closest first.
     pub lineage: Vec<String>,
 }
@@ -188,15 +189,14 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
     let mut lane = Lane { shared: &shared, device: &device, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
         let done = lane.attempt(&task).await;
-        let is_lost = done.verdict == Verdict::Errored;
-        // What broke the device must not spoil the next trail.
-        if is_lost {
+        // What broke the device, or a tool server, must not spoil the next trail.
+        if done.verdict == Verdict::Errored {
             lane.close("the environment failed").await;
         }
         let is_retired = {
             let mut state = queue.state();
             state.at_work -= 1;
-            let is_retired = is_lost && state.alive > 1;
+            let is_retired = done.is_device_lost && state.alive > 1;
             state.alive -= usize::from(is_retired);
             let is_tried_again = match done.verdict {
                 Verdict::Failed => task.retries > 0,
@@ -241,18 +241,31 @@ impl Lane<'_> {
         if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
             self.close("the next trail needs another driver or target").await;
         }
-        let (_, _, session) = self.open.get_or_insert_with(|| {
-            let session = shared.wiring.open(&wanted, target.as_deref(), Arc::clone(self.sink) as Arc<dyn EventSink>);
-            (wanted.clone(), target.clone(), session)
-        });
+        let about = about(&job.trail);
+        let started = Instant::now();
+        if self.open.is_none() {
+            let events = Arc::clone(self.sink) as Arc<dyn EventSink>;
+            match shared.wiring.open(&wanted, target.as_deref(), events).await {
+                Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
+                Err(NotOpened { session, error }) => {
+                    let ended = not_begun(&session, about, task.number, &error);
+                    session.close("its tool servers did not start").await;
+                    return self.done(task, ended, started, &session);
+                }
+            }
+        }
+        let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
         let memory =
             shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
-        let about = about(&job.trail);
         let cancel = shared.cancel.child_token();
-        let started = Instant::now();
         let timeout = shared.rules.timeout;
         let attempt = Try { trail: &job.trail, about, number: task.number, memory, timeout, cancel };
-        let Ended { attempt, verdict, message } = replay(session, attempt).await;
+        let ended = replay(session, attempt).await;
+        self.done(task, ended, started, session)
+    }
+
+    fn done(&self, task: &Task, ended: Ended, started: Instant, session: &Session) -> Done {
+        let Ended { attempt, verdict, message, is_device_lost } = ended;
         let recording = match verdict {
             Verdict::Passed => self.sink.recording(&attempt),
             _ => Vec::new(),
@@ -265,14 +278,14 @@ impl Lane<'_> {
             tries: task.number,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
+            is_device_lost,
             lineage: lineage(&session.device.description().classifiers),
         }
     }
 
     async fn close(&mut self, message: &str) {
         if let Some((_, _, session)) = self.open.take() {
-            session.device.close().await;
-            session.emit(Event::SessionClosed { session: session.id.clone(), message: message.to_string() });
+            session.close(message).await;
         }
     }
 }

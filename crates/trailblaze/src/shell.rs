@@ -11,6 +11,7 @@ use trailblaze_core::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::ids;
 use trailblaze_core::memory::Memory;
 use trailblaze_core::record::{RecordedStep, is_bound_to_device};
+use trailblaze_core::registry::Registry;
 use trailblaze_core::session::Session;
 use trailblaze_core::tool::Tool;
 use trailblaze_core::trail::{NewCalls, NewStep, Trail, lineage, new_trail};
@@ -105,6 +106,10 @@ impl Shell {
         self.fit_to_show(answer)
     }
 
+    pub fn registry(&self) -> Arc<Registry> {
+        self.session.registry()
+    }
+
     /// Calls a tool, as a line that names it does.
     pub async fn call(&mut self, name: &str, args: &[(String, String)]) -> Answer {
         let answer = self.tool(name, args).await;
@@ -176,8 +181,7 @@ impl Shell {
         let verdict = if self.has_failed { Verdict::Failed } else { Verdict::Passed };
         let attempt = self.attempt.id.clone();
         self.session.emit(Event::AttemptEnded { attempt, verdict, message: String::new(), failure: None });
-        self.session.device.close().await;
-        self.session.emit(Event::SessionClosed { session: self.session.id.clone(), message: String::new() });
+        self.session.close("").await;
     }
 
     fn cx(&mut self) -> Cx {

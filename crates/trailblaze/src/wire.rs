@@ -1,26 +1,30 @@
 //! The wiring: from what a project says to sessions that can be called. Here, once, and nowhere else.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_core::driver::Driver;
 use trailblaze_core::events::{EventSink, PicturePolicy};
 use trailblaze_core::invocations::Invocations;
-use trailblaze_core::limits;
 use trailblaze_core::memory::Memory;
 use trailblaze_core::registry::{Registry, Scope};
 use trailblaze_core::secret::Secrets;
-use trailblaze_core::session::{Parts, Session};
-use trailblaze_core::source::Shelf;
+use trailblaze_core::session::{Parts, Session, Source};
+use trailblaze_core::source::{Shelf, ShelfError, SourceError};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Severity;
+use trailblaze_core::{ids, limits};
 use trailblaze_drivers::sim::{Options, Sim};
-use trailblaze_protocol::event::{Device, Event};
+use trailblaze_protocol::event::{Device, Event, Level};
+use trailblaze_protocol::ids::SessionId;
 
 use crate::devices::DeviceSpec;
 use crate::project::Loaded;
 use crate::sim::SimSetup;
+use crate::tool_servers::{Mode, ToolServers};
 
 /// What every session of a run shares.
 pub struct Wiring {
@@ -34,6 +38,22 @@ pub struct Wiring {
     pub invocations: Arc<Invocations>,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
+    pub servers: ToolServers,
+    /// What was made ready and not opened yet, or could not be made ready, by lane.
+    ready: Mutex<HashMap<Lane, Result<Prepared, SourceError>>>,
+}
+
+/// A device, as a trail wants it, and a target.
+type Lane = (String, String, Option<String>);
+
+/// A session before its first call: its servers are at work, and its tools are known.
+pub struct Prepared {
+    id: SessionId,
+    driver: Arc<dyn Driver>,
+    sources: Vec<Source>,
+    pub registry: Registry,
+    /// Servers of which nothing is known.
+    pub unknown_servers: Vec<String>,
 }
 
 impl Wiring {
@@ -48,33 +68,18 @@ impl Wiring {
             invocations: Arc::default(),
             groups: Vec::new(),
             prefixes: Vec::new(),
+            servers: ToolServers::new(loaded, Mode::Start),
+            ready: Mutex::default(),
         }
     }
 
-    /// The tools that a session on this device has.
-    pub fn registry(&self, device: &DeviceSpec, target: Option<&str>) -> Registry {
-        let target = target.and_then(|id| self.loaded.target(id).ok());
-        let scope = Scope {
-            platform: device.platform,
-            driver: device.driver.clone(),
-            agent_mode: self.loaded.project.agent_mode,
-            toolsets: self.loaded.toolsets.clone(),
-            target: target.and_then(|target| target.on(device.platform)).cloned(),
-            groups: self.groups.clone(),
-            prefixes: self.prefixes.clone(),
-            reserved_prefixes: self.loaded.project.reserved_prefixes.clone(),
-        };
-        Registry::build(1, &self.loaded.batches, &scope)
+    /// The tools of the project's files that a session on this device has; those of servers are not among them.
+    pub fn file_registry(&self, device: &DeviceSpec, target: Option<&str>) -> Registry {
+        Registry::build(1, &self.loaded.batches, &self.scope(device, target))
     }
 
-    fn shelf(&self, device: &DeviceSpec, target: Option<&str>) -> DiskShelf {
-        DiskShelf {
-            root: self.loaded.root.clone(),
-            device: device.clone(),
-            target: target.map(str::to_string),
-            groups: self.groups.clone(),
-            prefixes: self.prefixes.clone(),
-        }
+    fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> Scope {
+        scope(&self.loaded, device, target, &self.groups, &self.prefixes)
     }
 
     pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
@@ -83,12 +88,81 @@ impl Wiring {
         Arc::new(sim.with_classifiers(&device.classifiers))
     }
 
-    /// Opens a session, and tells the record.
-    pub fn open(&self, device: &DeviceSpec, target: Option<&str>, events: Arc<dyn EventSink>) -> Arc<Session> {
+    /// Makes a session ready: starts its servers and asks for their tools.
+    pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
+        let id = ids::session();
+        let driver = self.driver(device);
+        let staff = self.servers.hire(target, (&id, driver.describe()), &self.invocations, &self.secrets).await?;
+        let batches = self.loaded.batches.iter().chain(&staff.batches);
+        let mut registry = Registry::build(1, batches, &self.scope(device, target));
+        registry.is_partial = !staff.unknown.is_empty();
+        Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown })
+    }
+
+    /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
+    pub fn keep(&self, device: &DeviceSpec, target: Option<&str>, prepared: Result<Prepared, SourceError>) {
+        self.ready().insert(lane(device, target), prepared);
+    }
+
+    /// Opens a session, made ready before or now, and tells the record.
+    pub async fn open(
+        &self,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Result<Arc<Session>, NotOpened> {
+        let lane = lane(device, target);
+        let kept = {
+            let mut ready = self.ready();
+            match ready.get(&lane) {
+                // A server that does not start is not asked again for every trail.
+                Some(Err(error)) => Some(Err(error.clone())),
+                _ => ready.remove(&lane),
+            }
+        };
+        let prepared = match kept {
+            Some(kept) => kept,
+            None => self.prepare(device, target).await,
+        };
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                self.ready().insert(lane, Err(error.clone()));
+                let bare = self.bare(device, target);
+                return Err(NotOpened { session: self.opened(bare, device, target, events), error });
+            }
+        };
+        Ok(self.opened(prepared, device, target, events))
+    }
+
+    /// A session without its servers, for the record of why there is no other.
+    fn bare(&self, device: &DeviceSpec, target: Option<&str>) -> Prepared {
+        let registry = self.file_registry(device, target);
+        let driver = self.driver(device);
+        Prepared { id: ids::session(), driver, sources: Vec::new(), registry, unknown_servers: Vec::new() }
+    }
+
+    fn opened(
+        &self,
+        prepared: Prepared,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Arc<Session> {
+        let shelf = DiskShelf {
+            root: self.loaded.root.clone(),
+            device: device.clone(),
+            target: target.map(str::to_string),
+            groups: self.groups.clone(),
+            prefixes: self.prefixes.clone(),
+            sources: prepared.sources.clone(),
+        };
         let session = Session::open(Parts {
-            driver: self.driver(device),
-            registry: self.registry(device, target),
-            shelf: Some(Arc::new(self.shelf(device, target))),
+            id: prepared.id,
+            driver: prepared.driver,
+            registry: prepared.registry,
+            shelf: Some(Arc::new(shelf)),
+            sources: prepared.sources,
             events,
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
@@ -108,7 +182,21 @@ impl Wiring {
             agent_mode: self.loaded.project.agent_mode,
             tools: session.registry().len(),
         });
+        for warning in &session.registry().warnings {
+            session.emit(Event::Noted { about: None, level: Level::Warning, text: warning.clone() });
+        }
         session
+    }
+
+    /// Ends what was made ready and never opened, and what all sessions shared.
+    pub async fn close(&self) {
+        let ready: Vec<Prepared> = self.ready().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
+        futures::future::join_all(ready.into_iter().map(Prepared::discard)).await;
+        self.servers.close().await;
+    }
+
+    fn ready(&self) -> MutexGuard<'_, HashMap<Lane, Result<Prepared, SourceError>>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The target of a trail.
@@ -146,33 +234,68 @@ impl Wiring {
     }
 }
 
-/// The tools of a project's files.
+impl Prepared {
+    /// Ends what would have been the session's own, and gives what is left of it: the tools that it would have had.
+    pub async fn discard(self) -> Registry {
+        let own = self.sources.iter().filter(|source| !source.is_shared);
+        futures::future::join_all(own.map(|source| source.tools.stop())).await;
+        self.registry
+    }
+}
+
+/// A session whose servers did not start: fit to say so in the record, and for nothing else.
+pub struct NotOpened {
+    pub session: Arc<Session>,
+    pub error: SourceError,
+}
+
+fn lane(device: &DeviceSpec, target: Option<&str>) -> Lane {
+    (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
+}
+
+fn scope(loaded: &Loaded, device: &DeviceSpec, target: Option<&str>, groups: &[String], prefixes: &[String]) -> Scope {
+    let target = target.and_then(|id| loaded.target(id).ok());
+    Scope {
+        platform: device.platform,
+        driver: device.driver.clone(),
+        agent_mode: loaded.project.agent_mode,
+        toolsets: loaded.toolsets.clone(),
+        target: target.and_then(|target| target.on(device.platform)).cloned(),
+        groups: groups.to_vec(),
+        prefixes: prefixes.to_vec(),
+        reserved_prefixes: loaded.project.reserved_prefixes.clone(),
+    }
+}
+
+/// The tools of a project's files, and of the servers that are at work.
 struct DiskShelf {
     root: PathBuf,
     device: DeviceSpec,
     target: Option<String>,
     groups: Vec<String>,
     prefixes: Vec<String>,
+    sources: Vec<Source>,
 }
 
+#[async_trait]
 impl Shelf for DiskShelf {
-    fn registry(&self, generation: u64) -> Result<Registry, String> {
-        let loaded = Arc::new(Loaded::read(&self.root).map_err(|error| error.to_string())?);
-        let mut wiring = Wiring::new(&loaded, self.target.clone());
-        wiring.groups.clone_from(&self.groups);
-        wiring.prefixes.clone_from(&self.prefixes);
-        let mut registry = wiring.registry(&self.device, self.target.as_deref());
+    async fn registry(&self, generation: u64) -> Result<Registry, ShelfError> {
+        let loaded = Loaded::read(&self.root).map_err(|error| ShelfError::Files(error.to_string()))?;
+        let mut batches = loaded.batches.clone();
+        for source in &self.sources {
+            batches.push(source.tools.list().await?.batch(source.tools.contributor()));
+        }
+        let scope = scope(&loaded, &self.device, self.target.as_deref(), &self.groups, &self.prefixes);
+        let registry = Registry::build(generation, &batches, &scope);
         let problems = loaded.problems.iter().cloned().chain(loaded.tool_problems(&registry));
         let errors: Vec<String> =
             problems.filter(|problem| problem.severity == Severity::Error).map(|problem| problem.to_string()).collect();
-        if !errors.is_empty() {
-            return Err(errors.join("\n"));
+        match errors.is_empty() {
+            true => Ok(registry),
+            false => Err(ShelfError::Files(errors.join("\n"))),
         }
-        registry.generation = generation;
-        Ok(registry)
     }
 }
-
 /// Reads secrets from the environment.
 pub fn secrets(names: &[String]) -> Result<Secrets, SecretError> {
     let read = |name: &String| match std::env::var(name) {

@@ -13,7 +13,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-core", &["trailblaze-protocol"]),
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol"]),
     ("trailblaze-supervise", &[]),
-    ("trailblaze", &["trailblaze-drivers", "trailblaze-supervise", "trailblaze-core", "trailblaze-protocol"]),
+    ("trailblaze-toolhost", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
+    (
+        "trailblaze",
+        &[
+            "trailblaze-toolhost",
+            "trailblaze-drivers",
+            "trailblaze-supervise",
+            "trailblaze-core",
+            "trailblaze-protocol",
+        ],
+    ),
 ];
 
 #[test]

@@ -76,9 +76,11 @@ impl Wiring {
         assert_eq!(registry.refused, [], "every batch of a test is registered");
         let events = Arc::new(Events::default());
         let session = Session::open(Parts {
+            id: ids::session(),
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
             registry,
             shelf: None,
+            sources: Vec::new(),
             events: Arc::clone(&events) as _,
             secrets: Arc::new(Secrets::new(self.secrets)),
             invocations: self.invocations,

@@ -1,6 +1,5 @@
 //! A source of tools that are closures.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
@@ -10,11 +9,10 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use crate::cx::Cx;
-use crate::driver::Description;
 use crate::names::Origin;
 use crate::registry::Batch;
 use crate::schema::Schema;
-use crate::source::{SourceError, ToolSource};
+use crate::source::{Listing, SourceError, ToolSource};
 use crate::tool::{Body, Contributor, Tool};
 
 pub struct FakeSource {
@@ -112,11 +110,7 @@ impl FakeSource {
     /// Its tools, as a session registers them.
     pub fn batch(self) -> Batch {
         let source = self.share();
-        Batch { contributor: source.contributor(), tools: source.tools(&source), groups: BTreeMap::new() }
-    }
-
-    fn contributor(&self) -> Contributor {
-        Contributor { label: Arc::from(format!("server {}", self.name)), origin: self.origin }
+        Batch::new(source.contributor(), source.tools(&source))
     }
 
     fn tools(&self, me: &Arc<FakeSource>) -> Vec<Tool> {
@@ -137,13 +131,17 @@ impl ToolSource for FakeSource {
         &self.name
     }
 
-    async fn start(&self, _: &Description) -> Result<(), SourceError> {
+    fn contributor(&self) -> Contributor {
+        Contributor { label: Arc::from(format!("server {}", self.name)), origin: self.origin }
+    }
+
+    async fn start(&self) -> Result<(), SourceError> {
         Ok(())
     }
 
-    async fn list(&self) -> Result<Vec<Tool>, SourceError> {
+    async fn list(&self) -> Result<Listing, SourceError> {
         let me = self.me.upgrade().expect("a source that is listed was shared");
-        Ok(self.tools(&me))
+        Ok(Listing { tools: self.tools(&me), ..Listing::default() })
     }
 
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {

@@ -7,19 +7,22 @@ use trailblaze_protocol::outcome::Outcome;
 use super::row::Row;
 use crate::cx::Cx;
 use crate::fault::Stop;
+use crate::source::ShelfError;
 
 pub const ROWS: &[Row] = &[Row::new(
     "reloadTools",
     ToolKind::Meta,
-    "Read the tool files again, after adding or changing one.",
+    "Read the tool files again, and ask the tool servers again, after adding or changing a tool.",
     &[],
-    |cx, _| Box::pin(async move { reload(cx) }),
+    |cx, _| Box::pin(reload(cx)),
 )];
 
-fn reload(cx: &Cx) -> Result<Outcome, Stop> {
-    let reloaded = cx.session.reload().map_err(Stop::failed)?;
-    let words = |names: &[String]| if names.is_empty() { "none".to_string() } else { names.join(", ") };
-    let text =
-        format!("added: {}; removed: {}; {} in all", words(&reloaded.added), words(&reloaded.removed), reloaded.total);
+async fn reload(cx: &Cx) -> Result<Outcome, Stop> {
+    let reloaded = match cx.session.reload().await {
+        Ok(reloaded) => reloaded,
+        Err(ShelfError::Source(dead)) => return Err(dead.into()),
+        Err(wrong) => return Err(Stop::failed(wrong.to_string())),
+    };
+    let text = reloaded.to_string();
     Ok(Outcome::value(text, json!({"added": reloaded.added, "removed": reloaded.removed, "total": reloaded.total})))
 }

@@ -1,6 +1,5 @@
 //! A row of a table of built-in tools.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -168,5 +167,5 @@ pub fn contributor() -> Contributor {
 }
 
 pub fn batch<'a>(rows: impl Iterator<Item = &'a Row>) -> Batch {
-    Batch { contributor: contributor(), tools: rows.map(Row::tool).collect(), groups: BTreeMap::new() }
+    Batch::new(contributor(), rows.map(Row::tool).collect())
 }

@@ -1,6 +1,7 @@
 //! `trailblaze check`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -11,9 +12,11 @@ use super::{Refusal, load};
 use crate::devices::DeviceArgs;
 use crate::jobs::{before_start, in_order, strictness};
 use crate::print;
+use crate::progress::Progress;
 use crate::project::LoadError;
 use crate::runner::Job;
 use crate::select::SelectError;
+use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::Wiring;
 
 /// Check every file of the project and every trail, without running anything
@@ -26,15 +29,21 @@ pub struct CheckArgs {
     /// Take a tool that changed since a trail was recorded for an error
     #[arg(long)]
     strict: bool,
+    /// Start no tool servers; judge by what they listed when they were last started
+    #[arg(long)]
+    offline: bool,
     /// Print what was found as JSON
     #[arg(long)]
     json: bool,
 }
 
-pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal> {
+pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal> {
     let loaded = load(project, args.paths.first())?;
     let devices = loaded.devices(&args.devices.device)?;
-    let wiring = Wiring::new(&loaded, None);
+    let mut wiring = Wiring::new(&loaded, None);
+    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).for_devices(devices.len());
     let mut problems = loaded.problems.clone();
     let trails = match loaded.trails(&args.paths) {
         // A project may have tools and no trails yet.
@@ -49,17 +58,40 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
         jobs.extend(trail.map(|trail| Job { trail, args: Default::default() }));
     }
     for device in &devices {
-        problems.extend(loaded.tool_problems(&wiring.registry(device, wiring.target.as_deref())));
+        problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
-    problems.extend(before_start(&wiring, &jobs, &devices, strictness(args.strict)));
+    let judgement = before_start(&wiring, &jobs, &devices, strictness(args.strict)).await;
+    wiring.close().await;
+    problems.extend(judgement.problems);
     let problems = in_order(problems);
+    let failed: Vec<String> = judgement.failed.iter().map(ToString::to_string).collect();
+    let unknown: Vec<String> = judgement.unknown_servers.into_iter().collect();
     let n_errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if args.json {
         let found: Vec<_> = problems.iter().map(as_json).collect();
-        print::json(&json!({"trails": jobs.len(), "errors": n_errors, "problems": found}));
-        return Ok(if n_errors == 0 { Exit::Passed } else { Exit::Misused });
+        print::json(&json!({
+            "trails": jobs.len(), "errors": n_errors, "problems": found, "isOffline": args.offline,
+            "serversNotStarted": failed, "serversUnknown": unknown,
+        }));
+        let files = if n_errors == 0 { Exit::Passed } else { Exit::Misused };
+        return Ok(if failed.is_empty() { files } else { files.worst(Exit::Environment) });
     }
-    Refusal::unless_sound(&problems)?;
+    for name in &unknown {
+        print::warning(format!("the tools of server `{name}` are not known, and calls of them were not checked"));
+        print::hint("`trailblaze check` without --offline asks it, and remembers the answer");
+    }
+    let sound = Refusal::unless_sound(&problems);
+    if let Some(error) = judgement.failed.into_iter().next() {
+        sound.or_else(|refusal| {
+            refusal.show();
+            Ok::<(), Refusal>(())
+        })?;
+        return Err(error.into());
+    }
+    sound?;
+    if args.offline && wiring.servers.has_any() {
+        print::say("offline: tools of servers were judged by what they listed when they were last started");
+    }
     let names: Vec<String> = devices.iter().map(|device| device.id.to_string()).collect();
     print::data(format!("{}, no problems on {}", print::count(jobs.len(), "trail"), names.join(", ")));
     Ok(Exit::Passed)

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use trailblaze_core::driver::DriverError;
+use trailblaze_core::source::SourceError;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
@@ -86,6 +87,8 @@ pub enum Refusal {
     Io { what: String, source: std::io::Error },
     #[error("{0}")]
     Driver(#[from] DriverError),
+    #[error("{0}")]
+    Server(#[from] SourceError),
     #[error("{message}")]
     Environment { message: String },
 }
@@ -129,7 +132,9 @@ impl Refusal {
             | Refusal::Secret(_)
             | Refusal::Usage { .. }
             | Refusal::Problems { .. } => Exit::Misused,
-            Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Environment { .. } => Exit::Environment,
+            Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Server(_) | Refusal::Environment { .. } => {
+                Exit::Environment
+            }
         }
     }
 
@@ -199,11 +204,11 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
     match cli.command {
         Command::Init(args) => init::init(project, args),
         Command::Run(args) => run::run(project, args).await,
-        Command::Check(args) => check::check(project, args),
+        Command::Check(args) => check::check(project, args).await,
         Command::Shell(args) => shell::shell(project, args).await,
         Command::Tool(args) => tool::tool(project, args).await,
         Command::Snapshot(args) => snapshot::snapshot(project, args).await,
-        Command::Toolbox(args) => toolbox::toolbox(project, args),
+        Command::Toolbox(args) => toolbox::toolbox(project, args).await,
         Command::Device(command) => device::device(project, command),
         Command::Session(command) => session::session(project, command),
         Command::Report(args) => report::report(project, args),

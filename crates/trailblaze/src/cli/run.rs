@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use trailblaze_core::events::{EventSink, PicturePolicy};
+use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::event::{Event, Level, Verdict};
 use trailblaze_protocol::exit::Exit;
 
@@ -24,6 +25,7 @@ use crate::report;
 use crate::run_folder::RunFolder;
 use crate::runner::{self, Done, Job, Kind, Shared};
 use crate::select::Filter;
+use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::{self, Wiring};
 
 /// Run trails on devices
@@ -66,6 +68,9 @@ pub struct RunArgs {
     /// Where run folders go; logs/ of the project unless given
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
+    /// The port of 127.0.0.1 that tools call back to; 52525 or a free one unless given
+    #[arg(long, env = "TRAILBLAZE_PORT")]
+    port: Option<u16>,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -146,8 +151,8 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
-    problems.extend(jobs::before_start(&wiring, &jobs, &named, jobs::strictness(args.strict)));
-    let problems = jobs::in_order(problems);
+    let strictness = jobs::strictness(args.strict);
+    let (n_devices, judged) = (named.len(), named.clone());
     let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
     // A shard may be empty where there are more of them than trails.
@@ -155,6 +160,9 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage("no trail is left to run after the filters"));
     }
     if args.choice.dry_run {
+        wiring.servers = ToolServers::new(&loaded, Mode::Remember);
+        problems.extend(jobs::before_start(&wiring, &jobs, &judged, strictness).await.problems);
+        let problems = jobs::in_order(problems);
         Refusal::unless_sound(&problems)?;
         list(&jobs, &kinds, args.json);
         return Ok(Exit::Passed);
@@ -170,19 +178,34 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     });
     // A run that is killed still leaves a page that opens.
     let _ = report::write(&folder.path);
+    let progress = Arc::new(Progress::new(args.json));
+    let outlets = Outlets {
+        events: Some(Arc::clone(&folder) as Arc<dyn EventSink>),
+        progress: Some(Arc::clone(&progress)),
+        folder: Some(folder.path.clone()),
+    };
+    // What is wrong in the files is wrong already; servers need not be started to say so.
+    let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
+    let mode = if has_errors { Mode::Remember } else { Mode::Start };
+    wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).with_port(args.port).for_devices(n_devices);
+    let interrupt = Interrupt::listen(Arc::clone(&progress));
+    tokio::select! {
+        judgement = jobs::before_start(&wiring, &jobs, &judged, strictness) => problems.extend(judgement.problems),
+        () = interrupt.cancel.cancelled() => {}
+    }
+    let problems = jobs::in_order(problems);
     if let Err(refusal) = Refusal::unless_sound(&problems) {
         for problem in &problems {
             folder.emit(Event::Noted { about: None, level: Level::Error, text: problem.to_string() });
         }
-        finish(&folder, Exit::Misused)?;
+        wiring.close().await;
+        finish(&folder, Exit::Misused, wiring.servers.leaked())?;
         return Err(refusal);
     }
-    let progress = Arc::new(Progress::new(args.json));
     // Without faults nothing is drawn from it.
     if args.sim.seed.is_none() && wiring.sim.faults != Default::default() {
         progress.say(&format!("seed {}", wiring.seed));
     }
-    let interrupt = Interrupt::listen(Arc::clone(&progress));
     let shared = Arc::new(Shared {
         wiring,
         jobs,
@@ -194,6 +217,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     });
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
+    shared.wiring.close().await;
     let saved = save_recordings(&shared, &done, &folder, Wish { into_trails: args.record, is_stdout_data: args.json });
     // A shard sees a part only, and the other parts must come to the same division.
     if args.choice.shard.is_none() {
@@ -204,7 +228,12 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     if shared.cancel.is_cancelled() {
         exit = exit.worst(Exit::Environment);
     }
-    let written = finish(&folder, exit)?;
+    let leaked = shared.wiring.servers.leaked();
+    if leaked > 0 {
+        print::error(format!("{} could not be ended", print::count(leaked, "process")));
+        exit = exit.worst(Exit::Environment);
+    }
+    let written = finish(&folder, exit, leaked)?;
     match args.json {
         true => print::json(&report::summary::summary(&written.run)),
         false => conclude(&shared.jobs, &done, not_run, &folder, &written.html),
@@ -240,8 +269,8 @@ fn remember(root: &Path, jobs: &[Job], done: &[Done]) {
     }
 }
 
-fn finish(folder: &RunFolder, exit: Exit) -> Result<report::Written, Refusal> {
-    folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
+fn finish(folder: &RunFolder, exit: Exit, leaked: usize) -> Result<report::Written, Refusal> {
+    folder.finish(exit, leaked).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     github::tell(&written.run);
     Ok(written)

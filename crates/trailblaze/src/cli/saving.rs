@@ -91,7 +91,7 @@ fn keep_definitions(shared: &Shared, path: &str, text: &str, done: &[&Done]) -> 
     for done in done {
         for device in wiring.loaded.devices(&[done.device.to_string()]).unwrap_or_default() {
             let device = wiring.device_for(&trail, &device);
-            let registry = wiring.registry(&device, wiring.target_of(&trail));
+            let registry = wiring.file_registry(&device, wiring.target_of(&trail));
             hashes.extend(definitions::hashes(&trail, &registry, &done.lineage));
         }
     }

@@ -22,7 +22,8 @@ use crate::project::Loaded;
 use crate::report;
 use crate::run_folder::RunFolder;
 use crate::shell::{Answer, Shell};
-use crate::wire::{self, Wiring};
+use crate::tool_servers::{Mode, Outlets, ToolServers};
+use crate::wire::{self, NotOpened, Wiring};
 
 /// Explore a device from a prompt, or from standard input, and keep the result as a trail
 #[derive(Args)]
@@ -76,7 +77,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = args.on.device(&loaded, "a shell is")?;
-    on_device(loaded, &args.on, device, async |shell, cancel| converse(shell, args.json, cancel).await).await
+    on_device(loaded, &args.on, device, async |shell, cancel| Ok(converse(shell, args.json, cancel).await)).await
 }
 
 /// Opens a device and a run folder, does what is to be done, and closes both.
@@ -84,7 +85,7 @@ pub async fn on_device(
     loaded: Arc<Loaded>,
     args: &OnDeviceArgs,
     device: DeviceSpec,
-    explore: impl AsyncFnOnce(&mut Shell, &CancellationToken) -> Exit,
+    explore: impl AsyncFnOnce(&mut Shell, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     Refusal::unless_known(&wiring)?;
@@ -102,22 +103,40 @@ pub async fn on_device(
         trails: 0,
     });
     let _ = report::write(&folder.path);
-    let sink = Arc::new(LaneSink::new(
-        device.id.clone(),
-        Arc::clone(&folder) as Arc<dyn EventSink>,
-        Arc::new(Progress::new(true)),
-    ));
+    let events = Arc::clone(&folder) as Arc<dyn EventSink>;
+    let outlets = Outlets {
+        events: Some(Arc::clone(&events)),
+        progress: Some(Arc::new(Progress::new(false))),
+        folder: Some(folder.path.clone()),
+    };
+    wiring.servers = ToolServers::new(&loaded, Mode::Start).with_outlets(outlets);
+    let sink = Arc::new(LaneSink::new(device.id.clone(), events, Arc::new(Progress::new(true))));
     let target = wiring.target.clone();
-    let session = wiring.open(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>);
+    let session = match wiring.open(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
+        Ok(session) => session,
+        Err(NotOpened { session, error }) => {
+            session.close(&error.to_string()).await;
+            wiring.close().await;
+            let _ = folder.finish(Exit::Environment, wiring.servers.leaked());
+            return Err(Refusal::Environment { message: wiring.secrets.redact(&error.to_string()).into_owned() });
+        }
+    };
     let memory = wiring.memory((&device, target.as_deref()), None, &memory, Default::default());
     let cancel = CancellationToken::new();
     let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
-    let exit = explore(&mut shell, &cancel).await;
+    let explored = explore(&mut shell, &cancel).await;
     shell.close().await;
-    folder.finish(exit).map_err(|message| Refusal::Environment { message })?;
+    wiring.close().await;
+    let exit = match &explored {
+        Ok(exit) => *exit,
+        Err(refusal) => refusal.exit(),
+    };
+    folder.finish(exit, wiring.servers.leaked()).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
-    print::say(format!("Report: {}", written.html.display()));
-    Ok(exit)
+    if explored.is_ok() {
+        print::say(format!("Report: {}", written.html.display()));
+    }
+    explored
 }
 
 /// Reads lines until they end. The worst of their answers is the shell's.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use trailblaze_core::registry::Registry;
 use trailblaze_core::schema::is_required;
 use trailblaze_core::tool::Tool;
 use trailblaze_protocol::exit::Exit;
@@ -45,34 +46,30 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
     };
     let wiring = Wiring::new(&loaded, args.on.target.clone());
     Refusal::unless_known(&wiring)?;
-    let registry = wiring.registry(&device, wiring.target.as_deref());
-    let Some(tool) = registry.get(&args.name) else {
-        let hint = registry.suggestion(&args.name);
-        let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
-        return Err(Refusal::Usage { message: format!("unknown tool `{}`", args.name), hint: Some(hint) });
-    };
+    let target = wiring.target.as_deref();
+    let files = wiring.file_registry(&device, target);
+    // Only a tool that no file has is worth starting the servers for, to be told that there is none.
+    let may_be_foreign = files.get(&args.name).is_none() && wiring.servers.any(target);
     if args.help_tool {
-        match args.json {
-            true => print::json(&json!({
-                "name": tool.name, "description": tool.description, "inputSchema": tool.schema.json(),
-            })),
-            false => print::data(usage(tool)),
-        }
-        return Ok(Exit::Passed);
+        return match may_be_foreign {
+            false => help(&files, &args),
+            true => {
+                let prepared = wiring.prepare(&device, target).await?;
+                let helped = help(&prepared.registry, &args);
+                prepared.discard().await;
+                wiring.close().await;
+                helped
+            }
+        };
     }
     let given = pairs("", &args.args)?;
-    // The message may repeat what was typed.
-    let secrets = wire::secrets(&args.on.secret)?;
-    let mut known = typed(tool, &given).map_err(|message| Refusal::usage(secrets.redact(&message)))?;
-    tool.schema.fill_defaults(&mut known);
-    let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);
-    let missing: Vec<String> =
-        tool.schema.property_names().filter(is_missing).map(|name| format!("`{name}`")).collect();
-    if !missing.is_empty() {
-        print::say(usage(tool));
-        return Err(Refusal::usage(format!("`{}` needs {}", tool.name, missing.join(" and "))));
+    if !may_be_foreign {
+        unless_wrong(&files, &args, &given)?;
     }
     on_device(loaded, &args.on, device, async |shell, cancel| {
+        if may_be_foreign {
+            unless_wrong(&shell.registry(), &args, &given)?;
+        }
         let calls = async {
             if let Some(app) = &args.launch {
                 let launched = shell.call("launchApp", &[("packageId".to_string(), app.clone())]).await;
@@ -90,12 +87,48 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
             }
         };
         show(&answer, args.json);
-        match answer {
+        Ok(match answer {
             Answer::Failed { exit, .. } => exit,
             _ => Exit::Passed,
-        }
+        })
     })
     .await
+}
+
+fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r Tool, Refusal> {
+    registry.get(name).map(AsRef::as_ref).ok_or_else(|| {
+        let hint = registry.suggestion(name);
+        let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
+        Refusal::Usage { message: format!("unknown tool `{name}`"), hint: Some(hint) }
+    })
+}
+
+fn help(registry: &Registry, args: &ToolArgs) -> Result<Exit, Refusal> {
+    let tool = known(registry, &args.name)?;
+    match args.json {
+        true => print::json(&json!({
+            "name": tool.name, "description": tool.description, "inputSchema": tool.schema.json(),
+        })),
+        false => print::data(usage(tool)),
+    }
+    Ok(Exit::Passed)
+}
+
+/// What is wrong with the call, before anything is done.
+fn unless_wrong(registry: &Registry, args: &ToolArgs, given: &[(String, String)]) -> Result<(), Refusal> {
+    let tool = known(registry, &args.name)?;
+    // The message may repeat what was typed.
+    let secrets = wire::secrets(&args.on.secret)?;
+    let mut known = typed(tool, given).map_err(|message| Refusal::usage(secrets.redact(&message)))?;
+    tool.schema.fill_defaults(&mut known);
+    let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);
+    let missing: Vec<String> =
+        tool.schema.property_names().filter(is_missing).map(|name| format!("`{name}`")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    print::say(usage(tool));
+    Err(Refusal::usage(format!("`{}` needs {}", tool.name, missing.join(" and "))))
 }
 
 /// What a tool takes, from its schema.

@@ -1,8 +1,11 @@
 //! `trailblaze toolbox`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use futures::future::join_all;
 use serde_json::json;
 use trailblaze_core::registry::Registry;
 use trailblaze_core::tool::Tool;
@@ -12,6 +15,8 @@ use trailblaze_protocol::exit::Exit;
 use super::{Refusal, load};
 use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::print;
+use crate::progress::Progress;
+use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::Wiring;
 
 /// List the tools that a device and a target see
@@ -36,6 +41,9 @@ pub struct ToolboxArgs {
     /// Also tools that models are not offered
     #[arg(long)]
     all: bool,
+    /// Start no tool servers; use what they listed when they were last started
+    #[arg(long, global = true)]
+    offline: bool,
     /// Print as JSON, with schemas
     #[arg(long, global = true)]
     json: bool,
@@ -52,7 +60,7 @@ enum Verb {
     },
 }
 
-pub fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refusal> {
+pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refusal> {
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let mut wiring = Wiring::new(&loaded, args.target.clone());
@@ -64,10 +72,10 @@ pub fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refu
         _ => &args.devices.device,
     };
     let devices = loaded.devices(named)?;
-    let registries: Vec<(DeviceSpec, Registry)> = devices
-        .into_iter()
-        .map(|device| (device.clone(), wiring.registry(&device, wiring.target.as_deref())))
-        .collect();
+    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).for_devices(devices.len());
+    let registries = registries(&wiring, devices).await?;
     match &args.verb {
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
         None => {
@@ -75,6 +83,34 @@ pub fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refu
             Ok(Exit::Passed)
         }
     }
+}
+
+/// Starts the servers of every device, asks for their tools, and ends them again. Nothing is called.
+async fn registries(wiring: &Wiring, devices: Vec<DeviceSpec>) -> Result<Vec<(DeviceSpec, Registry)>, Refusal> {
+    let target = wiring.target.as_deref();
+    let prepared = join_all(devices.iter().map(|device| wiring.prepare(device, target))).await;
+    let mut registries = Vec::new();
+    let mut failed = None;
+    let mut said = BTreeSet::new();
+    for (device, prepared) in devices.into_iter().zip(prepared) {
+        match prepared {
+            Ok(prepared) => {
+                let unknown = prepared
+                    .unknown_servers
+                    .iter()
+                    .map(|name| format!("the tools of server `{name}` are not known; without --offline it is asked"));
+                for warning in prepared.registry.warnings.iter().cloned().chain(unknown) {
+                    if said.insert(warning.clone()) {
+                        print::warning(warning);
+                    }
+                }
+                registries.push((device, prepared.discard().await));
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    wiring.close().await;
+    failed.map_or(Ok(registries), |error| Err(error.into()))
 }
 
 fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxArgs) {
@@ -156,9 +192,15 @@ fn as_json(tool: &Tool, registry: &Registry) -> serde_json::Value {
 }
 
 fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_json: bool) -> Result<Exit, Refusal> {
-    let is_known = wiring.loaded.batches.iter().flat_map(|batch| &batch.tools).any(|tool| tool.name == name);
-    if !is_known {
-        let names = wiring.loaded.batches.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str());
+    let tools = || wiring.loaded.batches.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str());
+    let registered = || registries.iter().flat_map(|(_, registry)| registry.tools()).map(|tool| tool.name.as_str());
+    let filtered = || registries.iter().flat_map(|(_, registry)| &registry.filtered).map(|tool| tool.tool.as_str());
+    let refused = |(_, registry): &(DeviceSpec, Registry)| {
+        registry.refused.iter().any(|refused| refused.reason.contains(&format!("`{name}`")))
+    };
+    let is_known = tools().chain(registered()).chain(filtered()).any(|known| known == name);
+    if !is_known && !registries.iter().any(refused) {
+        let names = tools().chain(registered());
         let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
         return Err(Refusal::Usage { message: format!("nobody offers a tool `{name}`"), hint });
     }

@@ -150,8 +150,9 @@ fn lines(parts: &[Part<'_>], id: RunId, command: Vec<String>, unfinished: &[Stri
         let event = Event::Noted { about: None, level: Level::Warning, text: why.clone() };
         text.extend(json(&Line { at: micros, event }));
     }
+    let leaked_processes = parts.iter().filter_map(|part| part.run.end).map(|end| end.leaked_processes).sum();
     if unfinished.is_empty() {
-        text.extend(json(&Line { at: micros, event: Event::RunEnded { exit, micros } }));
+        text.extend(json(&Line { at: micros, event: Event::RunEnded { exit, micros, leaked_processes } }));
     }
     text
 }

@@ -34,6 +34,7 @@ pub struct Run {
     pub header: Option<Header>,
     pub start: Option<Start>,
     pub sessions: Vec<Session>,
+    pub servers: Vec<Server>,
     /// In the order they started.
     pub attempts: Vec<Attempt>,
     /// Notes about the run as a whole.
@@ -57,6 +58,20 @@ pub struct Start {
 pub struct End {
     pub exit: Exit,
     pub micros: u64,
+    pub leaked_processes: usize,
+}
+
+/// A tool server that was at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    pub name: String,
+    /// The session that it belonged to; several shared it where there is none.
+    pub session: Option<SessionId>,
+    pub protocol: String,
+    /// Relative to the run folder.
+    pub log: String,
+    pub at: u64,
+    pub ended: Option<Closed>,
 }
 
 /// Lines that are not part of the model.
@@ -557,7 +572,20 @@ impl Reader {
                 let place = *self.sessions.get(&session).ok_or(Stray)?;
                 self.run.sessions[place].closed = Some(Closed { at, message });
             }
-            Event::RunEnded { exit, micros } => self.run.end = Some(End { exit, micros }),
+            Event::ServerStarted { server, session, protocol, log } => {
+                self.run.servers.push(Server { name: server, session, protocol, log, at, ended: None });
+            }
+            Event::ServerEnded { server, session, message } => {
+                let is_it =
+                    |known: &&mut Server| known.name == server && known.session == session && known.ended.is_none();
+                // One that did not start has an end all the same.
+                if let Some(known) = self.run.servers.iter_mut().rev().find(is_it) {
+                    known.ended = Some(Closed { at, message });
+                }
+            }
+            Event::RunEnded { exit, micros, leaked_processes } => {
+                self.run.end = Some(End { exit, micros, leaked_processes })
+            }
         }
         Ok(())
     }

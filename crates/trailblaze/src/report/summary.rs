@@ -18,6 +18,8 @@ pub struct Summary {
     pub exit: Option<Exit>,
     pub code: Option<u8>,
     pub duration_ms: u64,
+    /// Processes that were started for the run and could not be ended: 0, or a bug.
+    pub leaked_processes: usize,
     pub seed: Option<u64>,
     pub devices: Vec<String>,
     pub counts: Counts,
@@ -82,6 +84,7 @@ pub fn summary(run: &Run) -> Summary {
         exit: run.end.map(|end| end.exit),
         code: run.end.map(|end| end.exit.code()),
         duration_ms: run.micros() / 1000,
+        leaked_processes: run.end.map_or(0, |end| end.leaked_processes),
         seed: run.start.as_ref().map(|start| start.seed),
         devices: run.devices().into_iter().map(ToString::to_string).collect(),
         counts: count(run),

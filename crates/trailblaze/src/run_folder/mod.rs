@@ -58,12 +58,12 @@ impl RunFolder {
     }
 
     /// Ends the record, and waits until everything is on disk.
-    pub fn finish(&self, exit: Exit) -> Result<(), String> {
+    pub fn finish(&self, exit: Exit, leaked_processes: usize) -> Result<(), String> {
         // Pictures first: each of them still writes a line.
         self.shots.lock().unwrap_or_else(PoisonError::into_inner).take();
         let painter = self.painter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let has_painted = painter.is_none_or(|painter| painter.join().is_ok());
-        self.emit(Event::RunEnded { exit, micros: self.micros() });
+        self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes });
         self.writer.end()?;
         if has_painted { Ok(()) } else { Err("the thread that stores pictures panicked".to_string()) }
     }

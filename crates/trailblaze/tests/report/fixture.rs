@@ -197,7 +197,7 @@ impl Recorder {
 
     pub fn end(&mut self, exit: Exit) {
         let micros = self.at;
-        self.add(Event::RunEnded { exit, micros });
+        self.add(Event::RunEnded { exit, micros, leaked_processes: 0 });
     }
 }
 

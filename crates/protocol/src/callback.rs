@@ -1,0 +1,122 @@
+//! What a tool says to Trailblaze, and what it hears, over `POST /scripting/callback`. Version 1 is never edited: a later
+//! one stands beside it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version that this build speaks. The TypeScript package has the same number.
+pub const VERSION: u64 = 1;
+
+/// Where callbacks go, below the base address.
+pub const PATH: &str = "/scripting/callback";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    pub session_id: String,
+    pub invocation_id: String,
+    pub action: Action,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    CallTool { tool_name: String, arguments_json: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadRequest {
+    #[error("the request is no JSON object")]
+    NoObject,
+    #[error("version {0} of the callback is newer than this Trailblaze, which speaks {VERSION}; upgrade Trailblaze")]
+    NewerVersion(String),
+    #[error("`{0}` is missing, or is no text")]
+    Missing(&'static str),
+    #[error("unknown action `{0}`; this Trailblaze knows `call_tool`")]
+    UnknownAction(String),
+}
+
+impl Request {
+    /// Reads a request. The version comes first: what follows is only ours to judge if it is.
+    pub fn read(value: &Value) -> Result<Request, BadRequest> {
+        let object = value.as_object().ok_or(BadRequest::NoObject)?;
+        match object.get("version") {
+            None => {}
+            Some(version) if version.as_u64() == Some(VERSION) => {}
+            Some(version) => return Err(BadRequest::NewerVersion(version.to_string())),
+        }
+        let text = |of: Option<&Value>, key: &str, name: &'static str| {
+            let found = of.and_then(|of| of.get(key)?.as_str()).map(str::to_string);
+            found.ok_or(BadRequest::Missing(name))
+        };
+        let session_id = text(Some(value), "session_id", "session_id")?;
+        let invocation_id = text(Some(value), "invocation_id", "invocation_id")?;
+        let action = object.get("action");
+        let kind = text(action, "type", "action.type")?;
+        if kind != "call_tool" {
+            return Err(BadRequest::UnknownAction(kind));
+        }
+        let tool_name = text(action, "tool_name", "action.tool_name")?;
+        let arguments_json = text(action, "arguments_json", "action.arguments_json")?;
+        Ok(Request { session_id, invocation_id, action: Action::CallTool { tool_name, arguments_json } })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Response {
+    pub result: Answer,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Answer {
+    /// The tool was called, and this is what it came to.
+    CallToolResult { success: bool, text_content: String, error_message: String },
+    /// Nothing was called.
+    Error { message: String },
+}
+
+impl Response {
+    pub fn error(message: impl Into<String>) -> Response {
+        Response { result: Answer::Error { message: message.into() } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(request: Value, expected: Result<&str, &str>) {
+        let read = Request::read(&request);
+        let read = match &read {
+            Ok(Request { action: Action::CallTool { tool_name, .. }, .. }) => Ok(tool_name.clone()),
+            Err(error) => Err(error.to_string()),
+        };
+        let read = read.as_ref().map(String::as_str).map_err(String::as_str);
+        assert_eq!(read, expected, "{request}");
+    }
+
+    #[test]
+    fn a_request_is_judged_by_its_version_first() {
+        let action = json!({"type": "call_tool", "tool_name": "tap", "arguments_json": "{}"});
+        check(json!({"version": 1, "session_id": "s", "invocation_id": "c", "action": action}), Ok("tap"));
+        check(json!({"session_id": "s", "invocation_id": "c", "action": action}), Ok("tap"));
+        let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
+        check(json!({"version": 2, "nothing": "else"}), Err(newer));
+        check(json!([]), Err("the request is no JSON object"));
+        check(json!({"session_id": 5}), Err("`session_id` is missing, or is no text"));
+        let action = json!({"type": "fly"});
+        let unknown = "unknown action `fly`; this Trailblaze knows `call_tool`";
+        check(json!({"session_id": "s", "invocation_id": "c", "action": action}), Err(unknown));
+    }
+
+    #[test]
+    fn answers_have_the_shape_of_version_one() {
+        let result = Answer::CallToolResult { success: true, text_content: "ok".into(), error_message: String::new() };
+        let expected =
+            json!({"result": {"type": "call_tool_result", "success": true, "textContent": "ok", "errorMessage": ""}});
+        assert_eq!(serde_json::to_value(Response { result }).unwrap(), expected);
+        let expected = json!({"result": {"type": "error", "message": "no"}});
+        assert_eq!(serde_json::to_value(Response::error("no")).unwrap(), expected);
+    }
+}

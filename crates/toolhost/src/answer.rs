@@ -1,0 +1,203 @@
+//! From what a tool answered to an outcome.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+use trailblaze_protocol::outcome::{Attachment, Delegate, MemoryChanges, Outcome, Variant};
+
+const DELEGATES: &str = "_trailblaze_delegates";
+
+/// Reads the result of `tools/call`. `is_delegating` tools may ask for delegates in their text too; from others, text is
+/// only text, since a page that a tool read must not drive the device.
+pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
+    if answer.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return Outcome::failed(
+            "it asks for input in the middle of a call (sampling or elicitation), which nobody gives it",
+        );
+    }
+    let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let own = answer.pointer("/_meta/trailblaze");
+    let mut outcome = Outcome { text: first_text(blocks), attachments: attachments(blocks), ..Outcome::default() };
+    outcome.structured = answer.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    if answer.get("isError").and_then(Value::as_bool) == Some(true) {
+        outcome.variant = variant(own);
+        return outcome;
+    }
+    match delegates(&mut outcome, blocks, is_delegating) {
+        Ok(delegates) => outcome.delegates = delegates,
+        Err(wrong) => return Outcome::failed(format!("its delegates make no sense: {wrong}")),
+    }
+    outcome.memory = own.map(memory).unwrap_or_default();
+    outcome
+}
+
+/// The message of an answer is its first text.
+fn first_text(blocks: &[Value]) -> String {
+    let text = blocks.iter().find(|block| kind(block) == "text").and_then(|block| block.get("text")?.as_str());
+    text.unwrap_or_default().to_string()
+}
+
+fn kind(block: &Value) -> &str {
+    block.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn variant(own: Option<&Value>) -> Variant {
+    let name = own.and_then(|own| own.get("variant")?.as_str()).unwrap_or("ExceptionThrown");
+    Variant::from_name(name, own.map(|own| texts(own.get("missing"))).unwrap_or_default())
+}
+
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let items = value.and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(|item| item.as_str().map(str::to_string)).collect()
+}
+
+fn memory(own: &Value) -> MemoryChanges {
+    MemoryChanges {
+        set: own.get("memoryDelta").and_then(Value::as_object).cloned().unwrap_or_default(),
+        deleted: texts(own.get("memoryDeletions")),
+    }
+}
+
+/// What the answer asks for, taken out of its structured value.
+fn delegates(outcome: &mut Outcome, blocks: &[Value], is_delegating: bool) -> Result<Vec<Delegate>, String> {
+    let structured = outcome.structured.as_mut().and_then(Value::as_object_mut);
+    if let Some(asked) = structured.and_then(|map| map.shift_remove(DELEGATES)) {
+        if outcome.structured.as_ref().and_then(Value::as_object).is_some_and(|map| map.is_empty()) {
+            outcome.structured = None;
+        }
+        return read_delegates(asked);
+    }
+    if !is_delegating {
+        return Ok(Vec::new());
+    }
+    for text in blocks.iter().filter_map(|block| block.get("text")?.as_str()).filter(|text| text.contains(DELEGATES)) {
+        if let Some(asked) =
+            serde_json::from_str::<Value>(text).ok().and_then(|mut value| Some(value.get_mut(DELEGATES)?.take()))
+        {
+            return read_delegates(asked);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn read_delegates(asked: Value) -> Result<Vec<Delegate>, String> {
+    let Value::Array(items) = asked else { return Err(format!("`{DELEGATES}` is no list but {asked}")) };
+    let read = |(index, item): (usize, Value)| {
+        let Some(tool) = item.get("tool").and_then(Value::as_str) else {
+            return Err(format!("number {} has no `tool`", index + 1));
+        };
+        let args = match item.get("args") {
+            None | Some(Value::Null) => Default::default(),
+            Some(Value::Object(args)) => args.clone(),
+            Some(other) => return Err(format!("`args` of `{tool}` is no object but {other}")),
+        };
+        Ok(Delegate { tool: tool.to_string(), args })
+    };
+    items.into_iter().enumerate().map(read).collect()
+}
+
+/// Everything that came besides the first text, as files.
+fn attachments(blocks: &[Value]) -> Vec<Attachment> {
+    let mut has_text = false;
+    let mut attachments = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let text = |key: &str| block.get(key).and_then(Value::as_str);
+        let found = match kind(block) {
+            "text" if !has_text => {
+                has_text = true;
+                None
+            }
+            "text" => text("text").map(|words| ("text/plain", words.as_bytes().to_vec())),
+            "image" | "audio" => {
+                let bytes = text("data").and_then(|data| BASE64_STANDARD.decode(data).ok());
+                bytes.map(|bytes| (text("mimeType").unwrap_or("application/octet-stream"), bytes))
+            }
+            "resource" => block.get("resource").and_then(resource),
+            "resource_link" => text("uri").map(|uri| ("text/uri-list", uri.as_bytes().to_vec())),
+            _ => None,
+        };
+        if let Some((mime, bytes)) = found {
+            let name = format!("{}-{}", kind(block), index + 1);
+            attachments.push(Attachment { name, mime: mime.to_string(), file: None, bytes: Arc::from(bytes) });
+        }
+    }
+    attachments
+}
+
+fn resource(resource: &Value) -> Option<(&str, Vec<u8>)> {
+    let part = |key: &str| resource.get(key).and_then(Value::as_str);
+    let mime = part("mimeType");
+    if let Some(text) = part("text") {
+        return Some((mime.unwrap_or("text/plain"), text.as_bytes().to_vec()));
+    }
+    Some((mime.unwrap_or("application/octet-stream"), BASE64_STANDARD.decode(part("blob")?).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn is_error_alone_decides_and_the_first_text_is_the_message() {
+        let answer = json!({"content": [{"type": "text", "text": "done"}, {"type": "text", "text": "more"}]});
+        let read = outcome(answer, false);
+        assert_eq!((read.variant, read.text.as_str()), (Variant::Success, "done"));
+        assert_eq!((read.attachments[0].name.as_str(), &*read.attachments[0].bytes), ("text-2", "more".as_bytes()));
+        let answer = json!({"content": [{"type": "text", "text": "no"}], "isError": true});
+        assert_eq!(outcome(answer, false), Outcome::failed("no"));
+    }
+
+    #[test]
+    fn a_variant_is_picked_by_name_and_an_unknown_one_is_an_ordinary_failure() {
+        let check = |own: Value, expected: Variant| {
+            let answer =
+                json!({"content": [{"type": "text", "text": "x"}], "isError": true, "_meta": {"trailblaze": own}});
+            assert_eq!(outcome(answer, false).variant, expected);
+        };
+        check(json!({"variant": "FatalError"}), Variant::FatalError);
+        let missing = Variant::MissingRequiredArgs { missing: vec!["user".into()] };
+        check(json!({"variant": "MissingRequiredArgs", "missing": ["user"]}), missing);
+        check(json!({"variant": "Whatever"}), Variant::ExceptionThrown);
+        check(json!({"variant": 5}), Variant::ExceptionThrown);
+    }
+
+    #[test]
+    fn delegates_come_from_the_structured_value_and_from_text_only_of_delegating_tools() {
+        let asked = json!({"_trailblaze_delegates": [{"tool": "tap", "args": {"text": "Pay"}}]});
+        let in_text = json!({"content": [{"type": "text", "text": asked.to_string()}]});
+        assert_eq!(outcome(in_text.clone(), false).delegates, []);
+        let expected = [Delegate { tool: "tap".into(), args: json!({"text": "Pay"}).as_object().unwrap().clone() }];
+        assert_eq!(outcome(in_text, true).delegates, expected);
+        let read = outcome(json!({"content": [], "structuredContent": asked}), false);
+        assert_eq!((read.delegates.as_slice(), read.structured), (expected.as_slice(), None));
+        let failed = outcome(json!({"content": [], "structuredContent": asked, "isError": true}), true);
+        assert_eq!(failed.delegates, [], "an error asks for nothing");
+    }
+
+    #[test]
+    fn delegates_that_make_no_sense_fail_the_call() {
+        let check = |asked: Value, expected: &str| {
+            let answer = json!({"content": [], "structuredContent": {"_trailblaze_delegates": asked}});
+            assert_eq!(outcome(answer, false).text, format!("its delegates make no sense: {expected}"));
+        };
+        check(json!("tap"), "`_trailblaze_delegates` is no list but \"tap\"");
+        check(json!([{"name": "tap"}]), "number 1 has no `tool`");
+        check(json!([{"tool": "tap", "args": [1]}]), "`args` of `tap` is no object but [1]");
+    }
+
+    #[test]
+    fn pictures_become_attachments_and_memory_changes_are_kept() {
+        let answer = json!({
+            "content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0="}],
+            "_meta": {"trailblaze": {"memoryDelta": {"user": "ada"}, "memoryDeletions": ["old"]}},
+        });
+        let read = outcome(answer, false);
+        assert_eq!((read.attachments[0].mime.as_str(), read.attachments[0].bytes.len()), ("image/png", 5));
+        let set = json!({"user": "ada"}).as_object().unwrap().clone();
+        assert_eq!(read.memory, MemoryChanges { set, deleted: vec!["old".into()] });
+    }
+}

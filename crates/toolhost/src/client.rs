@@ -1,0 +1,226 @@
+//! The client's side of the Model Context Protocol, in both of its generations.
+//!
+//! The older one opens with `initialize`; the newer one has no opening, tells its version with every request, and says
+//! what a server can do in answer to `server/discover`. Every server tried answers `initialize` first; some refuse it after
+//! `server/discover`. So that is the order.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::connection::{Connection, Request, RpcError, Unanswered};
+use crate::limits;
+
+/// The newest version that opens with `initialize`.
+const NEWEST_WITH_OPENING: &str = "2025-11-25";
+const WITH_OPENING: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", NEWEST_WITH_OPENING];
+/// The version without an opening.
+const WITHOUT_OPENING: &str = "2026-07-28";
+
+const REGISTRY: &str = "trailblaze://registry";
+
+/// What was agreed on with a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreement {
+    pub version: String,
+    pub generation: Generation,
+    pub capabilities: Value,
+    /// What the server calls itself.
+    pub server: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Generation {
+    /// Opens with `initialize`.
+    Opening,
+    /// Tells its version with every request.
+    PerRequest,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Disagreement {
+    #[error(transparent)]
+    Unanswered(#[from] Unanswered),
+    #[error("it refuses `initialize` ({initialize}) and `server/discover` ({discover})")]
+    Refused { initialize: RpcError, discover: RpcError },
+    #[error("it speaks version {theirs} of the protocol; this build speaks {}, {WITHOUT_OPENING}", WITH_OPENING.join(", "))]
+    UnknownVersion { theirs: String },
+    #[error("it speaks version {theirs} of the protocol, and its entry pins {pinned}")]
+    OtherVersion { theirs: String, pinned: String },
+    #[error("its answer to `{method}` is not what the protocol says: {what}")]
+    Malformed { method: &'static str, what: String },
+    #[error("it lists tools without end: {} pages, and still there is more", limits::LIST_PAGES)]
+    EndlessPages,
+    #[error("it lists tools without end: the page after `{cursor}` is `{cursor}` again")]
+    RepeatedPage { cursor: String },
+    #[error("it lists more than {} tools", limits::LIST_TOOLS)]
+    TooManyTools,
+}
+
+impl Disagreement {
+    fn malformed(method: &'static str, what: impl Into<String>) -> Disagreement {
+        Disagreement::Malformed { method, what: what.into() }
+    }
+}
+
+/// Shakes hands, in the generation that the server speaks or its entry pins.
+pub async fn agree(connection: &Connection, pinned: Option<&str>) -> Result<Agreement, Disagreement> {
+    if pinned == Some(WITHOUT_OPENING) {
+        return discover(connection).await;
+    }
+    let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING)).await {
+        Err(Disagreement::Unanswered(Unanswered::Refused(error))) => error,
+        agreed => {
+            let agreement = agreed?;
+            return match pinned {
+                Some(pinned) if pinned != agreement.version => {
+                    Err(Disagreement::OtherVersion { theirs: agreement.version, pinned: pinned.to_string() })
+                }
+                _ => Ok(agreement),
+            };
+        }
+    };
+    if pinned.is_some() {
+        return Err(Unanswered::Refused(initialize).into());
+    }
+    match discover(connection).await {
+        Err(Disagreement::Unanswered(Unanswered::Refused(discover))) => {
+            Err(Disagreement::Refused { initialize, discover })
+        }
+        agreed => agreed,
+    }
+}
+
+async fn initialize(connection: &Connection, version: &str) -> Result<Agreement, Disagreement> {
+    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()});
+    let answer = connection.request("initialize", params).answer().await?;
+    let version = text(&answer, "protocolVersion")
+        .ok_or_else(|| Disagreement::malformed("initialize", "it has no `protocolVersion`"))?;
+    if !WITH_OPENING.contains(&version.as_str()) {
+        return Err(Disagreement::UnknownVersion { theirs: version });
+    }
+    connection.notify("notifications/initialized", json!({}));
+    let server = answer.get("serverInfo").and_then(|info| text(info, "name"));
+    let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
+    Ok(Agreement { version, generation: Generation::Opening, capabilities, server })
+}
+
+async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
+    let params = json!({"_meta": per_request_meta(WITHOUT_OPENING)});
+    let answer = connection.request("server/discover", params).answer().await?;
+    let versions = answer.get("supportedVersions").and_then(Value::as_array);
+    let versions =
+        versions.ok_or_else(|| Disagreement::malformed("server/discover", "it has no `supportedVersions`"))?;
+    if !versions.iter().any(|version| version == WITHOUT_OPENING) {
+        let theirs: Vec<&str> = versions.iter().filter_map(Value::as_str).collect();
+        return Err(Disagreement::UnknownVersion { theirs: theirs.join(", ") });
+    }
+    let server = answer.pointer("/_meta/io.modelcontextprotocol~1serverInfo").and_then(|info| text(info, "name"));
+    Ok(Agreement {
+        version: WITHOUT_OPENING.to_string(),
+        generation: Generation::PerRequest,
+        capabilities: answer.get("capabilities").cloned().unwrap_or_default(),
+        server,
+    })
+}
+
+fn client_info() -> Value {
+    json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn per_request_meta(version: &str) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": client_info(),
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key)?.as_str().map(str::to_string)
+}
+
+/// A server that hands were shaken with.
+pub struct Client<'a> {
+    pub connection: &'a Connection,
+    pub agreement: &'a Agreement,
+}
+
+impl<'a> Client<'a> {
+    /// Makes a request as the agreed generation wants it.
+    pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
+        if self.agreement.generation == Generation::PerRequest {
+            let meta = params.entry("_meta").or_insert_with(|| json!({}));
+            if let (Some(meta), Value::Object(own)) = (meta.as_object_mut(), per_request_meta(&self.agreement.version))
+            {
+                meta.extend(own);
+            }
+        }
+        self.connection.request(method, params.into())
+    }
+
+    /// Calls a tool. In the newer generation log messages must be asked for with each call.
+    pub fn call(&self, mut params: Map<String, Value>) -> Request<'a> {
+        if self.agreement.generation == Generation::PerRequest {
+            let meta = params.entry("_meta").or_insert_with(|| json!({}));
+            meta["io.modelcontextprotocol/logLevel"] = "info".into();
+        }
+        self.request("tools/call", params)
+    }
+
+    /// All pages of the tools.
+    pub async fn tools(&self) -> Result<Vec<Value>, Disagreement> {
+        if self.agreement.capabilities.get("tools").is_none() {
+            return Ok(Vec::new());
+        }
+        let mut tools = Vec::new();
+        let mut cursor: Option<String> = None;
+        let mut seen = HashSet::new();
+        for _ in 0..limits::LIST_PAGES {
+            let params = cursor.iter().map(|cursor| ("cursor".to_string(), Value::from(cursor.as_str()))).collect();
+            let mut page = self.request("tools/list", params).answer().await?;
+            match page.get_mut("tools").map(Value::take) {
+                Some(Value::Array(page)) => tools.extend(page),
+                _ => return Err(Disagreement::malformed("tools/list", "it has no list of `tools`")),
+            }
+            if tools.len() > limits::LIST_TOOLS {
+                return Err(Disagreement::TooManyTools);
+            }
+            cursor = text(&page, "nextCursor").filter(|cursor| !cursor.is_empty());
+            let Some(next) = &cursor else { return Ok(tools) };
+            if !seen.insert(next.clone()) {
+                return Err(Disagreement::RepeatedPage { cursor: next.clone() });
+            }
+        }
+        Err(Disagreement::EndlessPages)
+    }
+
+    /// What the server's registry says, as text. A server without one is no problem.
+    pub async fn registry(&self) -> Result<Option<String>, Unanswered> {
+        if self.agreement.capabilities.get("resources").is_none() {
+            return Ok(None);
+        }
+        let params = [("uri".to_string(), Value::from(REGISTRY))].into_iter().collect();
+        match self.request("resources/read", params).answer().await {
+            Ok(answer) => Ok(answer.pointer("/contents/0").and_then(|content| text(content, "text"))),
+            // The codes for a missing resource differ between generations; a server may also have resources of
+            // other kinds only.
+            Err(Unanswered::Refused(_)) => Ok(None),
+            Err(closed) => Err(closed),
+        }
+    }
+
+    /// Whether the server says when its tools change.
+    pub fn tells_changes(&self) -> bool {
+        self.agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
+    }
+
+    /// Asks to be told when the tools change, where that must be asked for. The request stays open.
+    pub fn listen(&self) -> Option<Request<'a>> {
+        let must_ask = self.agreement.generation == Generation::PerRequest && self.tells_changes();
+        must_ask.then(|| {
+            let params = json!({"notifications": {"toolsListChanged": true}});
+            self.request("subscriptions/listen", params.as_object().cloned().unwrap_or_default())
+        })
+    }
+}

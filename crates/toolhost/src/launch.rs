@@ -1,0 +1,198 @@
+//! How a server is started: which program runs a script, in which folder, with which environment.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::OnceCell;
+use trailblaze_core::config::Server;
+use trailblaze_core::driver::Description;
+use trailblaze_protocol::ids::SessionId;
+use trailblaze_supervise::Launch;
+
+/// Where a server is started, and for whom.
+pub struct Place<'a> {
+    /// The folder of the project; relative paths start here.
+    pub root: &'a Path,
+    pub base_url: &'a str,
+    /// The session that it belongs to; none where several share it.
+    pub session: Option<(&'a SessionId, &'a Description)>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    #[error("its script `{path}` does not exist")]
+    NoScript { path: String },
+    #[error("its script `{path}` is no .ts or .js file")]
+    NoScriptKind { path: String },
+    #[error("No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.")]
+    NoRuntime,
+    #[error(
+        "node was found, but nothing that runs TypeScript with it; run `npm install tsx` in `{folder}`, or install bun (https://bun.sh)"
+    )]
+    NoLoader { folder: String },
+    #[error("`{manifest}` names dependencies that are not installed; run `{command}` in `{folder}`")]
+    NotInstalled { manifest: String, command: &'static str, folder: String },
+    #[error("it is reached over http, and this build starts servers on stdio only")]
+    Http,
+}
+
+/// What can run scripts here. It is looked for once per process.
+#[derive(Default)]
+pub struct Runtimes {
+    /// Where programs are looked for, as in the variable PATH.
+    path: OsString,
+    found: OnceCell<Found>,
+}
+
+#[derive(Debug)]
+struct Found {
+    bun: Option<PathBuf>,
+    node: Option<PathBuf>,
+    tsx: Option<PathBuf>,
+    /// Whether this node strips types by itself.
+    node_runs_types: bool,
+}
+
+impl Runtimes {
+    pub fn new(path: OsString) -> Runtimes {
+        Runtimes { path, found: OnceCell::new() }
+    }
+
+    async fn found(&self) -> &Found {
+        self.found.get_or_init(|| look(&self.path)).await
+    }
+}
+
+/// The way to start a server, if there is one.
+pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
+    let mut launch = match (&server.script, &server.command) {
+        (Some(script), _) => for_script(script, place.root, runtimes).await?,
+        (None, Some(command)) => for_command(command, server, place.root),
+        (None, None) => return Err(LaunchError::Http),
+    };
+    launch.args.extend(server.args.iter().map(OsString::from));
+    launch.drop_env = server.drop_env.iter().map(OsString::from).collect();
+    let own = server.env.0.iter().map(|(name, value)| (name.value.clone(), value.clone()));
+    launch.set_env.extend(own.chain(environment(place)).map(|(name, value)| (name.into(), value.into())));
+    Ok(launch)
+}
+
+/// What a server can read of its session from the environment. Public: changing a name breaks servers.
+fn environment(place: &Place<'_>) -> Vec<(String, String)> {
+    let mut variables = vec![
+        ("TRAILBLAZE_BASE_URL", place.base_url.to_string()),
+        ("TRAILBLAZE_CALLBACK_URL", format!("{}/scripting/callback", place.base_url)),
+    ];
+    if let Some((session, description)) = place.session {
+        variables.extend([
+            ("TRAILBLAZE_DEVICE_PLATFORM", description.platform.name().to_uppercase()),
+            ("TRAILBLAZE_DEVICE_DRIVER", description.driver.to_string()),
+            ("TRAILBLAZE_DEVICE_WIDTH_PX", description.size.width.to_string()),
+            ("TRAILBLAZE_DEVICE_HEIGHT_PX", description.size.height.to_string()),
+            ("TRAILBLAZE_SESSION_ID", session.to_string()),
+        ]);
+    }
+    variables.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+fn for_command(command: &str, server: &Server, root: &Path) -> Launch {
+    // A name is looked for on PATH; a path starts at the project.
+    let program = if command.contains('/') { root.join(command).into_os_string() } else { command.into() };
+    let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
+    Launch::new(program, dir)
+}
+
+async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
+    let path = root.join(script);
+    let Ok(path) = std::fs::canonicalize(&path) else {
+        return Err(LaunchError::NoScript { path: script.to_string() });
+    };
+    let is_typed = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("ts" | "mts" | "cts") => true,
+        Some("js" | "mjs" | "cjs") => false,
+        _ => return Err(LaunchError::NoScriptKind { path: script.to_string() }),
+    };
+    let folder = path.parent().unwrap_or(root).to_path_buf();
+    let found = runtimes.found().await;
+    let (program, args) = runner(found, is_typed, &folder)?;
+    unless_installed(&folder)?;
+    let mut launch = Launch::new(program.into_os_string(), folder);
+    launch.args = args.into_iter().map(OsString::from).collect();
+    launch.args.push(path.clone().into_os_string());
+    launch.set_env.push(("TRAILBLAZE_TOOLSET_FILE".into(), path.into_os_string()));
+    Ok(launch)
+}
+
+/// bun; else node, with whatever lets it run TypeScript.
+fn runner(found: &Found, is_typed: bool, folder: &Path) -> Result<(PathBuf, Vec<&'static str>), LaunchError> {
+    if let Some(bun) = &found.bun {
+        return Ok((bun.clone(), vec!["run"]));
+    }
+    let Some(node) = &found.node else { return Err(LaunchError::NoRuntime) };
+    let has_tsx = || folder.ancestors().any(|folder| folder.join("node_modules/tsx/package.json").is_file());
+    match &found.tsx {
+        _ if !is_typed => Ok((node.clone(), Vec::new())),
+        _ if has_tsx() => Ok((node.clone(), vec!["--import", "tsx"])),
+        Some(tsx) => Ok((tsx.clone(), Vec::new())),
+        None if found.node_runs_types => Ok((node.clone(), Vec::new())),
+        None => Err(LaunchError::NoLoader { folder: folder.display().to_string() }),
+    }
+}
+
+/// A script whose packages are not installed dies with a message that helps nobody.
+fn unless_installed(folder: &Path) -> Result<(), LaunchError> {
+    let Some(home) = folder.ancestors().find(|folder| folder.join("package.json").is_file()) else { return Ok(()) };
+    let manifest = home.join("package.json");
+    let text = std::fs::read_to_string(&manifest).unwrap_or_default();
+    let package: Value = serde_json::from_str(&text).unwrap_or_default();
+    let needs = package.get("dependencies").and_then(Value::as_object).is_some_and(|needs| !needs.is_empty());
+    if !needs || home.ancestors().any(|folder| folder.join("node_modules").is_dir()) {
+        return Ok(());
+    }
+    let has = |lock: &str| home.join(lock).is_file();
+    let command = match () {
+        () if has("bun.lock") || has("bun.lockb") => "bun install",
+        () if has("pnpm-lock.yaml") => "pnpm install",
+        () if has("yarn.lock") => "yarn install",
+        () => "npm install",
+    };
+    let shown = |path: &Path| path.display().to_string();
+    Err(LaunchError::NotInstalled { manifest: shown(&manifest), command, folder: shown(home) })
+}
+
+async fn look(path: &OsString) -> Found {
+    let find = |name: &str| {
+        let places = std::env::split_paths(path).map(|folder| folder.join(name));
+        places.into_iter().find(|place| is_program(place))
+    };
+    let (bun, node, tsx) = (find("bun"), find("node"), find("tsx"));
+    let node_runs_types = match (&bun, &tsx, &node) {
+        (None, None, Some(node)) => runs_types(node).await,
+        _ => false,
+    };
+    Found { bun, node, tsx, node_runs_types }
+}
+
+fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    path.is_file()
+}
+
+/// Node runs erasable TypeScript by itself since 22.18 and 23.6.
+async fn runs_types(node: &Path) -> bool {
+    let mut command = tokio::process::Command::new(node);
+    command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let Ok(Ok(output)) = tokio::time::timeout(Duration::from_secs(5), command.output()).await else { return false };
+    let version = String::from_utf8_lossy(&output.stdout).trim().trim_start_matches('v').to_string();
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    (major, minor) >= (23, 6) || (major == 22 && minor >= 18)
+}

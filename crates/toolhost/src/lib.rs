@@ -1,0 +1,37 @@
+//! Tools that live elsewhere: servers that speak the Model Context Protocol, started and ended by us.
+//!
+//! From the wire upward: [`connection`] carries messages, `client` speaks the protocol in both of its generations,
+//! [`server`] is a source of tools for a session.
+
+mod answer;
+mod client;
+pub mod connection;
+mod envelope;
+pub mod launch;
+pub mod listing;
+pub mod offline;
+pub mod server;
+mod stderr;
+
+/// Every bound of this crate, in one table.
+pub mod limits {
+    use std::time::Duration;
+
+    /// The longest line that a server may send, in bytes: a picture fits, a flood does not.
+    pub const LINE_BYTES: usize = 32 << 20;
+    /// How much may wait to be read by a server.
+    pub const BACKLOG_BYTES: usize = 32 << 20;
+    /// The most pages of a list, and the most tools of one server.
+    pub const LIST_PAGES: usize = 1_000;
+    pub const LIST_TOOLS: usize = 20_000;
+    /// The last lines of stderr that are kept to be shown.
+    pub const STDERR_LINES: usize = 64;
+    /// The longest line of stderr that is kept whole, in bytes.
+    pub const STDERR_LINE_BYTES: usize = 8 << 10;
+    /// How large the log of one server may grow, in bytes.
+    pub const STDERR_BYTES: u64 = 16 << 20;
+    /// How long to wait for the exit of a server that closed its stdout.
+    pub const LAST_WORDS: Duration = Duration::from_secs(1);
+    /// How much of an odd line is shown.
+    pub const SHOWN_CHARS: usize = 120;
+}

@@ -1,0 +1,197 @@
+//! What a server says of its tools, and what we make of it: schemas, metadata, groups.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use trailblaze_core::registry::Group;
+use trailblaze_core::schema::Schema;
+use trailblaze_core::source::{Listing, ToolSource};
+use trailblaze_core::tool::{Body, Contributor, Tool};
+use trailblaze_protocol::driver::Platform;
+
+use crate::envelope::ARGUMENT;
+
+/// What a server answered, word for word: it can be kept, and read again without the server.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RawListing {
+    pub tools: Vec<Value>,
+    /// The text of its `trailblaze://registry`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
+}
+
+/// Makes tools of what a server listed. `toolset` is the one that the server's entry names for all of them.
+pub fn interpret(
+    raw: &RawListing,
+    contributor: &Contributor,
+    toolset: Option<&str>,
+    source: &Arc<dyn ToolSource>,
+) -> Listing {
+    let mut listing = Listing::default();
+    let registry = raw.registry.as_deref().and_then(|text| read_registry(text, &mut listing));
+    let entries = registry.as_ref().map(|registry| &registry.tools);
+    for raw_tool in &raw.tools {
+        let Some(name) = raw_tool.get("name").and_then(Value::as_str) else {
+            listing.warnings.push(format!("a tool without a name is left out: {raw_tool}"));
+            continue;
+        };
+        let schema = match schema(raw_tool) {
+            Ok(schema) => schema,
+            Err(reason) => {
+                listing.warnings.push(format!("`{name}` is left out: {reason}"));
+                listing.unusable.push((name.to_string(), reason));
+                continue;
+            }
+        };
+        let about = raw_tool.get("description").and_then(Value::as_str).unwrap_or_default();
+        let mut tool = Tool::new(name, about, schema, contributor.clone(), Body::Foreign(Arc::clone(source)));
+        tool.toolset = toolset.map(str::to_string);
+        let mut facts = Facts { tool: &mut tool, warnings: &mut listing.warnings };
+        if let Some(entry) = entries.and_then(|entries| entries.get(name)) {
+            facts.take_all(entry, "registry");
+        }
+        // What a tool says of itself wins.
+        let meta = raw_tool.get("_meta").and_then(Value::as_object).into_iter().flatten();
+        let own: Map<String, Value> = meta
+            .filter_map(|(key, value)| Some((key.strip_prefix("trailblaze/")?.to_string(), value.clone())))
+            .collect();
+        facts.take_all(&own.into(), "_meta");
+        listing.tools.push(tool);
+    }
+    if let Some(registry) = registry {
+        let is_listed =
+            |name: &String| raw.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name));
+        for name in registry.tools.keys().filter(|name| !is_listed(name)) {
+            listing.warnings.push(format!("its registry speaks of `{name}`, which it does not list"));
+        }
+        listing.groups = registry.groups;
+    }
+    listing
+}
+
+struct Registry {
+    tools: Map<String, Value>,
+    groups: BTreeMap<String, Group>,
+}
+
+fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
+    let value = match serde_json::from_str::<Value>(text) {
+        Ok(value @ Value::Object(_)) => value,
+        Ok(_) => {
+            listing.warnings.push("its registry is no JSON object, and counts as absent".to_string());
+            return None;
+        }
+        Err(error) => {
+            listing.warnings.push(format!("its registry is no JSON, and counts as absent: {error}"));
+            return None;
+        }
+    };
+    let mut part = |key: &str| match value.get(key) {
+        Some(Value::Object(map)) => map.clone(),
+        None | Some(Value::Null) => Map::new(),
+        Some(other) => {
+            listing.warnings.push(format!("`{key}` of its registry is no object but {other}, and counts as absent"));
+            Map::new()
+        }
+    };
+    let (tools, raw_groups) = (part("tools"), part("groups"));
+    let mut groups = BTreeMap::new();
+    for (name, group) in raw_groups {
+        let is_default = match group.get("defaultEnabled").or_else(|| group.get("default_enabled")) {
+            Some(Value::Bool(is_default)) => *is_default,
+            None | Some(Value::Null) => false,
+            Some(other) => {
+                let text =
+                    format!("`defaultEnabled` of the group `{name}` is no boolean but {other}, and counts as absent");
+                listing.warnings.push(text);
+                false
+            }
+        };
+        let description = group.get("description").and_then(Value::as_str).unwrap_or_default().to_string();
+        groups.insert(name, Group { description, is_default });
+    }
+    Some(Registry { tools, groups })
+}
+
+/// A tool whose metadata is being read.
+struct Facts<'a> {
+    tool: &'a mut Tool,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Facts<'_> {
+    fn take_all(&mut self, entry: &Value, place: &str) {
+        let Some(entry) = entry.as_object() else {
+            return self.warnings.push(format!("`{}`: its {place} entry is no object but {entry}", self.tool.name));
+        };
+        for (key, value) in entry.iter().filter(|(_, value)| !value.is_null()) {
+            if let Err(expected) = self.take(key, value) {
+                let name = &self.tool.name;
+                let text = format!("`{name}`: `{key}` in its {place} is {value}, not {expected}, and counts as absent");
+                self.warnings.push(text);
+            }
+        }
+    }
+
+    /// Takes one fact, or says what it should have been. Keys that nobody knows are somebody else's.
+    fn take(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
+        let tool = &mut *self.tool;
+        match key {
+            "isForLlm" | "exposedToLlm" | "exposed_to_llm" => tool.is_for_llm = flag(value)?,
+            "isRecordable" | "is_recordable" => tool.is_recordable = flag(value)?,
+            "isDelegating" | "is_delegating" => tool.is_delegating = flag(value)?,
+            "requiresHost" => tool.requires_host = flag(value)?,
+            "requiresContext" => tool.requires_context = flag(value)?,
+            "supportedDrivers" => tool.supported_drivers = words(value)?,
+            "supportedPlatforms" | "platforms" => {
+                let parse = |word: &String| Platform::parse(&word.to_lowercase());
+                let platforms: Option<Vec<Platform>> = words(value)?.iter().map(parse).collect();
+                tool.supported_platforms = platforms.ok_or("a list of android, ios, web and desktop")?;
+            }
+            "toolset" => tool.toolset = Some(value.as_str().ok_or("a text")?.to_string()),
+            "groups" => tool.groups = words(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn flag(value: &Value) -> Result<bool, &'static str> {
+    value.as_bool().ok_or("a boolean")
+}
+
+fn words(value: &Value) -> Result<Vec<String>, &'static str> {
+    let words = value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_string)).collect());
+    words.ok_or("a list of texts")
+}
+
+/// The schema of a tool's arguments as callers see it, without the argument that we fill in ourselves.
+fn schema(tool: &Value) -> Result<Schema, String> {
+    let Some(raw) = tool.get("inputSchema") else { return Err("it has no `inputSchema`".to_string()) };
+    let Some(object) = raw.as_object() else { return Err(format!("its `inputSchema` is no JSON Schema but {raw}")) };
+    if object.get("type").is_some_and(|kind| kind != "object") {
+        return Err(format!("its `inputSchema` is for {}, not for an object", object["type"]));
+    }
+    let mut object = object.clone();
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.shift_remove(ARGUMENT);
+    }
+    if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name != ARGUMENT);
+    }
+    let schema = Schema::new(object.into());
+    match schema.flaw() {
+        Some(flaw) => Err(format!("its `inputSchema` is no JSON Schema: {flaw}")),
+        None => Ok(schema),
+    }
+}
+
+/// Whether a tool would refuse an argument that it did not declare.
+pub fn refuses_context(tool: &Value) -> bool {
+    let schema = tool.get("inputSchema");
+    let is_strict = schema.and_then(|schema| schema.get("additionalProperties")) == Some(&Value::Bool(false));
+    let declares = schema.and_then(|schema| schema.get("properties")?.get(ARGUMENT)).is_some();
+    is_strict && !declares
+}

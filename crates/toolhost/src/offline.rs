@@ -1,0 +1,54 @@
+//! A server as it was when it was last asked: its tools can be judged, and not called.
+
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use trailblaze_core::cx::Cx;
+use trailblaze_core::names::Origin;
+use trailblaze_core::source::{Listing, SourceError, ToolSource};
+use trailblaze_core::tool::Contributor;
+use trailblaze_protocol::outcome::Outcome;
+
+use crate::listing::{RawListing, interpret};
+
+pub struct Remembered {
+    name: String,
+    origin: Origin,
+    toolset: Option<String>,
+    raw: RawListing,
+    me: Weak<Remembered>,
+}
+
+impl Remembered {
+    pub fn new(name: &str, origin: Origin, toolset: Option<&str>, raw: RawListing) -> Arc<Remembered> {
+        let (name, toolset) = (name.to_string(), toolset.map(str::to_string));
+        Arc::new_cyclic(|me| Remembered { name, origin, toolset, raw, me: Weak::clone(me) })
+    }
+}
+
+#[async_trait]
+impl ToolSource for Remembered {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn contributor(&self) -> Contributor {
+        Contributor { label: Arc::from(format!("server {}", self.name)), origin: self.origin }
+    }
+
+    async fn start(&self) -> Result<(), SourceError> {
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Listing, SourceError> {
+        let Some(me) = self.me.upgrade() else { return Ok(Listing::default()) };
+        let me: Arc<dyn ToolSource> = me;
+        Ok(interpret(&self.raw, &self.contributor(), self.toolset.as_deref(), &me))
+    }
+
+    async fn call(&self, _: &Cx, _: &str, _: &Map<String, Value>) -> Result<Outcome, SourceError> {
+        let evidence = "it is only remembered, for checking; nothing is called offline".to_string();
+        Err(SourceError::NotStarted { source_name: self.name.clone(), evidence })
+    }
+}

@@ -1,0 +1,497 @@
+//! A tool server on stdio as a source of tools: started, spoken to, and ended by us.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use trailblaze_core::config::Context;
+use trailblaze_core::cx::Cx;
+use trailblaze_core::names::Origin;
+use trailblaze_core::secret::Secrets;
+use trailblaze_core::source::{Listing, SourceError, ToolSource};
+use trailblaze_core::tool::Contributor;
+use trailblaze_protocol::event::Level;
+use trailblaze_protocol::outcome::Outcome;
+use trailblaze_supervise::{Child, Launch, Running, Supervisor};
+
+use crate::client::{Agreement, Client, Disagreement, agree};
+use crate::connection::{Closed, Connection, Listener, Oddity, RpcError, Unanswered};
+use crate::envelope::{self, Carrier};
+use crate::listing::{RawListing, interpret, refuses_context};
+use crate::stderr::{Tail, capture};
+use crate::{answer, limits};
+
+/// A server that is to be started.
+pub struct Spec {
+    pub name: String,
+    pub origin: Origin,
+    pub startup: Duration,
+    pub call_idle: Option<Duration>,
+    /// The secrets whose values it may have.
+    pub may_have: Vec<String>,
+    pub context: Option<Context>,
+    /// The version of the protocol that its entry pins.
+    pub protocol: Option<String>,
+    pub toolset: Option<String>,
+    pub base_url: String,
+    /// Where its stderr goes.
+    pub log: Option<PathBuf>,
+    pub secrets: Arc<Secrets>,
+    pub diary: Arc<dyn Diary>,
+}
+
+/// Where a server's news go that belong to no call.
+pub trait Diary: Send + Sync {
+    fn note(&self, server: &str, level: Level, text: String);
+
+    fn started(&self, server: &str, version: &str);
+
+    fn ended(&self, server: &str, how: String);
+}
+
+pub struct Server {
+    spec: Spec,
+    supervisor: Arc<Supervisor>,
+    /// Until it is started.
+    launch: Mutex<Option<Launch>>,
+    me: Weak<Server>,
+    live: OnceLock<Live>,
+    tail: Tail,
+    desk: Arc<Desk>,
+    raw: Mutex<RawListing>,
+    /// How each tool is to be called.
+    manners: Mutex<HashMap<String, Manner>>,
+    death: watch::Sender<Option<SourceError>>,
+    is_stopping: AtomicBool,
+}
+
+/// What there is once a server was started.
+struct Live {
+    child: Child,
+    connection: Arc<Connection>,
+    agreement: Agreement,
+    stderr: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Clone, Copy)]
+struct Manner {
+    carrier: Carrier,
+    is_delegating: bool,
+}
+
+impl Server {
+    pub fn new(spec: Spec, launch: Launch, supervisor: Arc<Supervisor>) -> Arc<Server> {
+        Arc::new_cyclic(|me| Server {
+            desk: Arc::new(Desk::new(spec.name.clone(), Arc::clone(&spec.diary))),
+            spec,
+            supervisor,
+            launch: Mutex::new(Some(launch)),
+            me: Weak::clone(me),
+            live: OnceLock::new(),
+            tail: Tail::default(),
+            raw: Mutex::default(),
+            manners: Mutex::default(),
+            death: watch::Sender::new(None),
+            is_stopping: AtomicBool::new(false),
+        })
+    }
+
+    /// What it listed last, word for word.
+    pub fn raw_listing(&self) -> RawListing {
+        lock(&self.raw).clone()
+    }
+
+    async fn begin(&self) -> Result<Live, Obstacle> {
+        let launch = lock(&self.launch).take().ok_or(Obstacle::Twice)?;
+        let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
+        let (tail, log, secrets) = (self.tail.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
+        let stderr = tokio::spawn(async move { capture(stderr, tail, log.as_deref(), &secrets).await });
+        let connection = Arc::new(Connection::open(stdout, stdin, Arc::clone(&self.desk) as Arc<dyn Listener>));
+        let agreed = tokio::time::timeout(self.spec.startup, agree(&connection, self.spec.protocol.as_deref())).await;
+        let obstacle = match agreed {
+            Ok(Ok(agreement)) => {
+                return Ok(Live { child, connection, agreement, stderr: Mutex::new(Some(stderr)) });
+            }
+            Ok(Err(Disagreement::Unanswered(Unanswered::Closed(closed)))) => self.end_of(&child, closed).await.into(),
+            Ok(Err(disagreement)) => Obstacle::Disagreement(disagreement),
+            Err(_) => Obstacle::Slow { limit: self.spec.startup },
+        };
+        child.kill().await;
+        let _ = tokio::time::timeout(limits::LAST_WORDS, stderr).await;
+        Err(obstacle)
+    }
+
+    /// How a server ended whose connection is closed.
+    async fn end_of(&self, child: &Child, closed: Closed) -> End {
+        let ended = tokio::time::timeout(limits::LAST_WORDS, child.ended()).await.ok();
+        match (closed, ended) {
+            (Closed::Ended | Closed::Io(_), Some(ended)) => End::Exited(ended.to_string()),
+            (Closed::Ended, None) => End::StillRunning,
+            (closed, _) => End::Broke(closed),
+        }
+    }
+
+    /// The reason, with all that helps to find its cause.
+    fn evidence(&self, reason: &dyn std::fmt::Display) -> String {
+        let mut text = reason.to_string();
+        if let Some(noise) = lock(&self.desk.noise).as_deref() {
+            text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
+        }
+        let last = self.tail.last(12);
+        if !last.is_empty() {
+            text.push_str(&format!("\nits last words on stderr:\n  {}", last.join("\n  ")));
+        }
+        text
+    }
+
+    /// Waits for the end of a server that is at work, and makes it known.
+    fn watch(self: &Arc<Self>) {
+        // A server that nobody holds any more ends by itself, and nobody wants to know.
+        let server = Arc::downgrade(self);
+        let Some(connection) = self.live.get().map(|live| Arc::clone(&live.connection)) else { return };
+        tokio::spawn(async move {
+            let closed = connection.wait_closed().await;
+            let Some(server) = server.upgrade() else { return };
+            let Some(live) = server.live.get() else { return };
+            if server.is_stopping.load(Ordering::Relaxed) {
+                return;
+            }
+            let end = server.end_of(&live.child, closed).await;
+            if !matches!(end, End::Exited(_)) {
+                live.child.kill().await;
+            }
+            server.stderr_ends().await;
+            let evidence = server.evidence(&end);
+            let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
+            server.desk.diary.ended(&server.spec.name, died.to_string());
+            server.death.send_replace(Some(died));
+        });
+    }
+
+    async fn stderr_ends(&self) {
+        let capture = self.live.get().and_then(|live| lock(&live.stderr).take());
+        if let Some(capture) = capture {
+            let _ = tokio::time::timeout(limits::LAST_WORDS, capture).await;
+        }
+    }
+
+    fn live(&self) -> Result<&Live, SourceError> {
+        self.live.get().ok_or_else(|| SourceError::NotStarted {
+            source_name: self.spec.name.clone(),
+            evidence: "nobody started it".to_string(),
+        })
+    }
+
+    fn client(&self) -> Result<Client<'_>, SourceError> {
+        let live = self.live()?;
+        Ok(Client { connection: &live.connection, agreement: &live.agreement })
+    }
+
+    async fn read_listing(&self) -> Result<RawListing, Disagreement> {
+        let Ok(client) = self.client() else { return Err(Unanswered::Closed(Closed::Ended).into()) };
+        let tools = client.tools().await?;
+        let registry = client.registry().await?;
+        Ok(RawListing { tools, registry })
+    }
+
+    /// What a connection that closed under a call means.
+    async fn died(&self, closed: Closed) -> SourceError {
+        let mut death = self.death.subscribe();
+        let known = tokio::time::timeout(limits::LAST_WORDS * 4, death.wait_for(Option::is_some)).await;
+        let known = known.ok().and_then(Result::ok).and_then(|death| death.clone());
+        let evidence = || self.evidence(&closed);
+        known.unwrap_or_else(|| SourceError::Died { source_name: self.spec.name.clone(), evidence: evidence() })
+    }
+
+    fn manner(&self, tool: &str) -> Manner {
+        let known = lock(&self.manners).get(tool).copied();
+        known.unwrap_or(Manner { carrier: Carrier::Meta, is_delegating: false })
+    }
+}
+
+#[async_trait]
+impl ToolSource for Server {
+    fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    fn contributor(&self) -> Contributor {
+        Contributor { label: Arc::from(format!("server {}", self.spec.name)), origin: self.spec.origin }
+    }
+
+    async fn start(&self) -> Result<(), SourceError> {
+        let live = self.begin().await.map_err(|obstacle| SourceError::NotStarted {
+            source_name: self.spec.name.clone(),
+            evidence: self.evidence(&obstacle),
+        })?;
+        self.desk.diary.started(&self.spec.name, &live.agreement.version);
+        let connection = Arc::clone(&live.connection);
+        let agreement = live.agreement.clone();
+        let _ = self.live.set(live);
+        if let Some(me) = self.me.upgrade() {
+            me.watch();
+        }
+        // Stays open as long as the connection does.
+        tokio::spawn(async move {
+            if let Some(listening) = (Client { connection: &connection, agreement: &agreement }).listen() {
+                let _ = listening.answer().await;
+            }
+        });
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Listing, SourceError> {
+        let not_listed = |evidence: String| SourceError::NotListed { source_name: self.spec.name.clone(), evidence };
+        let raw = match tokio::time::timeout(self.spec.startup, self.read_listing()).await {
+            Ok(Ok(raw)) => raw,
+            Ok(Err(Disagreement::Unanswered(Unanswered::Closed(closed)))) => return Err(self.died(closed).await),
+            Ok(Err(disagreement)) => return Err(not_listed(self.evidence(&disagreement))),
+            Err(_) => return Err(not_listed(self.evidence(&Obstacle::Slow { limit: self.spec.startup }))),
+        };
+        let Some(me) = self.me.upgrade() else { return Ok(Listing::default()) };
+        let me: Arc<dyn ToolSource> = me;
+        let listing = interpret(&raw, &self.contributor(), self.spec.toolset.as_deref(), &me);
+        let mut manners = HashMap::new();
+        for tool in &listing.tools {
+            let raw_tool = raw.tools.iter().find(|raw| raw.get("name").and_then(Value::as_str) == Some(&tool.name));
+            let carrier = match self.spec.context {
+                Some(Context::Both) => Carrier::ArgumentsAndMeta,
+                Some(Context::Meta) => Carrier::Meta,
+                None if raw_tool.is_some_and(refuses_context) => Carrier::Meta,
+                None => Carrier::ArgumentsAndMeta,
+            };
+            manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating });
+        }
+        *lock(&self.manners) = manners;
+        *lock(&self.raw) = raw;
+        Ok(listing)
+    }
+
+    async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
+        let client = self.client()?;
+        let manner = self.manner(tool);
+        let mut params = envelope::call(cx, tool, args, manner.carrier, &self.spec.base_url);
+        let at_desk = self.desk.enter(cx);
+        params["_meta"]["progressToken"] = at_desk.token.into();
+        let request = client.call(params);
+        let mut calling_off = CallingOff { connection: client.connection, id: request.id, is_over: false };
+        let answer = request.answer();
+        tokio::pin!(answer);
+        let answered = tokio::select! {
+            biased;
+            answered = &mut answer => answered,
+            () = cx.cancel.cancelled() => {
+                // The handler may want to tidy up; whoever cancelled decides how long to wait for it.
+                calling_off.tell("cancelled");
+                (&mut answer).await
+            }
+        };
+        calling_off.is_over = true;
+        match answered {
+            Ok(value) => Ok(answer::outcome(value, manner.is_delegating)),
+            Err(Unanswered::Refused(error)) => Ok(Outcome::failed(error.message)),
+            Err(Unanswered::Closed(closed)) => Err(self.died(closed).await),
+        }
+    }
+
+    fn call_idle(&self) -> Option<Duration> {
+        self.spec.call_idle
+    }
+
+    fn secrets(&self) -> &[String] {
+        &self.spec.may_have
+    }
+
+    fn death(&self) -> Option<SourceError> {
+        self.death.borrow().clone()
+    }
+
+    async fn changes(&self) {
+        self.desk.changed.notified().await;
+    }
+
+    async fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        let Some(live) = self.live.get() else { return };
+        live.connection.hang_up();
+        let stopped = live.child.stop().await;
+        self.stderr_ends().await;
+        if self.death().is_none() {
+            self.desk.diary.ended(&self.spec.name, stopped.ended.to_string());
+        }
+    }
+}
+
+/// Tells the server, when a call is given up, that nobody waits for it any more.
+struct CallingOff<'a> {
+    connection: &'a Connection,
+    id: u64,
+    is_over: bool,
+}
+
+impl CallingOff<'_> {
+    fn tell(&mut self, reason: &str) {
+        self.is_over = true;
+        self.connection.notify("notifications/cancelled", json!({"requestId": self.id, "reason": reason}));
+    }
+}
+
+impl Drop for CallingOff<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.tell("the caller gave up");
+        }
+    }
+}
+
+/// Where the server's notifications arrive, and the calls that they may be about.
+struct Desk {
+    server: String,
+    diary: Arc<dyn Diary>,
+    calls: Mutex<HashMap<u64, Cx>>,
+    last_token: AtomicU64,
+    changed: Notify,
+    /// The first thing it printed where it should not.
+    noise: Mutex<Option<String>>,
+    has_answered_twice: AtomicBool,
+}
+
+impl Desk {
+    fn new(server: String, diary: Arc<dyn Diary>) -> Desk {
+        Desk {
+            server,
+            diary,
+            calls: Mutex::default(),
+            last_token: AtomicU64::new(0),
+            changed: Notify::new(),
+            noise: Mutex::default(),
+            has_answered_twice: AtomicBool::new(false),
+        }
+    }
+
+    /// Registers a call until the guard goes.
+    fn enter(&self, cx: &Cx) -> AtDesk<'_> {
+        let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.calls).insert(token, cx.clone());
+        AtDesk { desk: self, token }
+    }
+
+    fn progressed(&self, params: &Value) {
+        let token = params.get("progressToken").and_then(Value::as_u64);
+        let Some(cx) = token.and_then(|token| lock(&self.calls).get(&token).cloned()) else { return };
+        let number = |key: &str| params.get(key).and_then(Value::as_f64);
+        let share = match (number("progress"), number("total")) {
+            (Some(done), Some(total)) => format!("{done}/{total}"),
+            (Some(done), None) => done.to_string(),
+            _ => String::new(),
+        };
+        let words = params.get("message").and_then(Value::as_str).unwrap_or_default();
+        let text: Vec<&str> = [share.as_str(), words].into_iter().filter(|part| !part.is_empty()).collect();
+        cx.progress(text.join(" "));
+    }
+
+    fn logged(&self, params: &Value) {
+        let level = match params.get("level").and_then(Value::as_str) {
+            Some("debug") => Level::Debug,
+            Some("warning") => Level::Warning,
+            Some("error" | "critical" | "alert" | "emergency") => Level::Error,
+            _ => Level::Info,
+        };
+        let text = match params.get("data") {
+            Some(Value::String(text)) => text.clone(),
+            Some(data) => data.to_string(),
+            None => String::new(),
+        };
+        // A message does not say which call it is about; with one at work there is no doubt.
+        let calls = lock(&self.calls);
+        match calls.len() {
+            1 => calls.values().for_each(|cx| cx.note(level, text.as_str())),
+            _ => self.diary.note(&self.server, level, text),
+        }
+    }
+}
+
+impl Listener for Desk {
+    fn notified(&self, method: &str, params: Value) {
+        match method {
+            "notifications/progress" => self.progressed(&params),
+            "notifications/message" => self.logged(&params),
+            // A registry is a resource, and says as much about tools as their list does.
+            "notifications/tools/list_changed" | "notifications/resources/list_changed" => self.changed.notify_one(),
+            _ => {}
+        }
+    }
+
+    fn asked(&self, method: &str, _: Value) -> Result<Value, RpcError> {
+        match method {
+            "ping" => Ok(json!({})),
+            _ => {
+                let text = format!("Trailblaze does not offer `{method}` to its tool servers");
+                Err(RpcError::new(RpcError::METHOD_NOT_FOUND, text))
+            }
+        }
+    }
+
+    fn odd(&self, oddity: Oddity) {
+        let is_first = match &oddity {
+            Oddity::Noise(text) => {
+                let mut noise = lock(&self.noise);
+                let is_first = noise.is_none();
+                noise.get_or_insert_with(|| text.clone());
+                is_first
+            }
+            Oddity::AnsweredTwice => !self.has_answered_twice.swap(true, Ordering::Relaxed),
+        };
+        // Once is enough: it would be said of every line.
+        if is_first {
+            self.diary.note(&self.server, Level::Warning, oddity.to_string());
+        }
+    }
+}
+
+struct AtDesk<'a> {
+    desk: &'a Desk,
+    token: u64,
+}
+
+impl Drop for AtDesk<'_> {
+    fn drop(&mut self) {
+        lock(&self.desk.calls).remove(&self.token);
+    }
+}
+
+/// What kept a server from starting.
+#[derive(Debug, thiserror::Error)]
+enum Obstacle {
+    #[error("it was started before")]
+    Twice,
+    #[error(transparent)]
+    Start(#[from] trailblaze_supervise::StartError),
+    #[error("{0} before it answered")]
+    End(#[from] End),
+    #[error(transparent)]
+    Disagreement(Disagreement),
+    #[error("it did not answer within {}; `startupTimeout:` of its entry allows more", humantime::format_duration(*limit))]
+    Slow { limit: Duration },
+}
+
+/// How a server came to its end.
+#[derive(Debug, thiserror::Error)]
+enum End {
+    #[error("it {0}")]
+    Exited(String),
+    #[error("it closed its stdout but went on running, and was ended")]
+    StillRunning,
+    #[error("{0}; it was ended")]
+    Broke(Closed),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

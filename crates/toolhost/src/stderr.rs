@@ -1,0 +1,96 @@
+//! What a server writes to stderr: all of it goes into a file, the last lines are kept to be shown.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use trailblaze_core::secret::Secrets;
+
+use crate::limits;
+
+/// The last lines, for whoever explains why a server is gone.
+#[derive(Clone, Default)]
+pub struct Tail(Arc<Mutex<VecDeque<String>>>);
+
+impl Tail {
+    /// The last `n` lines.
+    pub fn last(&self, n: usize) -> Vec<String> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().skip(lines.len().saturating_sub(n)).cloned().collect()
+    }
+
+    fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == limits::STDERR_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+}
+
+/// Reads until the stream ends. Secrets are named, not shown; a flood is read to its end but not kept.
+pub async fn capture(mut stream: impl AsyncRead + Unpin, tail: Tail, log: Option<&Path>, secrets: &Secrets) {
+    let mut log = log.and_then(Log::create);
+    let mut buffer = Vec::with_capacity(8 << 10);
+    loop {
+        while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = buffer.drain(..=end).collect();
+            keep(&line[..end], &tail, &mut log, secrets);
+        }
+        if buffer.len() > limits::STDERR_LINE_BYTES {
+            keep(&buffer, &tail, &mut log, secrets);
+            buffer.clear();
+        }
+        buffer.reserve(8 << 10);
+        match stream.read_buf(&mut buffer).await {
+            Ok(n) if n > 0 => {}
+            _ => break,
+        }
+    }
+    if !buffer.is_empty() {
+        keep(&buffer, &tail, &mut log, secrets);
+    }
+}
+
+fn keep(line: &[u8], tail: &Tail, log: &mut Option<Log>, secrets: &Secrets) {
+    let text = String::from_utf8_lossy(line);
+    let text = secrets.redact(text.trim_end_matches('\r')).into_owned();
+    if let Some(log) = log {
+        log.write(&text);
+    }
+    tail.push(text);
+}
+
+struct Log {
+    file: std::fs::File,
+    left: u64,
+}
+
+impl Log {
+    fn create(path: &Path) -> Option<Log> {
+        std::fs::create_dir_all(path.parent()?).ok()?;
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path).ok()?;
+        Some(Log { file, left: limits::STDERR_BYTES })
+    }
+
+    fn write(&mut self, line: &str) {
+        let n = line.len() as u64 + 1;
+        if self.left == 0 {
+            return;
+        }
+        let line = match self.left.checked_sub(n) {
+            Some(left) => {
+                self.left = left;
+                line
+            }
+            None => {
+                self.left = 0;
+                "… (the rest is left out)"
+            }
+        };
+        // A full disk must not end a server.
+        let _ = writeln!(self.file, "{line}");
+    }
+}

@@ -1,0 +1,85 @@
+//! `POST /scripting/callback`: a tool at work calls another tool, on its own device and in its own session.
+//!
+//! The checks, in order: peer, Host and Origin (in `guard`), content type, size, JSON, version, fields, invocation,
+//! session, depth, tool, arguments. What passes them goes through the door, under the door's own deadlines.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use serde_json::{Map, Value};
+use trailblaze_core::cx::Cx;
+use trailblaze_core::fault::Fault;
+use trailblaze_core::invocations::Invocations;
+use trailblaze_core::limits;
+use trailblaze_protocol::callback::{Action, Answer, Request, Response};
+use trailblaze_protocol::ids::{CallId, SessionId};
+
+/// The largest request, in bytes.
+const BODY_BYTES: usize = 1 << 20;
+
+type Refused = (StatusCode, Json<Response>);
+
+pub async fn callback(
+    State(invocations): State<Arc<Invocations>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Response>, Refused> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        let text = format!("the content type must be application/json, not `{kind}`");
+        return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &text));
+    }
+    let too_large = |_| refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
+    let bytes = to_bytes(body, BODY_BYTES).await.map_err(too_large)?;
+    let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
+    let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
+    let response = match Request::read(&value) {
+        Ok(request) => answer(&invocations, request).await,
+        Err(bad) => Response::error(bad.to_string()),
+    };
+    Ok(Json(response))
+}
+
+/// A request that was not even looked at.
+pub fn refuse(status: StatusCode, message: &str) -> Refused {
+    (status, Json(Response::error(message)))
+}
+
+async fn answer(invocations: &Invocations, request: Request) -> Response {
+    let call = CallId::new(request.invocation_id);
+    let session = SessionId::new(request.session_id);
+    let cx = match invocations.find(&call, Some(&session), None) {
+        Ok(cx) => cx,
+        Err(refused) => return Response::error(refused.to_string()),
+    };
+    let Action::CallTool { tool_name, arguments_json } = request.action;
+    if cx.depth() >= limits::CALL_DEPTH {
+        return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));
+    }
+    let registry = cx.session.registry();
+    if registry.get(&tool_name).is_none() {
+        let hint = registry.suggestion(&tool_name).map(|hint| format!("; {hint}")).unwrap_or_default();
+        return Response::error(format!("unknown tool `{tool_name}`{hint}"));
+    }
+    match serde_json::from_str::<Value>(&arguments_json) {
+        Ok(Value::Object(args)) => called(&cx, &tool_name, args).await,
+        Ok(other) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON object but {other}")),
+        Err(error) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON: {error}")),
+    }
+}
+
+async fn called(cx: &Cx, tool: &str, args: Map<String, Value>) -> Response {
+    let (success, text_content, error_message) = match cx.call(tool, args).await {
+        Ok(outcome) if outcome.is_error() => (false, String::new(), outcome.text),
+        Ok(outcome) => (true, outcome.text, String::new()),
+        Err(fault @ (Fault::BadArguments { .. } | Fault::UnknownTool { .. })) => {
+            return Response::error(fault.to_string());
+        }
+        Err(fault) => (false, String::new(), fault.to_string()),
+    };
+    Response { result: Answer::CallToolResult { success, text_content, error_message } }
+}

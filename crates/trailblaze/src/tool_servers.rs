@@ -1,0 +1,385 @@
+//! From the entries of `mcpServers:` to servers at work: which ones a session has, who shares them, and their end.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::sync::OnceCell;
+use trailblaze_core::config::{MultiDevice, Server as Entry};
+use trailblaze_core::driver::Description;
+use trailblaze_core::events::EventSink;
+use trailblaze_core::invocations::Invocations;
+use trailblaze_core::names::Origin;
+use trailblaze_core::registry::Batch;
+use trailblaze_core::secret::Secrets;
+use trailblaze_core::session::Source;
+use trailblaze_core::source::{SourceError, ToolSource};
+use trailblaze_core::yaml::{Millis, Spanned};
+use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::ids::SessionId;
+use trailblaze_supervise::Supervisor;
+use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+use trailblaze_toolhost::offline::Remembered;
+use trailblaze_toolhost::server::{Diary, Server, Spec};
+
+use crate::progress::Progress;
+use crate::project::Loaded;
+use crate::server::LoopbackServer;
+use crate::tool_cache::ToolCache;
+
+/// How long servers may take to start before those that are not ready are named.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The tool servers of a run.
+pub struct ToolServers {
+    root: PathBuf,
+    entries: Vec<Named>,
+    mode: Mode,
+    /// Whether more than one device is at work, so that a server of the project may have to serve several.
+    is_crowded: bool,
+    port: Option<u16>,
+    supervisor: Arc<Supervisor>,
+    runtimes: Runtimes,
+    loopback: OnceCell<LoopbackServer>,
+    shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
+    cache: ToolCache,
+    outlets: Outlets,
+}
+
+/// Whether servers are started, or only remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Start,
+    /// What they listed when they were last started.
+    Remember,
+}
+
+/// Where news of servers go.
+#[derive(Clone, Default)]
+pub struct Outlets {
+    pub events: Option<Arc<dyn EventSink>>,
+    pub progress: Option<Arc<Progress>>,
+    /// The run folder: the logs of servers go beneath it.
+    pub folder: Option<PathBuf>,
+}
+
+/// An entry, with its name and where it stands.
+#[derive(Clone)]
+struct Named {
+    name: String,
+    entry: Entry,
+    origin: Origin,
+    /// The target that it belongs to; none for those of the project.
+    target: Option<String>,
+}
+
+/// What a session gets of its servers.
+#[derive(Default)]
+pub struct Staff {
+    pub sources: Vec<Source>,
+    pub batches: Vec<Batch>,
+    /// Servers of which nothing is known, for want of having been started.
+    pub unknown: Vec<String>,
+}
+
+impl ToolServers {
+    pub fn new(loaded: &Loaded, mode: Mode) -> ToolServers {
+        let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
+        let targets = loaded.targets.iter().flat_map(|target| {
+            let id = target.id.value.as_str();
+            target.servers.0.iter().map(move |(name, entry)| (Some(id), name, entry))
+        });
+        let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
+            name: name.value.clone(),
+            entry: entry.clone(),
+            origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
+            target: target.map(str::to_string),
+        };
+        ToolServers {
+            root: loaded.root.clone(),
+            entries: project.chain(targets).map(named).collect(),
+            mode,
+            is_crowded: false,
+            port: None,
+            supervisor: Arc::new(Supervisor::new()),
+            runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default()),
+            loopback: OnceCell::new(),
+            shared: Mutex::default(),
+            cache: ToolCache::new(&loaded.root),
+            outlets: Outlets::default(),
+        }
+    }
+
+    pub fn with_outlets(mut self, outlets: Outlets) -> ToolServers {
+        self.outlets = outlets;
+        self
+    }
+
+    /// Opens this port for callbacks, and no other.
+    pub fn with_port(mut self, port: Option<u16>) -> ToolServers {
+        self.port = port;
+        self
+    }
+
+    pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
+        self.is_crowded = n_devices > 1;
+        self
+    }
+
+    pub fn has_any(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    /// Whether sessions of this target have servers.
+    pub fn any(&self, target: Option<&str>) -> bool {
+        self.of(target).next().is_some()
+    }
+
+    /// Processes that could not be ended.
+    pub fn leaked(&self) -> usize {
+        self.supervisor.leaked()
+    }
+
+    fn of<'a>(&'a self, target: Option<&'a str>) -> impl Iterator<Item = &'a Named> {
+        self.entries.iter().filter(move |named| named.target.is_none() || named.target.as_deref() == target)
+    }
+
+    /// Starts every server that a session has, side by side. If one does not start, none is left.
+    pub async fn hire(
+        &self,
+        target: Option<&str>,
+        session: (&SessionId, &Description),
+        invocations: &Arc<Invocations>,
+        secrets: &Arc<Secrets>,
+    ) -> Result<Staff, SourceError> {
+        if self.mode == Mode::Remember {
+            return self.remember(target).await;
+        }
+        let mut wanted: Vec<(&Named, bool)> = Vec::new();
+        for named in self.of(target) {
+            wanted.push((named, self.is_shared(named)));
+        }
+        if wanted.is_empty() {
+            return Ok(Staff::default());
+        }
+        let base_url = self
+            .base_url(invocations)
+            .await
+            .map_err(|evidence| SourceError::NotStarted { source_name: wanted[0].0.name.clone(), evidence })?;
+        let waiting = Waiting::new(wanted.iter().map(|(named, _)| named.name.clone()).collect());
+        let started = wanted.iter().map(|(named, is_shared)| {
+            let (waiting, base_url) = (&waiting, &base_url);
+            async move {
+                let server = match is_shared {
+                    true => self.shared(named, base_url, secrets).await?,
+                    false => self.started(named, base_url, Some(session), secrets).await?,
+                };
+                let listed = list(&*server).await;
+                waiting.arrived(&named.name);
+                match listed {
+                    Ok(batch) => {
+                        self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
+                        Ok((server, batch))
+                    }
+                    Err(error) => {
+                        server.stop().await;
+                        Err(error)
+                    }
+                }
+            }
+        });
+        let started = tokio::select! {
+            started = join_all(started) => started,
+            () = waiting.complain(self.outlets.progress.as_deref()) => unreachable!("it complains as long as it is let"),
+        };
+        let mut staff = Staff::default();
+        let mut failed = None;
+        for ((_, is_shared), server) in wanted.iter().zip(started) {
+            match server {
+                Ok((server, batch)) => {
+                    staff.sources.push(Source { tools: server, is_shared: *is_shared });
+                    staff.batches.push(batch);
+                }
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        let Some(error) = failed else { return Ok(staff) };
+        let own = staff.sources.iter().filter(|source| !source.is_shared);
+        join_all(own.map(|source| source.tools.stop())).await;
+        Err(error)
+    }
+
+    /// What the servers of a session listed when they were last started.
+    async fn remember(&self, target: Option<&str>) -> Result<Staff, SourceError> {
+        let mut staff = Staff::default();
+        for named in self.of(target) {
+            let Some(raw) = self.cache.read(named.target.as_deref(), &named.name, &named.entry) else {
+                staff.unknown.push(named.name.clone());
+                continue;
+            };
+            let server = Remembered::new(&named.name, named.origin, named.entry.toolset.as_deref(), raw);
+            staff.batches.push(list(&*server).await?);
+        }
+        Ok(staff)
+    }
+
+    fn is_shared(&self, named: &Named) -> bool {
+        named.origin == Origin::ProjectServer
+            && match named.entry.multi_device {
+                MultiDevice::Auto | MultiDevice::Http => self.is_crowded,
+                MultiDevice::Stdio => true,
+                MultiDevice::PerDevice => false,
+            }
+    }
+
+    /// The server that all sessions share: started by the first that needs it, and again if it died.
+    async fn shared(&self, named: &Named, base_url: &str, secrets: &Arc<Secrets>) -> Result<Arc<Server>, SourceError> {
+        let cell = {
+            let mut shared = lock(&self.shared);
+            let cell = shared.entry(named.name.clone()).or_default();
+            if cell.get().is_some_and(|server| server.death().is_some()) {
+                *cell = Arc::default();
+            }
+            Arc::clone(cell)
+        };
+        cell.get_or_try_init(|| self.started(named, base_url, None, secrets)).await.cloned()
+    }
+
+    async fn started(
+        &self,
+        named: &Named,
+        base_url: &str,
+        session: Option<(&SessionId, &Description)>,
+        secrets: &Arc<Secrets>,
+    ) -> Result<Arc<Server>, SourceError> {
+        let Named { name, entry, .. } = named;
+        let place = Place { root: &self.root, base_url, session };
+        let launch = launch(entry, &place, &self.runtimes)
+            .await
+            .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
+        let log = log_name(name, session.map(|(id, _)| id));
+        let spec = Spec {
+            name: name.clone(),
+            origin: named.origin,
+            startup: entry.startup_timeout.duration(),
+            call_idle: entry.call_timeout.map(Millis::duration),
+            may_have: entry.secrets.clone(),
+            context: entry.context,
+            protocol: entry.protocol.clone(),
+            toolset: entry.toolset.clone(),
+            base_url: base_url.to_string(),
+            log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
+            secrets: Arc::clone(secrets),
+            diary: Arc::new(Record {
+                session: session.map(|(id, _)| id.clone()),
+                log,
+                secrets: Arc::clone(secrets),
+                outlets: self.outlets.clone(),
+            }),
+        };
+        let server = Server::new(spec, launch, Arc::clone(&self.supervisor));
+        server.start().await?;
+        Ok(server)
+    }
+
+    async fn base_url(&self, invocations: &Arc<Invocations>) -> Result<String, String> {
+        let start = || LoopbackServer::start(Arc::clone(invocations), self.port);
+        let loopback = self.loopback.get_or_try_init(start).await;
+        loopback.map(LoopbackServer::base_url).map_err(|error| error.to_string())
+    }
+
+    /// Ends what no session owns.
+    pub async fn close(&self) {
+        let shared: Vec<Arc<Server>> = lock(&self.shared).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
+        join_all(shared.iter().map(|server| server.stop())).await;
+    }
+}
+
+async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {
+    Ok(source.list().await?.batch(source.contributor()))
+}
+
+/// Where the stderr of a server goes, relative to the run folder.
+fn log_name(server: &str, session: Option<&SessionId>) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
+    let name: String = server.chars().map(safe).collect();
+    match session {
+        // An id is a capability; its beginning tells sessions apart and opens nothing.
+        Some(session) => format!("servers/{name}-{}.log", session.as_str().get(..8).unwrap_or_default()),
+        None => format!("servers/{name}.log"),
+    }
+}
+
+/// The servers that are being waited for.
+struct Waiting(Mutex<Vec<String>>);
+
+impl Waiting {
+    fn new(names: Vec<String>) -> Waiting {
+        Waiting(Mutex::new(names))
+    }
+
+    fn arrived(&self, name: &str) {
+        lock(&self.0).retain(|waiting| waiting != name);
+    }
+
+    /// Names those that are slow, every now and then, for ever.
+    async fn complain(&self, progress: Option<&Progress>) {
+        let started = tokio::time::Instant::now();
+        let mut pause = PATIENCE;
+        loop {
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+            let names: Vec<String> = lock(&self.0).iter().map(|name| format!("`{name}`")).collect();
+            if let Some(progress) = progress {
+                let seconds = started.elapsed().as_secs();
+                progress.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
+            }
+        }
+    }
+}
+
+/// Tells the record what becomes of a server.
+struct Record {
+    session: Option<SessionId>,
+    log: String,
+    secrets: Arc<Secrets>,
+    outlets: Outlets,
+}
+
+impl Record {
+    fn emit(&self, mut event: Event) {
+        self.secrets.redact_event(&mut event);
+        if let Some(events) = &self.outlets.events {
+            events.emit(event);
+        }
+    }
+}
+
+impl Diary for Record {
+    fn note(&self, server: &str, level: Level, text: String) {
+        let text = format!("server `{server}`: {text}");
+        if let (Level::Warning | Level::Error, Some(progress)) = (level, &self.outlets.progress) {
+            progress.warn(&self.secrets.redact(&text));
+        }
+        self.emit(Event::Noted { about: None, level, text });
+    }
+
+    fn started(&self, server: &str, version: &str) {
+        self.emit(Event::ServerStarted {
+            server: server.to_string(),
+            session: self.session.clone(),
+            protocol: version.to_string(),
+            log: self.log.clone(),
+        });
+    }
+
+    fn ended(&self, server: &str, message: String) {
+        self.emit(Event::ServerEnded { server: server.to_string(), session: self.session.clone(), message });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
