@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use rustix::process::Pid;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -98,6 +99,7 @@ impl Supervisor {
                 let (orders, heard) = mpsc::unbounded_channel();
                 let (told, fate) = watch::channel(Fate::default());
                 let child = Child { pid, grace, orders, fate };
+                guarded.child = Pid::from_raw(pid.cast_signed());
                 guarded.folders = launch.folders;
                 tokio::spawn(tend::tend(guarded, grace, heard, told));
                 let (stdin, stdout, stderr) = stdio;
@@ -144,7 +146,7 @@ impl Supervisor {
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
         let guardian = command.spawn()?;
         let leaked = Arc::clone(&self.leaked);
-        Ok((Tended { guardian, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
+        Ok((Tended { guardian, child: None, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
     }
 }
 

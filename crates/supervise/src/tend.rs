@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child as Process;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -25,6 +25,8 @@ const TICK: Duration = Duration::from_millis(20);
 /// A guardian, seen from our side.
 pub(crate) struct Tended {
     pub guardian: Process,
+    /// The child, once it runs and until its end is reported.
+    pub child: Option<Pid>,
     pub ear: Ear,
     pub mouth: Option<Mouth>,
     pub folders: Vec<PathBuf>,
@@ -101,6 +103,7 @@ impl Tended {
                 report = self.ear.hear() => match report {
                     Some(Report::Exited(ended)) => {
                         until = sooner(until, grace.after_term);
+                        self.child = None;
                         fate.send_modify(|fate| fate.ended = Some(ended));
                     }
                     Some(Report::Done { leaked, folders }) => return Some(Done { leaked, n_folders: folders }),
@@ -132,6 +135,10 @@ impl Tended {
         self.mouth = None;
         let _ = self.guardian.start_kill();
         let mut leaked = 0;
+        // Where sessions cannot be looked through, the child's group is all that can be reached.
+        if let Some(child) = self.child.filter(|_| cfg!(not(target_os = "linux"))) {
+            let _ = kill_process_group(child, Signal::KILL);
+        }
         // As long as the guardian has not been reaped, its number means nobody else.
         if let Some(session) = self.guardian.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             let until = Instant::now() + AFTER_KILL;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const NAME: &str = "TRAILBLAZE_TEST_MARK";
 /// How long what nobody waits for may take to end on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 pub struct Mark(String);
 

@@ -1,0 +1,128 @@
+//! The process between us and one child. It starts the child, watches it and us, and ends everything beneath itself when
+//! either is gone. It never outlives that work.
+
+mod watch;
+
+pub(crate) use watch::AFTER_KILL;
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use command_fds::{CommandFdExt, FdMapping};
+use rustix::process::{Pid, setsid};
+use tokio::time::timeout;
+
+use crate::folders;
+use crate::wire::{self, GUARDIAN, Mouth, Report, Request, Start};
+use watch::{Alarms, Watch};
+
+/// How long the other side may take to say what to start, and to take in what we say.
+const TO_HEAR: Duration = Duration::from_secs(30);
+const TO_SAY: Duration = Duration::from_secs(1);
+
+/// Does the work of a guardian if this process was started as one. To be called before anything else in `main`: the
+/// program starts itself again for every child.
+pub fn guardian_main() -> Option<ExitCode> {
+    let is_guardian = std::env::args_os().nth(1).is_some_and(|argument| argument == GUARDIAN);
+    is_guardian.then(|| match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // For a person who tries it by hand; otherwise this goes nowhere, and the other side sees us end.
+            let _ = writeln!(io::stderr(), "error: `{GUARDIAN}` is for Trailblaze itself: {error}");
+            ExitCode::from(3)
+        }
+    })
+}
+
+fn run() -> io::Result<()> {
+    // Everything here is about this process: a session that no Ctrl-C and no signal to our group reaches.
+    let _ = setsid();
+    let _ = become_reaper();
+    let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let files = wire::receive_files(&control)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(guard(control, files));
+    // A folder that takes forever must not keep us.
+    runtime.shutdown_background();
+    result
+}
+
+/// What our descendants leave behind comes to us and not to the first process of the system. The name keeps a
+/// `killall -9` of our program from ending the guardians with it.
+#[cfg(target_os = "linux")]
+fn become_reaper() -> io::Result<()> {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    Ok(rustix::thread::set_name(c"guardian")?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_reaper() -> io::Result<()> {
+    Ok(())
+}
+
+async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
+    let (mut ear, mut mouth) = wire::talk(control)?;
+    let Ok(Some(Request::Start(start))) = timeout(TO_HEAR, ear.hear()).await else { return Ok(()) };
+    // From the start on nothing may fail.
+    let mut alarms = Alarms::set()?;
+    let folders: Vec<PathBuf> = start.folders.iter().map(PathBuf::from).collect();
+    let grace = start.grace.bounded();
+    let started = launch(start, files);
+    // The child's folder is not ours to keep busy.
+    let _ = std::env::set_current_dir("/");
+    match started {
+        Ok(child) => {
+            let pid = child.as_raw_pid().unsigned_abs();
+            tell(&mut mouth, Report::Started { pid }).await;
+            let mut watch = Watch::new(child, grace, folders);
+            let leaked = watch.until_all_are_gone(&mut ear, &mut mouth, &mut alarms).await;
+            folders::remove_all(watch.folders).await;
+            tell(&mut mouth, Report::Done { leaked, folders: watch.n_folders }).await;
+        }
+        Err(error) => {
+            folders::remove_all(folders).await;
+            tell(&mut mouth, Report::Failed { code: error.raw_os_error(), text: error.to_string() }).await;
+        }
+    }
+    Ok(())
+}
+
+/// Starts the child in a group of its own. No end of its streams stays with us, so that both sides see the other close.
+fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
+    let mut files = VecDeque::from(files);
+    let mut next = || files.pop_front().ok_or_else(|| io::Error::other("not all open files arrived"));
+    let mut command = Command::new(&start.program);
+    command.args(&start.args).current_dir(&start.dir).process_group(0);
+    command.stdin(Stdio::from(next()?)).stdout(Stdio::from(next()?)).stderr(Stdio::from(next()?));
+    for name in &start.drop_env {
+        command.env_remove(name);
+    }
+    command.envs(start.set_env.iter().map(|(name, value)| (name, value)));
+    let mut placeholders = Vec::new();
+    if let Some(highest) = start.numbers.iter().max() {
+        // The numbers must be in use here already: otherwise one of them may be given to the pipe through which a failed
+        // start is reported, and be overwritten.
+        let null = OwnedFd::from(std::fs::File::open("/dev/null")?);
+        while placeholders.last().is_none_or(|last: &OwnedFd| last.as_raw_fd() <= *highest) {
+            placeholders.push(null.try_clone()?);
+        }
+        let mut mappings = Vec::new();
+        for number in &start.numbers {
+            mappings.push(FdMapping { parent_fd: next()?, child_fd: *number });
+        }
+        command.fd_mappings(mappings).map_err(io::Error::other)?;
+    }
+    let child = command.spawn()?;
+    Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::Error::other("a process without a number"))
+}
+
+/// Says something to the other side, if there still is one.
+async fn tell(mouth: &mut Mouth, report: Report) {
+    let _ = timeout(TO_SAY, mouth.say(&report)).await;
+}

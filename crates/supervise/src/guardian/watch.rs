@@ -1,0 +1,192 @@
+//! Watching a child: who wakes the guardian, and how an end goes on from a closed stdin to SIGKILL.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, getpid};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep_until};
+
+use super::tell;
+use crate::child::Ended;
+use crate::launch::Grace;
+use crate::processes;
+use crate::wire::{Ear, Mouth, Report, Request};
+
+/// How long SIGKILL is repeated before what remains counts as leaked.
+pub(crate) const AFTER_KILL: Duration = Duration::from_secs(5);
+/// How often what does not end is signalled again; an exit wakes us anyway.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The signals that wake us: something beneath us has ended, or somebody wants us to.
+pub(super) struct Alarms {
+    exit: tokio::signal::unix::Signal,
+    term: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+impl Alarms {
+    pub fn set() -> io::Result<Alarms> {
+        Ok(Alarms {
+            exit: signal(SignalKind::child())?,
+            term: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
+/// One child, and how far its end has come.
+pub(super) struct Watch {
+    child: Pid,
+    ended: Option<Ended>,
+    grace: Grace,
+    stage: Stage,
+    pub folders: Vec<PathBuf>,
+    /// How many of the folders were given after the start.
+    pub n_folders: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Running,
+    /// Its stdin is closed; it has until then.
+    Asked(Instant),
+    /// SIGTERM was sent.
+    Termed(Instant),
+    /// SIGKILL is sent again and again.
+    Killed(Instant),
+}
+
+impl Watch {
+    pub fn new(child: Pid, grace: Grace, folders: Vec<PathBuf>) -> Watch {
+        Watch { child, ended: None, grace, stage: Stage::Running, folders, n_folders: 0 }
+    }
+
+    /// Returns how many processes could not be ended.
+    pub async fn until_all_are_gone(&mut self, ear: &mut Ear, mouth: &mut Mouth, alarms: &mut Alarms) -> usize {
+        let mut is_heard = true;
+        loop {
+            let had_ended = self.ended.is_some();
+            let is_empty = self.reap();
+            if let (false, Some(ended)) = (had_ended, self.ended) {
+                tell(mouth, Report::Exited(ended)).await;
+            }
+            if is_empty {
+                return 0;
+            }
+            if let Some(leaked) = self.advance() {
+                return leaked;
+            }
+            let wake = self.wake();
+            tokio::select! {
+                request = ear.hear(), if is_heard => match request {
+                    Some(Request::Stop(grace)) => self.ask(grace.bounded()),
+                    Some(Request::Folder(path)) => {
+                        self.folders.push(path.into());
+                        self.n_folders += 1;
+                    }
+                    Some(Request::Start(_)) | None => {
+                        is_heard = false;
+                        self.ask(self.grace);
+                    }
+                },
+                _ = alarms.exit.recv() => {}
+                _ = alarms.term.recv() => self.ask(self.grace),
+                _ = alarms.interrupt.recv() => self.ask(self.grace),
+                _ = alarms.hangup.recv() => self.ask(self.grace),
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
+            }
+        }
+    }
+
+    /// Takes in what has ended. True if nothing is left: whatever lives beneath us hangs on a child of ours, since orphans
+    /// come to us.
+    fn reap(&mut self) -> bool {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.child => {
+                    let signal = || status.terminating_signal().map(Ended::Signal);
+                    self.ended = status.exit_status().map(Ended::Code).or_else(signal).or(Some(Ended::Unknown));
+                }
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_) => return self.is_group_gone(),
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_group_gone(&self) -> bool {
+        true
+    }
+
+    /// Without orphans that come to us, the group is all that we know of.
+    #[cfg(not(target_os = "linux"))]
+    fn is_group_gone(&self) -> bool {
+        rustix::process::test_kill_process_group(self.child).is_err()
+    }
+
+    /// A request to end. A second one can only bring the end nearer.
+    fn ask(&mut self, grace: Grace) {
+        let now = Instant::now();
+        self.grace.after_term = self.grace.after_term.min(grace.after_term);
+        self.stage = match self.stage {
+            Stage::Running => Stage::Asked(now + grace.after_stdin),
+            Stage::Asked(until) => Stage::Asked(until.min(now + grace.after_stdin)),
+            Stage::Termed(until) => Stage::Termed(until.min(now + grace.after_term)),
+            Stage::Killed(until) => Stage::Killed(until),
+        };
+    }
+
+    /// Goes on to the next stage when its time has come. Returns how many are left when there is none.
+    fn advance(&mut self) -> Option<usize> {
+        let now = Instant::now();
+        let is_time = match self.stage {
+            Stage::Running => self.ended.is_some(),
+            Stage::Asked(until) => self.ended.is_some() || now >= until,
+            Stage::Termed(_) | Stage::Killed(_) => false,
+        };
+        if is_time {
+            self.stage = Stage::Termed(now + self.grace.after_term);
+            if !self.grace.after_term.is_zero() {
+                self.signal_all(Signal::TERM);
+                // What is stopped would not hear it.
+                self.signal_all(Signal::CONT);
+            }
+        }
+        if matches!(self.stage, Stage::Termed(until) if now >= until) {
+            self.stage = Stage::Killed(now + AFTER_KILL);
+        }
+        if let Stage::Killed(until) = self.stage {
+            if now >= until {
+                return Some(processes::count_living(&processes::beneath(getpid())).max(1));
+            }
+            self.signal_all(Signal::KILL);
+        }
+        None
+    }
+
+    /// When to look again without being woken.
+    fn wake(&self) -> Option<Instant> {
+        match self.stage {
+            Stage::Running => None,
+            Stage::Asked(until) | Stage::Termed(until) => Some(until),
+            Stage::Killed(_) => Some(Instant::now() + TICK),
+        }
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        // Its number is its own, and its group's, until we reap it, or as long as the group is all that we know of.
+        if self.ended.is_none() || cfg!(not(target_os = "linux")) {
+            let _ = rustix::process::kill_process_group(self.child, signal);
+        }
+        let mut found = processes::beneath(getpid());
+        if self.ended.is_none() {
+            found.retain(|process| process.group != self.child.as_raw_pid());
+        }
+        processes::signal(&found, getpid(), signal);
+    }
+}
