@@ -239,12 +239,15 @@ fn read(file: &Path) -> String {
 }
 
 /// The files beneath a folder that have this ending, without those that are made and not written.
+/// Folders of what was made or fetched here.
+const NOT_OURS: &[&str] = &["target", "logs", "dist", "node_modules", ".git", ".parts", ".trailblaze"];
+
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder can be read") {
         let path = entry.expect("the entry can be read").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if path.is_dir() && !["target", "logs", ".git", ".trailblaze"].contains(&&*name) {
+        if path.is_dir() && !NOT_OURS.contains(&&*name) {
             found.extend(files(&path, ending));
         } else if path.is_file() && name != ".git" && (ending.is_empty() || name.ends_with(&format!(".{ending}"))) {
             found.push(path);
