@@ -60,6 +60,7 @@ fn main() {
     // Peak memory belongs to a process, so what is measured by it gets one of its own.
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["devices", n_devices, pictures, settings @ ..] => devices(n_devices, pictures, settings),
+        ["steps"] => steps(),
         _ => table(),
     }
 }
@@ -201,7 +202,8 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let trail = trail(&format!("trail:\n{}", "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS)));
     for _ in 0..rounds {
         let (memory, cancel) = (Memory::new(Map::new(), Map::new()), CancellationToken::new());
-        let attempt = Try { trail: &trail, about: about(&trail), number: 1, memory, timeout: None, cancel };
+        let attempt =
+            Try { trail: &trail, about: about(&trail), number: 1, repeat: None, memory, timeout: None, cancel };
         let ended = replay(&session, attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }
