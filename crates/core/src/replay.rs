@@ -10,7 +10,7 @@ use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::cx::{Attempt, Cx};
-use crate::dispatch::{Call, dispatch};
+use crate::dispatch::{Call, dispatch_named};
 use crate::events::{PicturePolicy, Shot};
 use crate::fault::{Fault, Stop};
 use crate::ids;
@@ -24,6 +24,8 @@ pub struct Try<'a> {
     pub about: TrailRef,
     /// From 1.
     pub number: u32,
+    /// Which of several runs of the trail, from 1.
+    pub repeat: Option<u32>,
     pub memory: Memory,
     /// How long it may take.
     pub timeout: Option<Duration>,
@@ -35,14 +37,23 @@ pub struct Try<'a> {
 pub struct Ended {
     pub attempt: AttemptId,
     pub verdict: Verdict,
+    /// What failed and where.
     pub message: String,
+    /// What failed, without the place.
+    pub failure: String,
 }
 
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
-    let Try { trail, about, number, memory, timeout, cancel } = attempt;
-    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session.id.clone(), trail: about, number });
+    let Try { trail, about, number, repeat, memory, timeout, cancel } = attempt;
+    session.emit(Event::AttemptStarted {
+        attempt: id.clone(),
+        session: session.id.clone(),
+        trail: about,
+        number,
+        repeat,
+    });
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
         Some(reason) => {
@@ -58,9 +69,11 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     };
     let Broken { verdict, message, failure, .. } = ended;
     let message = session.secrets.redact(&message).into_owned();
+    let what = failure.as_ref().map_or(&message, |failure| &failure.message);
+    let what = session.secrets.redact(what).into_owned();
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
-    Ended { attempt: id, verdict, message }
+    Ended { attempt: id, verdict, message, failure: what }
 }
 
 struct Runner<'a> {
@@ -181,11 +194,15 @@ impl Runner<'_> {
         self.picture_before(cx).await?;
         for call in calls {
             let tool = &call.tool.value;
-            let broken = match dispatch(cx, Call::written(call, Origin::Step)).await {
+            let (id, answer) = dispatch_named(cx, Call::written(call, Origin::Step)).await;
+            let mut broken = match answer {
                 Ok(outcome) if !outcome.is_error() => continue,
                 Ok(outcome) => Broken::failed(tool, &outcome),
                 Err(fault) => Broken::fault(tool, &fault),
             };
+            if let Some(failure) = &mut broken.failure {
+                failure.call = id;
+            }
             // What the screen showed is worth more than a second failure to look at it.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
             return Err(broken);

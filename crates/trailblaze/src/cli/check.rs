@@ -9,7 +9,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
-use crate::jobs::{before_start, in_order, strictness};
+use crate::jobs::{before_start, has_errors, in_order, strictness};
 use crate::print;
 use crate::project::LoadError;
 use crate::runner::Job;
@@ -43,15 +43,18 @@ pub fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal>
         }
         trails => trails?,
     };
-    let mut jobs = Vec::new();
+    let (mut jobs, mut broken) = (Vec::new(), Vec::new());
     for (trail, found) in trails {
+        match has_errors(&found) {
+            true => broken.extend(trail),
+            false => jobs.extend(trail.map(|trail| Job { trail, args: Default::default() })),
+        }
         problems.extend(found);
-        jobs.extend(trail.map(|trail| Job { trail, args: Default::default() }));
     }
     for device in &devices {
         problems.extend(loaded.tool_problems(&wiring.registry(device, wiring.target.as_deref())));
     }
-    problems.extend(before_start(&wiring, &jobs, &devices, strictness(args.strict)));
+    problems.extend(before_start(&wiring, (&jobs, &broken), &devices, strictness(args.strict)));
     let problems = in_order(problems);
     let n_errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if args.json {

@@ -141,12 +141,12 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let memory = pairs("memory", &args.memory)?;
     let given: Map<String, Value> =
         pairs("arg", &args.arg)?.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let Jobs { mut jobs, mut problems, undeclared } = jobs::read(&loaded, &args.paths, &args.filter, &given)?;
+    let Jobs { mut jobs, broken, mut problems, undeclared } = jobs::read(&loaded, &args.paths, &args.filter, &given)?;
     if let Some(name) = undeclared {
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
-    problems.extend(jobs::before_start(&wiring, &jobs, &named, jobs::strictness(args.strict)));
+    problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &named, jobs::strictness(args.strict)));
     let problems = jobs::in_order(problems);
     let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
@@ -167,6 +167,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: jobs.len(),
+        shard: args.choice.shard.map(|shard| shard.to_string()),
     });
     // A run that is killed still leaves a page that opens.
     let _ = report::write(&folder.path);
@@ -195,7 +196,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
     let saved = save_recordings(&shared, &done, &folder, Wish { into_trails: args.record, is_stdout_data: args.json });
-    // A shard sees a part only, and the other parts must come to the same division.
+    // The other shards must come to the same division; `report merge` remembers what all of them took.
     if args.choice.shard.is_none() {
         remember(&loaded.root, &shared.jobs, &done);
     }

@@ -100,6 +100,7 @@ pub async fn on_device(
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: 0,
+        shard: None,
     });
     let _ = report::write(&folder.path);
     let sink = Arc::new(LaneSink::new(
