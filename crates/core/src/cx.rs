@@ -151,6 +151,11 @@ impl Deadline {
         until.min(self.hard)
     }
 
+    /// Whether no sign of life could have made it longer.
+    pub fn is_at_its_end(&self) -> bool {
+        Instant::now() >= self.hard
+    }
+
     pub fn renew(&self) {
         *self.until.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + self.idle;
     }

@@ -195,7 +195,7 @@ impl Device {
                     // A picture needs the lease for itself; the element is looked for once more after it.
                     if std::mem::take(&mut wants_picture) {
                         drop(lease);
-                        self.before_touch(cx, &target).await?;
+                        Box::pin(self.before_touch(cx, &target)).await?;
                         looks -= 1;
                         continue;
                     }
@@ -258,6 +258,12 @@ impl Device {
     }
 
     async fn lease(&self, cx: &Cx) -> Result<tokio::sync::MutexGuard<'_, ()>, Stop> {
+        if cx.cancel.is_cancelled() {
+            return Err(Fault::Cancelled.into());
+        }
+        if let Ok(lease) = self.lease.try_lock() {
+            return Ok(lease);
+        }
         tokio::select! {
             biased;
             () = cx.cancel.cancelled() => Err(Fault::Cancelled.into()),

@@ -56,37 +56,46 @@ impl Call {
 }
 
 /// Makes a call. A tool that fails is an outcome; a fault is a call that could not be carried out.
-pub fn dispatch(cx: &Cx, call: Call) -> BoxFuture<'_, Result<Outcome, Fault>> {
+pub async fn dispatch(cx: &Cx, call: Call) -> Result<Outcome, Fault> {
+    dispatch_named(cx, call).await.1
+}
+
+/// The same, with the name of the call in the record, unless it was cancelled before it got one.
+pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
     Box::pin(async move {
         if cx.cancel.is_cancelled() {
-            return Err(Fault::Cancelled);
+            return (None, Err(Fault::Cancelled));
         }
-        cx.session.unless_dead()?;
+        if let Err(dead) = cx.session.unless_dead() {
+            return (None, Err(dead.into()));
+        }
         // Top-level calls queue; what happens beneath the running one must not wait behind itself.
         let _turn = match cx.frame {
-            None => Some(tokio::select! {
-                biased;
-                () = cx.cancel.cancelled() => return Err(Fault::Cancelled),
-                turn = cx.session.turn.lock() => turn,
-            }),
             Some(_) => None,
+            None => Some(match cx.session.turn.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => tokio::select! {
+                    biased;
+                    () = cx.cancel.cancelled() => return (None, Err(Fault::Cancelled)),
+                    turn = cx.session.turn.lock() => turn,
+                },
+            }),
         };
         let registry = cx.session.registry();
-        let prepared = prepare(cx, &call, &registry);
-        let opened = Opened::new(cx, &call, registry.get(&call.tool).map(AsRef::as_ref), &prepared);
-        let answer = match prepared.verdict {
-            Ok(ready) => match registry.get(&call.tool) {
-                Some(tool) => carry_out(&opened.cx, &registry, tool, prepared.authored, ready).await,
-                None => unreachable!("only a call of a known tool is ready"),
-            },
-            Err(stop) => Err(stop),
+        let tool = registry.get(&call.tool).map(AsRef::as_ref);
+        let prepared = prepare(cx, &call, tool, &registry);
+        let opened = Opened::new(cx, &call, tool, &prepared);
+        let answer = match (prepared.verdict, tool) {
+            (Ok(ready), Some(tool)) => carry_out(&opened.cx, &registry, tool, prepared.authored, ready).await,
+            (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
+            (Err(stop), _) => Err(stop),
         };
         let answer = match answer {
             Ok(outcome) => Ok(outcome),
             Err(Stop::Failed(outcome)) => Ok(*outcome),
             Err(Stop::Fault(fault)) => Err(*fault),
         };
-        opened.close(answer)
+        (Some(opened.id.clone()), opened.close(answer))
     })
 }
 
@@ -98,8 +107,8 @@ struct Prepared {
     verdict: Result<Args, Stop>,
 }
 
-fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
-    let Some(tool) = registry.get(&call.tool) else {
+fn prepare(cx: &Cx, call: &Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
+    let Some(tool) = tool else {
         let fault = Fault::UnknownTool {
             name: call.tool.clone(),
             place: call.place(),
@@ -127,10 +136,10 @@ fn prepare(cx: &Cx, call: &Call, registry: &Registry) -> Prepared {
         }
         // What a secret looks like is nobody's business here.
         let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
-        tool.schema.check_around(&resolved.args, stands_for_secret).map_err(|misfit| {
+        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|misfit| {
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: call.place() })
         })?;
-        Ok(Args(resolved.args))
+        Ok(Args(args))
     });
     Prepared { authored: Arc::new(authored), verdict }
 }
@@ -312,13 +321,9 @@ async fn carry_out(
     authored: Arc<Map<String, Value>>,
     args: Args,
 ) -> Result<Outcome, Stop> {
-    let deadline = cx.frame.as_ref().map(|frame| frame.deadline.clone());
-    let deadline = deadline.expect("a call in flight has a deadline");
     let run = AssertUnwindSafe(run(cx, registry, tool, authored, args)).catch_unwind();
     let outcome = tokio::select! {
         biased;
-        // Cancelling is seen by what runs; it gets a moment to end by itself.
-        () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => return Err(Fault::Cancelled.into()),
         done = run => match done {
             Ok(outcome) => outcome?,
             Err(panic) => {
@@ -326,9 +331,7 @@ async fn carry_out(
                 return Err(Fault::Bug { tool: tool.name.clone(), message }.into());
             }
         },
-        () = deadline.expired() => {
-            return Err(Stop::failed(silence(tool, &deadline)));
-        }
+        stop = give_up(cx, tool) => return Err(stop),
     };
     if outcome.is_error() {
         return Ok(outcome);
@@ -338,8 +341,13 @@ async fn carry_out(
     let secrets = &cx.session.secrets;
     let is_sealed = |value: &Value| value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
     let mut outcome = outcome;
-    let sealed: Vec<(String, Value)> =
-        outcome.memory.set.clone().into_iter().filter(|(_, value)| is_sealed(value)).collect();
+    let sealed: Vec<(String, Value)> = outcome
+        .memory
+        .set
+        .iter()
+        .filter(|(_, value)| is_sealed(value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     secrets.redact_outcome(&mut outcome);
     if !outcome.memory.is_empty() {
         let mut changes = outcome.memory.clone();
@@ -347,6 +355,20 @@ async fn carry_out(
         cx.attempt.memory().apply(&changes);
     }
     follow_delegates(cx, outcome).await
+}
+
+/// Waits until nobody wants the answer any more, or nobody can expect one. Boxed, since hardly any call gets there: a
+/// call should not have to carry the timers.
+fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
+    Box::pin(async move {
+        let deadline = cx.frame.as_ref().map(|frame| &frame.deadline).expect("a call in flight has a deadline");
+        tokio::select! {
+            biased;
+            // Cancelling is seen by what runs; it gets a moment to end by itself.
+            () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => Fault::Cancelled.into(),
+            () = deadline.expired() => Stop::failed(silence(tool, deadline)),
+        }
+    })
 }
 
 async fn run(
@@ -364,21 +386,25 @@ async fn run(
             cx.session.secrets.share_value(&mut args, source.secrets());
             Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
         }
-        Body::Expansion(calls) => expand(cx, registry, tool, calls, Map::clone(&authored)).await,
+        Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, Map::clone(&authored))).await,
     }
 }
 
 /// What to say of a call that took too long.
 fn silence(tool: &Tool, deadline: &Deadline) -> String {
+    let name = &tool.name;
+    if deadline.is_at_its_end() {
+        let total = humantime::format_duration(limits::CALL_TOTAL);
+        return format!("`{name}` did not answer in time: it took longer than {total} altogether");
+    }
     let idle = humantime::format_duration(deadline.idle);
     match tool.source() {
         Some(source) => format!(
-            "`{}` of server `{}` did not answer, and gave no sign of life for {idle}; `callTimeout:` of the server's \
-             entry allows more, and progress notifications count as signs of life",
-            tool.name,
+            "`{name}` did not answer in time: server `{}` gave no sign of life for {idle}; `callTimeout:` of its entry \
+             allows more",
             source.name()
         ),
-        None => format!("`{}` did not answer in time: it was silent for {idle}", tool.name),
+        None => format!("`{name}` did not answer in time: it was silent for {idle}"),
     }
 }
 

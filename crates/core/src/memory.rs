@@ -66,7 +66,7 @@ impl Memory {
         let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
         let mut filled = template::fill_map(args, &mut lookup)?;
         for (name, value) in &mut filled {
-            if let Some(authored) = args.get(name) {
+            if let Some(authored) = args.get(name).filter(|authored| template::holds_token(authored)) {
                 retype(authored, value, property(schema, name));
             }
         }

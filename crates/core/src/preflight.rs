@@ -1,6 +1,6 @@
 //! What can be said about a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::registry::Registry;
 use crate::template;
@@ -27,6 +27,18 @@ pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<
                     "record it once, for example in `trailblaze shell`, or write its `tools:`",
                 );
             }
+        }
+    }
+    problems.into_vec()
+}
+
+/// The same for a trail that is broken anyway: only what is wrong with the calls that could be read. What else is missing
+/// may stand under a key that was not understood.
+pub fn preflight_broken(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    for step in trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps) {
+        if let StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) = step.plan(lineage) {
+            calls.iter().for_each(|call| check_call(call, registry, &mut problems));
         }
     }
     problems.into_vec()
@@ -81,7 +93,7 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
         }
     };
     let Err(misfit) = tool.schema.check(&args) else { return };
-    let has_templates = holds_template(&args);
+    let has_templates = args.values().any(template::holds_token);
     for missing in &misfit.missing {
         problems.error(call.tool.span, format!("`{name}` lacks the argument `{missing}`"));
     }
@@ -94,16 +106,4 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
             problems.error(call.args.span, format!("`{name}`: {wrong}"));
         }
     }
-}
-
-fn holds_template(args: &Map<String, Value>) -> bool {
-    fn within(value: &Value) -> bool {
-        match value {
-            Value::String(text) => template::has_token(text),
-            Value::Array(items) => items.iter().any(within),
-            Value::Object(map) => map.values().any(within),
-            _ => false,
-        }
-    }
-    args.values().any(within)
 }

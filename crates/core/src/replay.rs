@@ -10,7 +10,7 @@ use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::cx::{Attempt, Cx};
-use crate::dispatch::{Call, dispatch};
+use crate::dispatch::{Call, dispatch_named};
 use crate::events::{PicturePolicy, Shot};
 use crate::fault::{Fault, Stop};
 use crate::ids;
@@ -25,6 +25,8 @@ pub struct Try<'a> {
     pub about: TrailRef,
     /// From 1.
     pub number: u32,
+    /// Which of several runs of the trail, from 1.
+    pub repeat: Option<u32>,
     pub memory: Memory,
     /// How long it may take.
     pub timeout: Option<Duration>,
@@ -36,28 +38,42 @@ pub struct Try<'a> {
 pub struct Ended {
     pub attempt: AttemptId,
     pub verdict: Verdict,
+    /// What failed and where.
     pub message: String,
+    /// What failed, without the place.
+    pub failure: String,
     /// The device is of no use any more, as opposed to a tool server that died.
     pub is_device_lost: bool,
 }
 
 /// A try that could not even begin, because the session's tool servers are not there.
-pub fn not_begun(session: &Session, about: TrailRef, number: u32, error: &SourceError) -> Ended {
+pub fn not_begun(
+    session: &Session,
+    about: TrailRef,
+    (number, repeat): (u32, Option<u32>),
+    error: &SourceError,
+) -> Ended {
     let attempt = ids::attempt();
     let message = session.secrets.redact(&error.to_string()).into_owned();
     let failure = Some(Box::new(failure(None, &message, None)));
     let (id, session_id) = (attempt.clone(), session.id.clone());
-    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number });
+    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number, repeat });
     let verdict = Verdict::Errored;
     session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
-    Ended { attempt, verdict, message, is_device_lost: false }
+    Ended { attempt, verdict, failure: message.clone(), message, is_device_lost: false }
 }
 
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
-    let Try { trail, about, number, memory, timeout, cancel } = attempt;
-    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session.id.clone(), trail: about, number });
+    let Try { trail, about, number, repeat, memory, timeout, cancel } = attempt;
+    session.emit(Event::AttemptStarted {
+        attempt: id.clone(),
+        session: session.id.clone(),
+        trail: about,
+        number,
+        repeat,
+    });
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
         Some(reason) => Broken { verdict: Verdict::Skipped, message: reason.to_string(), ..Broken::default() },
@@ -71,9 +87,11 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     };
     let Broken { verdict, message, failure, is_device_lost, .. } = ended;
     let message = session.secrets.redact(&message).into_owned();
+    let what = failure.as_ref().map_or(&message, |failure| &failure.message);
+    let what = session.secrets.redact(what).into_owned();
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
-    Ended { attempt: id, verdict, message, is_device_lost }
+    Ended { attempt: id, verdict, message, failure: what, is_device_lost }
 }
 
 struct Runner<'a> {
@@ -202,11 +220,15 @@ impl Runner<'_> {
         self.picture_before(cx).await?;
         for call in calls {
             let tool = &call.tool.value;
-            let broken = match dispatch(cx, Call::written(call, Origin::Step)).await {
+            let (id, answer) = dispatch_named(cx, Call::written(call, Origin::Step)).await;
+            let mut broken = match answer {
                 Ok(outcome) if !outcome.is_error() => continue,
                 Ok(outcome) => Broken::failed(tool, &outcome),
                 Err(fault) => Broken::fault(tool, &fault),
             };
+            if let Some(failure) = &mut broken.failure {
+                failure.call = id;
+            }
             // What the screen showed is worth more than a second failure to look at it.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
             return Err(broken);

@@ -21,6 +21,7 @@ pub struct Param {
 #[derive(Debug)]
 pub struct Schema {
     json: Value,
+    defaults: OnceLock<Vec<(String, Value)>>,
     validator: OnceLock<Result<jsonschema::Validator, String>>,
 }
 
@@ -36,7 +37,7 @@ pub struct Misfit {
 
 impl Schema {
     pub fn new(json: Value) -> Schema {
-        Schema { json, validator: OnceLock::new() }
+        Schema { json, defaults: OnceLock::new(), validator: OnceLock::new() }
     }
 
     pub fn from_params(params: &[Param]) -> Schema {
@@ -81,11 +82,16 @@ impl Schema {
 
     /// Puts in the defaults of what was not given.
     pub fn fill_defaults(&self, args: &mut Map<String, Value>) {
-        for (name, property) in self.json.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if let (None | Some(Value::Null), Some(default)) = (args.get(name), property.get("default")) {
+        for (name, default) in self.defaults.get_or_init(|| self.find_defaults()) {
+            if args.get(name).is_none_or(Value::is_null) {
                 args.insert(name.clone(), default.clone());
             }
         }
+    }
+
+    fn find_defaults(&self) -> Vec<(String, Value)> {
+        let properties = self.json.get("properties").and_then(Value::as_object).into_iter().flatten();
+        properties.filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone()))).collect()
     }
 
     /// Why it is no schema at all, if it is none.
@@ -99,15 +105,15 @@ impl Schema {
 
     /// Whether the arguments fit. A schema that is none refuses everything.
     pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
-        self.check_around(args, |_| false)
+        self.check_around(args.clone(), |_| false).map(drop)
     }
 
-    /// As `check`, but texts that stand for another one are taken to fit wherever a text does.
+    /// As `check`, but texts that stand for another one are taken to fit wherever a text does. Answers with what fits.
     pub fn check_around(
         &self,
-        args: &Map<String, Value>,
+        args: Map<String, Value>,
         stands_for_another: impl Fn(&str) -> bool,
-    ) -> Result<(), Misfit> {
+    ) -> Result<Map<String, Value>, Misfit> {
         let validator = match self.validator() {
             Ok(validator) => validator,
             Err(error) => {
@@ -115,9 +121,10 @@ impl Schema {
                 return Err(Misfit { wrong, ..Misfit::default() });
             }
         };
-        let value = Value::Object(args.clone());
+        let value = Value::Object(args);
+        let into_args = |value: Value| if let Value::Object(args) = value { args } else { Map::new() };
         if validator.is_valid(&value) {
-            return Ok(());
+            return Ok(into_args(value));
         }
         let mut misfit = Misfit::default();
         for error in validator.iter_errors(&value) {
@@ -143,7 +150,7 @@ impl Schema {
                 _ => misfit.wrong.push(format!("`{name}`: {error}")),
             }
         }
-        if misfit == Misfit::default() { Ok(()) } else { Err(misfit) }
+        if misfit == Misfit::default() { Ok(into_args(value)) } else { Err(misfit) }
     }
 
     fn unknown_argument(&self, unknown: &str) -> String {

@@ -35,6 +35,16 @@ pub fn has_token(text: &str) -> bool {
     pieces(text).any(|piece| matches!(piece, Piece::Token(_)))
 }
 
+/// The same for any text of a value.
+pub fn holds_token(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_token(text),
+        Value::Array(items) => items.iter().any(holds_token),
+        Value::Object(map) => map.values().any(holds_token),
+        _ => false,
+    }
+}
+
 /// Whether the text is one token and nothing else.
 pub fn is_whole_token(text: &str) -> bool {
     whole(text).is_some()

@@ -14,6 +14,9 @@ use trailblaze_protocol::event::Origin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
+/// What becomes of a tool that says nothing.
+const SILENT: &str = "`sleep` did not answer in time: server `acme` gave no sign of life for 2m; `callTimeout:` of its entry allows more";
+
 fn phone() -> FakeDriver {
     FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])])
 }
@@ -182,14 +185,7 @@ async fn a_panic_is_our_bug_and_the_session_goes_on() {
 async fn a_silent_tool_fails_after_the_idle_limit() {
     let lane = lane(FakeSource::new("acme").hanging("sleep"));
     let started = Instant::now();
-    check(
-        &lane,
-        "sleep",
-        json!({}),
-        Ok("`sleep` did not answer in time"),
-        &["sleep {} step: failed: `sleep` did not answer in time"],
-    )
-    .await;
+    check(&lane, "sleep", json!({}), Ok(SILENT), &[&format!("sleep {{}} step: failed: {SILENT}")]).await;
     assert_eq!(started.elapsed(), limits::CALL_IDLE);
 }
 
@@ -218,7 +214,7 @@ async fn progress_renews_the_limit_up_to_the_hard_cap() {
     let started = Instant::now();
     assert_eq!(
         lane.call("work", json!({"minutes": 11})).await.unwrap(),
-        Outcome::failed("`work` did not answer in time")
+        Outcome::failed("`work` did not answer in time: it took longer than 10m altogether")
     );
     assert_eq!(started.elapsed(), limits::CALL_TOTAL);
 }
@@ -234,8 +230,8 @@ async fn the_answer_of_a_call_beneath_is_a_sign_of_life() {
         &lane(source),
         "patient",
         json!({}),
-        Ok("it said: `sleep` did not answer in time"),
-        &["patient {} step: ok", "  sleep {} callback: failed: `sleep` did not answer in time"],
+        Ok(&format!("it said: {SILENT}")),
+        &["patient {} step: ok", &format!("  sleep {{}} callback: failed: {SILENT}")],
     )
     .await;
 }
@@ -286,7 +282,7 @@ async fn what_breaks_outside_keeps_its_own_exit_code() {
         &["pressBack {} step: failed: the screen is locked"],
     )
     .await;
-    let message = "`acme` died: exit code 3";
+    let message = "server `acme` died: exit code 3";
     check(
         &lane(FakeSource::new("acme").dying("die", "exit code 3")),
         "die",

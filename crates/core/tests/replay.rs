@@ -94,6 +94,11 @@ async fn a_false_assertion_fails_the_trail_and_says_what_was_expected_and_seen()
         (Some("assertVisible"), Some("id \"total\" with the text \"13.00\""), Some("the text \"12.50\""), saw)
     );
     assert!(failure.step.is_some_and(|step| step.as_str().ends_with("/0.1")));
+    let called = lane.events.all().into_iter().find_map(|event| match event {
+        Event::Called(called) => Some(called.call),
+        _ => None,
+    });
+    assert!(called.is_some() && failure.call == called, "{called:?}");
 }
 
 #[tokio::test(start_paused = true)]

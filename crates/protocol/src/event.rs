@@ -62,6 +62,9 @@ pub enum Event {
         project: String,
         seed: u64,
         trails: usize,
+        /// The part of a run that is split over several machines: `2/5`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shard: Option<String>,
     },
     SessionOpened {
         session: SessionId,
@@ -89,7 +92,11 @@ pub enum Event {
         attempt: AttemptId,
         session: SessionId,
         trail: TrailRef,
+        /// Which try it is, from 1.
         number: u32,
+        /// Which run of a trail that is run several times, from 1. Repeats do not make up for each other; tries do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<u32>,
     },
     StepStarted {
         step: StepId,
@@ -285,7 +292,7 @@ impl Answer {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     Passed,

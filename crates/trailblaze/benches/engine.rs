@@ -18,7 +18,6 @@ use trailblaze::runner::{self, Job, Kind, Rules, Shared, about};
 use trailblaze::wire::Wiring;
 use trailblaze_core::driver::{Action, Budget, Driver, Target};
 use trailblaze_core::events::{EventSink, PicturePolicy, Shot};
-use trailblaze_core::ids;
 use trailblaze_core::memory::Memory;
 use trailblaze_core::names;
 use trailblaze_core::query::{Checks, Element, Find, Query, What};
@@ -60,6 +59,7 @@ fn main() {
     // Peak memory belongs to a process, so what is measured by it gets one of its own.
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["devices", n_devices, pictures, settings @ ..] => devices(n_devices, pictures, settings),
+        ["steps"] => steps(),
         _ => table(),
     }
 }
@@ -203,7 +203,8 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let trail = trail(&format!("trail:\n{}", "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS)));
     for _ in 0..rounds {
         let (memory, cancel) = (Memory::new(Map::new(), Map::new()), CancellationToken::new());
-        let attempt = Try { trail: &trail, about: about(&trail), number: 1, memory, timeout: None, cancel };
+        let attempt =
+            Try { trail: &trail, about: about(&trail), number: 1, repeat: None, memory, timeout: None, cancel };
         let ended = replay(&session, attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use trailblaze_core::trail::lineage;
+
+use crate::report::model::{Run, State};
 
 const FILE: &str = ".trailblaze/history.json";
 
@@ -46,6 +49,22 @@ impl History {
         };
     }
 
+    /// Takes in the trails of this project that a run tells of. Whether there were any.
+    pub fn note_run(&mut self, root: &Path, run: &Run) -> bool {
+        let mut has_noted = false;
+        for tries in run.tries() {
+            let Some(last) = tries.last().filter(|last| root.join(&last.trail.path).is_file()) else { continue };
+            let session = run.sessions.iter().find(|session| session.id == last.session);
+            let platform = session.and_then(|session| lineage(&session.device.classifiers).pop());
+            let is_over = !matches!(last.state(), State::Cancelled | State::Skipped | State::Unfinished);
+            if let Some(platform) = platform.filter(|_| is_over) {
+                self.note(&key(&last.trail.path, &platform), last.micros() / 1000, last.state().is_bad());
+                has_noted = true;
+            }
+        }
+        has_noted
+    }
+
     /// How long a trail is expected to take: as long as the middle one, if nobody knows.
     pub fn expected(&self, key: &str) -> u64 {
         self.durations.get(key).copied().unwrap_or_else(|| {
@@ -75,6 +94,12 @@ impl std::str::FromStr for Shard {
             Some(shard) if shard.index >= 1 && shard.index <= shard.count => Ok(shard),
             _ => Err("a shard is written as 2/5: the second of five".to_string()),
         }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use trailblaze_core::preflight::preflight;
+use trailblaze_core::preflight::{preflight, preflight_broken};
 use trailblaze_core::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems, Severity};
@@ -19,6 +19,8 @@ use crate::wire::{Prepared, Wiring};
 /// The trails of some paths, and what is wrong with their files and arguments.
 pub struct Jobs {
     pub jobs: Vec<Job>,
+    /// What could be read of trails that cannot run.
+    pub broken: Vec<Trail>,
     pub problems: Vec<Problem>,
     /// An argument that no trail declares.
     pub undeclared: Option<String>,
@@ -33,9 +35,15 @@ pub fn read(
 ) -> Result<Jobs, LoadError> {
     let mut problems = loaded.problems.clone();
     let mut jobs = Vec::new();
+    let mut broken = Vec::new();
     for (trail, found) in loaded.trails(paths)? {
+        let is_broken = has_errors(&found);
         problems.extend(found);
         let Some(trail) = trail.filter(|trail| !trail.steps.is_empty() && filter.takes(trail)) else { continue };
+        if is_broken {
+            broken.push(trail);
+            continue;
+        }
         // An argument is for the trails that declare it; one that none declares is a mistake of all.
         let own: Map<String, Value> = given
             .iter()
@@ -49,7 +57,11 @@ pub fn read(
     }
     let is_declared = |name: &String| jobs.iter().any(|job| job.trail.config.args.get(name).is_some());
     let undeclared = given.keys().find(|name| !is_declared(name)).filter(|_| problems.is_empty()).cloned();
-    Ok(Jobs { jobs, problems, undeclared })
+    Ok(Jobs { jobs, broken, problems, undeclared })
+}
+
+pub fn has_errors(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 
 /// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.
@@ -69,15 +81,21 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 }
 
 /// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
-/// the files. Tools that changed since a trail was recorded are as grave as `changes` says.
+/// the files. Of broken trails, the calls are looked at. Tools that changed since a trail was recorded are as grave as
+/// `changes` says.
 ///
 /// The sessions that were made ready for it are kept to be opened. Trails whose servers do not start are not judged:
 /// their sessions will say why.
-pub async fn before_start(wiring: &Wiring, jobs: &[Job], devices: &[DeviceSpec], changes: Severity) -> Judgement {
+pub async fn before_start(
+    wiring: &Wiring,
+    (jobs, broken): (&[Job], &[Trail]),
+    devices: &[DeviceSpec],
+    changes: Severity,
+) -> Judgement {
     let mut unknown_servers = BTreeSet::new();
     let mut failed: Vec<SourceError> = Vec::new();
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
-    let lanes = lanes(wiring, jobs, devices);
+    let lanes = lanes(wiring, (jobs, broken), devices);
     let prepared = lanes.iter().map(|lane| wiring.prepare(&lane.device, lane.target));
     let prepared = futures::future::join_all(prepared).await;
     for (lane, prepared) in lanes.iter().zip(prepared) {
@@ -109,10 +127,11 @@ struct Lane<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
     lineage: Vec<String>,
-    jobs: Vec<&'a Job>,
+    /// Each with whether it can be read at all.
+    trails: Vec<(&'a Trail, bool)>,
 }
 
-fn lanes<'a>(wiring: &'a Wiring, jobs: &'a [Job], devices: &[DeviceSpec]) -> Vec<Lane<'a>> {
+fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &[DeviceSpec]) -> Vec<Lane<'a>> {
     let mut lanes: Vec<Lane<'a>> = Vec::new();
     let mut kinds = HashSet::new();
     for device in devices {
@@ -120,15 +139,16 @@ fn lanes<'a>(wiring: &'a Wiring, jobs: &'a [Job], devices: &[DeviceSpec]) -> Vec
         if !kinds.insert((device.driver.to_string(), segments.clone())) {
             continue;
         }
-        for job in jobs {
-            let target = wiring.target_of(&job.trail);
-            let device = wiring.device_for(&job.trail, device);
+        let sound = jobs.iter().map(|job| (&job.trail, true));
+        for (trail, is_sound) in sound.chain(broken.iter().map(|trail| (trail, false))) {
+            let target = wiring.target_of(trail);
+            let device = wiring.device_for(trail, device);
             let lineage = lineage(&segments);
             let is_alike =
                 |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
             match lanes.iter_mut().find(is_alike) {
-                Some(lane) => lane.jobs.push(job),
-                None => lanes.push(Lane { device, target, lineage, jobs: vec![job] }),
+                Some(lane) => lane.trails.push((trail, is_sound)),
+                None => lanes.push(Lane { device, target, lineage, trails: vec![(trail, is_sound)] }),
             }
         }
     }
@@ -139,7 +159,11 @@ impl Lane<'_> {
     fn problems(&self, wiring: &Wiring, prepared: &Prepared, changes: Severity) -> Vec<Problem> {
         let registry = &prepared.registry;
         let mut problems = wiring.loaded.tool_problems(registry);
-        for Job { trail, .. } in &self.jobs {
+        for (trail, is_sound) in &self.trails {
+            if !is_sound {
+                problems.extend(preflight_broken(trail, registry, &self.lineage));
+                continue;
+            }
             problems.extend(preflight(trail, registry, &self.lineage));
             problems.extend(definitions::changed(&wiring.loaded.root, trail, registry, &self.lineage, changes));
         }

@@ -64,8 +64,10 @@ impl Progress {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let lane = lanes.entry(device.clone()).or_default();
         match event {
-            Event::AttemptStarted { trail, number, .. } => {
-                lane.trail = if *number > 1 { format!("{} (try {number})", trail.title) } else { trail.title.clone() };
+            Event::AttemptStarted { trail, number, repeat, .. } => {
+                let repeat = repeat.map(|repeat| format!(" (repeat {repeat})")).unwrap_or_default();
+                let number = if *number > 1 { format!(" (try {number})") } else { String::new() };
+                lane.trail = format!("{}{repeat}{number}", trail.title);
                 lane.step.clear();
                 lane.started = Some(std::time::Instant::now());
                 self.show(device, lane, "");

@@ -247,7 +247,7 @@ impl Loaded {
         let read = |file: &PathBuf| {
             let mut problems = Vec::new();
             let Some(source) = read_source(&self.root, file, &mut problems) else { return (None, problems) };
-            Trail::read(&source)
+            Trail::read_in_part(&source)
         };
         Ok(files.iter().map(read).collect())
     }

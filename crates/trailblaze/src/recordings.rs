@@ -1,7 +1,7 @@
 //! Puts what passing attempts did into their trails: under a lock, spliced into what the file says now, read back, and
 //! renamed into place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,12 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::project::read_source;
 use crate::runner::{Done, Job};
+
+/// In a run folder, the recording of the only trail.
+pub const ONE: &str = "recording.trail.yaml";
+/// The folder of those of several trails.
+pub const SEVERAL: &str = "recordings";
+pub const ENDING: &str = ".trail.yaml";
 
 /// A trail with the recordings of a run in it.
 #[derive(Debug)]
@@ -165,6 +171,20 @@ fn same(a: &[Value], b: &[Value]) -> bool {
         }
     }
     a.iter().map(text).eq(b.iter().map(text))
+}
+
+/// The name, with a number where it is taken: two trails may have one id.
+pub fn unlike(taken: &mut HashSet<String>, name: String) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);
+    taken.insert(free.clone());
+    free
+}
+
+/// A file name made of the id of a trail.
+pub fn slug(id: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    id.chars().map(safe).collect::<String>().trim_start_matches('.').to_string()
 }
 
 /// Stores a file whole or not at all.

@@ -36,6 +36,8 @@ pub struct Done {
     pub device: DeviceId,
     pub verdict: Verdict,
     pub message: String,
+    /// The message without the place: what it has in common with others.
+    pub failure: String,
     /// How many tries it took.
     pub tries: u32,
     pub millis: u64,
@@ -140,14 +142,18 @@ struct Task {
     job: usize,
     /// Of the next try, from 1.
     number: u32,
+    /// Which of several runs of the trail, from 1.
+    repeat: Option<u32>,
     /// Tries that may still follow.
     retries: u32,
 }
 
 impl Queue {
     fn new(kind: &Kind, rules: &Rules) -> Queue {
-        let task = |job: &usize| Task { job: *job, number: 1, retries: rules.retries };
-        let repeated = |job| std::iter::repeat_n(task(job), rules.repeat_each.max(1) as usize);
+        let repeats = rules.repeat_each.max(1);
+        let task =
+            |job, repeat| Task { job, number: 1, repeat: (repeats > 1).then_some(repeat), retries: rules.retries };
+        let repeated = |job: &usize| (1..=repeats).map(move |repeat| task(*job, repeat)).collect::<Vec<_>>();
         let waiting = kind.jobs.iter().flat_map(repeated).collect();
         let state = State { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
         Queue { state: Mutex::new(state), changed: Notify::new() }
@@ -248,7 +254,7 @@ impl Lane<'_> {
             match shared.wiring.open(&wanted, target.as_deref(), events).await {
                 Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
                 Err(NotOpened { session, error }) => {
-                    let ended = not_begun(&session, about, task.number, &error);
+                    let ended = not_begun(&session, about, (task.number, task.repeat), &error);
                     session.close("its tool servers did not start").await;
                     return self.done(task, ended, started, &session);
                 }
@@ -259,13 +265,14 @@ impl Lane<'_> {
             shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
         let cancel = shared.cancel.child_token();
         let timeout = shared.rules.timeout;
-        let attempt = Try { trail: &job.trail, about, number: task.number, memory, timeout, cancel };
+        let (number, repeat) = (task.number, task.repeat);
+        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel };
         let ended = replay(session, attempt).await;
         self.done(task, ended, started, session)
     }
 
     fn done(&self, task: &Task, ended: Ended, started: Instant, session: &Session) -> Done {
-        let Ended { attempt, verdict, message, is_device_lost } = ended;
+        let Ended { attempt, verdict, message, failure, is_device_lost } = ended;
         let recording = match verdict {
             Verdict::Passed => self.sink.recording(&attempt),
             _ => Vec::new(),
@@ -275,6 +282,7 @@ impl Lane<'_> {
             device: self.device.id.clone(),
             verdict,
             message,
+            failure,
             tries: task.number,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,

@@ -96,6 +96,7 @@ impl Shell {
             session: session.id.clone(),
             trail,
             number: 1,
+            repeat: None,
         });
         Shell { session, sink, attempt, cancel, target, step: None, steps: 0, has_failed: false }
     }

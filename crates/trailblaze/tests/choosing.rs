@@ -102,17 +102,48 @@ fn a_failed_trail_is_tried_again_and_every_try_is_kept() {
     check(&["--grep", "d.trail", "--retries", "2"], 1, &["d.trail.yaml"; 3]);
 }
 
+/// The app's data survive a resume, so the second try finds what the first one left.
+const PASSES_LATER: &str = "    tools: [{launchApp: {packageId: com.example.counter, launchMode: RESUME}}, {tap: {id: add}}, {assertVisible: {text: 'Count: 2', timeoutMs: 0}}]\n";
+
 #[test]
 fn a_trail_that_passes_at_a_later_try_is_flaky() {
-    // The app's data survive a resume, so the second try finds what the first one left.
-    let flaky = "    tools: [{launchApp: {packageId: com.example.counter, launchMode: RESUME}}, {tap: {id: add}}, {assertVisible: {text: 'Count: 2', timeoutMs: 0}}]\n";
-    let project = Project::counter().with("trails/f.trail.yaml", trail("", flaky));
+    let project = Project::counter().with("trails/f.trail.yaml", trail("", PASSES_LATER));
     let ran = project.run(&["run", "--pictures", "off", "--retries", "1"]).exits(0);
     assert!(ran.stdout.contains("flaky: trails/f on android/sim-1 passed at try 2"), "{}", ran.stdout);
     let junit = project.last_run().text("junit.xml");
     assert!(junit.contains("<flakyFailure"), "{junit}");
     // What passed is what counts.
     assert_eq!(project.last_run().summary()["code"], json!(0));
+}
+
+#[test]
+fn a_repeat_that_passes_does_not_make_up_for_one_that_failed() {
+    let project = Project::counter().with("trails/f.trail.yaml", trail("", PASSES_LATER));
+    let ran = project.run(&["run", "--pictures", "off", "--repeat-each", "2"]).exits(1);
+    assert!(ran.stdout.contains("1 passed, 1 failed in") && !ran.stdout.contains("flaky"), "{}", ran.stdout);
+    let summary = project.last_run().summary();
+    let counts = |name: &str| summary["counts"][name].as_u64();
+    assert_eq!(
+        (counts("total"), counts("failed"), counts("flaky"), counts("retried")),
+        (Some(2), Some(1), Some(0), Some(0))
+    );
+    let told = |attempt: &Value| (attempt["verdict"].clone(), attempt["number"].clone(), attempt["repeat"].clone());
+    let attempts: Vec<_> = summary["attempts"].as_array().unwrap().iter().map(told).collect();
+    assert_eq!(attempts, [(json!("failed"), json!(1), json!(1)), (json!("passed"), json!(1), json!(2))]);
+    let junit = project.last_run().text("junit.xml");
+    assert!(junit.contains("trails/f (repeat 1)\"") && junit.contains("trails/f (repeat 2)\""), "{junit}");
+}
+
+#[test]
+fn failures_that_say_the_same_are_told_once() {
+    let other = FAILS.replace("Nowhere", "Elsewhere");
+    let project = project()
+        .with("trails/e.trail.yaml", trail("", &other))
+        .with("trails/f.trail.yaml", trail("", "    tools: [{tap: {x: 1}}]\n"));
+    let ran = project.run(&["run", "--pictures", "off"]).exits(1);
+    let told = ran.stdout.matches("`assertVisible` failed").count();
+    assert!(told == 1 && ran.stdout.contains("  and alike: trails/e on android/sim-1\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`tap` failed") && ran.stdout.contains("3 passed, 3 failed"), "{}", ran.stdout);
 }
 
 #[test]
@@ -138,6 +169,10 @@ fn what_failed_last_can_be_run_alone() {
 fn shards_cover_everything_once_and_merge_into_one_report() {
     let project = project();
     project.run(&["run", "--pictures", "off"]).exits(1);
+    // Far more than any trail takes, so that a change shows.
+    let before = history(&project).replace(|c: char| c.is_ascii_digit(), "").replace(": ,", ": 1000000,");
+    let before = before.replace(": \n", ": 1000000\n");
+    project.write(HISTORY, &before);
     let mut all = Vec::new();
     for shard in ["1/3", "2/3", "3/3"] {
         let ran = project.run(&["run", "--json", "--pictures", "off", "--logs", "shards", "--shard", shard]);
@@ -145,6 +180,7 @@ fn shards_cover_everything_once_and_merge_into_one_report() {
     }
     all.sort();
     assert_eq!(all, ["a.trail.yaml", "b.trail.yaml", "d.trail.yaml", "deep/c.trail.yaml"]);
+    assert_eq!(history(&project), before, "shards leave the history alone");
     let folders: Vec<String> = std::fs::read_dir(project.root().join("shards"))
         .unwrap()
         .map(|entry| entry.unwrap().path().display().to_string())
@@ -153,6 +189,20 @@ fn shards_cover_everything_once_and_merge_into_one_report() {
     args.extend(folders.iter().map(String::as_str));
     let merged = project.run(&args).exits(1).json();
     assert_eq!(merged["attempts"].as_array().unwrap().len(), 4, "{merged:#}");
+    let after: Value = serde_json::from_str(&history(&project)).unwrap();
+    let durations = after["durations"].as_object().unwrap();
+    assert!(durations.len() == 4 && durations.values().all(|millis| millis.as_u64() < Some(900_000)), "{after:#}");
+    assert_eq!(after["failed"], json!(["trails/d.trail.yaml android"]));
+    let recordings = project.last_run().path.join("recordings");
+    let mut names: Vec<_> = std::fs::read_dir(recordings).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["trails-a.trail.yaml", "trails-b.trail.yaml", "trails-deep-c.trail.yaml"]);
+}
+
+const HISTORY: &str = ".trailblaze/history.json";
+
+fn history(project: &Project) -> String {
+    project.read(HISTORY)
 }
 
 #[test]

@@ -87,6 +87,13 @@ fn an_unknown_key() {
 }
 
 #[test]
+fn an_unknown_key_hides_no_unknown_tool() {
+    let text = "confg: {id: a}\ntrail:\n  - step: Look\n    tools: [{asertVisible: {text: Counter}}]\n  \
+                - step: Go\n    tols: []\n";
+    insta::assert_snapshot!(refused_trail(text), @"");
+}
+
+#[test]
 fn a_broken_mapping() {
     insta::assert_snapshot!(refused_trail("trail: {step: [\n"), @"
     exit 3

@@ -122,6 +122,7 @@ impl Lane {
         let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
-        replay(&self.session, Try { trail, about, number: 1, memory, timeout: None, cancel: self.cancel.clone() }).await
+        let cancel = self.cancel.clone();
+        replay(&self.session, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel }).await
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::config::decode_root;
-use crate::yaml::{Decode, Node, Problem, Problems, Source, read};
+use crate::yaml::{Decode, Node, Problem, Problems, Severity, Source, read};
 
 #[derive(Debug, Clone)]
 pub struct Trail {
@@ -60,6 +60,13 @@ crate::table! {
 impl Trail {
     /// Reads a trail, or all that is wrong with it. Warnings come along with a good one.
     pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
+        let (trail, problems) = Trail::read_in_part(source);
+        let is_sound = problems.iter().all(|problem| problem.severity != Severity::Error);
+        (trail.filter(|_| is_sound), problems)
+    }
+
+    /// The same, but what can be read comes along even if something is wrong: to be looked at, not to be run.
+    pub fn read_in_part(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
         let root = read(source, &mut problems);
         let trail = match root.as_ref().and_then(|root| Some((root, root.items()?))) {
@@ -69,7 +76,7 @@ impl Trail {
         if let Some(trail) = &trail {
             trail.config.check(&mut problems);
         }
-        (trail.filter(|_| !problems.has_errors()), problems.into_vec())
+        (trail, problems.into_vec())
     }
 
     fn unified(root: Option<&Node>, problems: &mut Problems) -> Option<Trail> {

@@ -113,7 +113,28 @@ pub fn line_end(text: &str, from: usize) -> usize {
     text[from..].find(['\n', '\r']).map_or(text.len(), |at| from + at)
 }
 
-fn moved(text: &str, span: Span, start: usize) -> Span {
+/// The bracket between two places of a flow collection that is open while `n_open` others are.
+pub fn nth_bracket(text: &str, from: usize, to: usize, n_open: usize) -> Option<usize> {
+    let mut open = 0;
+    let mut at = from;
+    while let Some(c) = text.get(at..to)?.chars().next() {
+        match c {
+            '[' | '{' if open == n_open => return Some(at),
+            '[' | '{' => open += 1,
+            ']' | '}' => open = open.saturating_sub(1),
+            '\'' | '"' => {
+                at = quoted_end(text, at)?;
+                continue;
+            }
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    None
+}
+
+/// The span, but from another start.
+pub fn moved(text: &str, span: Span, start: usize) -> Span {
     let (low, high) = (span.start.min(start), span.start.max(start));
     let between = &text[low..high];
     let breaks = between.replace("\r\n", "\n").matches(['\n', '\r']).count();

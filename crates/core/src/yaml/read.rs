@@ -23,6 +23,7 @@ pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
         parser: Parser::new_from_str(&source.text),
         anchors: HashMap::new(),
         nodes: 0,
+        read_to: 0,
     };
     reader.document().unwrap_or_else(|Broken { span, message, hint }| {
         match hint {
@@ -44,6 +45,10 @@ impl Broken {
         Broken { span, message: message.into(), hint: None }
     }
 
+    fn too_deep(span: Span) -> Broken {
+        Broken::new(span, format!("the file nests deeper than {} levels", limits::YAML_DEPTH))
+    }
+
     fn hint(self, hint: impl Into<String>) -> Broken {
         Broken { hint: Some(hint.into()), ..self }
     }
@@ -57,6 +62,8 @@ struct Reader<'t> {
     /// Anchored nodes, each with its size in nodes.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
+    /// Where the last event of the parser ends.
+    read_to: usize,
 }
 
 fn byte_offsets(text: &str) -> Option<Vec<usize>> {
@@ -88,6 +95,7 @@ impl<'t> Reader<'t> {
         match self.parser.next_event() {
             Some(Ok((event, span))) => {
                 let span = self.span(span);
+                self.read_to = span.end;
                 Ok((event, span))
             }
             Some(Err(error)) => Err(self.broken(&error)),
@@ -102,7 +110,7 @@ impl<'t> Reader<'t> {
             return Err(Broken::new(span, format!("the file has more than {} values", limits::YAML_NODES)));
         }
         if depth > limits::YAML_DEPTH {
-            return Err(Broken::new(span, format!("the file nests deeper than {} levels", limits::YAML_DEPTH)));
+            return Err(Broken::too_deep(span));
         }
         let (node, anchor) = match event {
             Event::Scalar(raw, style, anchor, tag) => {
@@ -237,6 +245,10 @@ impl<'t> Reader<'t> {
         let mark = error.marker();
         let start = self.byte(mark.index());
         let span = Span { start, end: start, line: mark.line(), column: mark.col() + 1 };
+        // The parser reads brackets ahead, and has a limit of its own.
+        if let Some(deep) = place::nth_bracket(self.text, self.read_to, start, limits::YAML_DEPTH) {
+            return Broken::too_deep(place::moved(self.text, span, deep));
+        }
         // The parser may stop a line before the tab that it stumbles over.
         let tab = [span.line, span.line + 1].into_iter().find_map(|line| {
             let text = self.text.lines().nth(line.saturating_sub(1))?;
@@ -371,6 +383,12 @@ mod tests {
     #[test]
     fn nesting_and_size_have_limits() {
         assert!(refused(&"[".repeat(200)).contains("nests deeper than 100 levels"));
+        // Deeper than the parser itself goes, which is told at the place where it gets too deep for us.
+        let deep = "a.yaml:2:104: the file nests deeper than 100 levels";
+        assert_eq!(refused(&format!("a: 1\nb: {}", "[".repeat(1000))), deep);
+        assert_eq!(refused(&format!("a: 1\nb: {}1{}", "[".repeat(1000), "]".repeat(1000))), deep);
+        let maps = refused(&format!("a: 1\nb: {}", "{k: ".repeat(1000)));
+        assert_eq!(maps, "a.yaml:2:404: the file nests deeper than 100 levels");
         assert!(refused(&"x".repeat(limits::FILE_BYTES + 1)).contains("the limit is"));
     }
 

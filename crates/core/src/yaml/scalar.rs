@@ -29,9 +29,10 @@ pub fn scalar(raw: &str, style: Style, schema: &Value) -> Reading {
             false => Reading::Misfit(expected(&types)),
         };
     }
-    let read = plain(raw);
+    let Some(read) = other_than_text(raw) else {
+        return if takes_text { Reading::Is(Value::from(raw)) } else { Reading::Misfit(expected(&types)) };
+    };
     let fits = match &read {
-        Value::String(_) => false,
         Value::Number(number) => {
             types.is_empty()
                 || types.contains(&"number")
@@ -51,13 +52,16 @@ pub fn scalar(raw: &str, style: Style, schema: &Value) -> Reading {
 
 /// What YAML 1.2 makes of a plain scalar.
 pub fn plain(raw: &str) -> Value {
+    other_than_text(raw).unwrap_or_else(|| Value::from(raw))
+}
+
+fn other_than_text(raw: &str) -> Option<Value> {
     match raw {
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        _ if is_null(raw) => return Value::Null,
-        _ => {}
+        "true" | "True" | "TRUE" => Some(Value::Bool(true)),
+        "false" | "False" | "FALSE" => Some(Value::Bool(false)),
+        _ if is_null(raw) => Some(Value::Null),
+        _ => integer(raw).or_else(|| float(raw)).map(Value::Number),
     }
-    integer(raw).or_else(|| float(raw)).map_or_else(|| Value::from(raw), Value::Number)
 }
 
 pub(super) fn is_null(raw: &str) -> bool {

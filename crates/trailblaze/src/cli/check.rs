@@ -10,7 +10,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
-use crate::jobs::{before_start, in_order, strictness};
+use crate::jobs::{before_start, has_errors, in_order, strictness};
 use crate::print;
 use crate::progress::Progress;
 use crate::project::LoadError;
@@ -52,15 +52,18 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
         }
         trails => trails?,
     };
-    let mut jobs = Vec::new();
+    let (mut jobs, mut broken) = (Vec::new(), Vec::new());
     for (trail, found) in trails {
+        match has_errors(&found) {
+            true => broken.extend(trail),
+            false => jobs.extend(trail.map(|trail| Job { trail, args: Default::default() })),
+        }
         problems.extend(found);
-        jobs.extend(trail.map(|trail| Job { trail, args: Default::default() }));
     }
     for device in &devices {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
-    let judgement = before_start(&wiring, &jobs, &devices, strictness(args.strict)).await;
+    let judgement = before_start(&wiring, (&jobs, &broken), &devices, strictness(args.strict)).await;
     wiring.close().await;
     problems.extend(judgement.problems);
     let problems = in_order(problems);

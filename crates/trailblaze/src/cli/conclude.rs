@@ -6,22 +6,33 @@ use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
 use crate::print;
+use crate::report::alike;
 use crate::run_folder::RunFolder;
 use crate::runner::{Done, Job};
 
 const SHOWN: usize = 10;
+/// How many of those that failed alike are named.
+const NAMED: usize = 5;
 
 pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, html: &Path) {
     let bad = print::WORSE;
-    let failed: Vec<&Done> = done.iter().filter(|done| done.verdict.exit() != Exit::Passed).collect();
-    for done in failed.iter().take(SHOWN) {
-        let trail = &jobs[done.job].trail;
-        let tries = if done.tries > 1 { format!(", {} tries", done.tries) } else { String::new() };
-        print::data(format!("\n{bad}{}{bad:#} on {} ({}{tries})", trail.title(), done.device, trail.source.path));
-        print::data(format!("  {}", done.message.replace('\n', "\n  ")));
+    let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
+    let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
+    for group in groups.iter().take(SHOWN) {
+        let [first, others @ ..] = group.as_slice() else { continue };
+        let trail = &jobs[first.job].trail;
+        let tries = if first.tries > 1 { format!(", {} tries", first.tries) } else { String::new() };
+        print::data(format!("\n{bad}{}{bad:#} on {} ({}{tries})", trail.title(), first.device, trail.source.path));
+        print::data(format!("  {}", first.message.replace('\n', "\n  ")));
+        if !others.is_empty() {
+            let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
+            let mut names: Vec<String> = others.iter().take(NAMED).map(name).collect();
+            names.extend((others.len() > NAMED).then(|| format!("{} more", others.len() - NAMED)));
+            print::data(format!("  and alike: {}", names.join(", ")));
+        }
     }
-    if failed.len() > SHOWN {
-        print::data(format!("\n… and {} more", failed.len() - SHOWN));
+    if let Some(rest) = groups.get(SHOWN..).filter(|rest| !rest.is_empty()) {
+        print::data(format!("\n… and {} more", rest.iter().map(Vec::len).sum::<usize>()));
     }
     let flaky: Vec<&Done> = done.iter().filter(|done| done.is_flaky()).collect();
     for done in flaky.iter().take(SHOWN) {

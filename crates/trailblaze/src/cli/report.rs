@@ -7,10 +7,11 @@ use clap::{Args, Subcommand};
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
+use crate::history::{self, History};
 use crate::print;
 use crate::project::find_root;
 use crate::report::merge::{MergeError, merge};
-use crate::report::{self as run_report, Written};
+use crate::report::{self as run_report, Run, Written};
 use crate::run_folder::new_id;
 
 /// Write the report of a run anew, also of one that was killed
@@ -70,7 +71,8 @@ pub fn report(project: Option<PathBuf>, args: ReportArgs) -> Result<Exit, Refusa
 
 fn merge_runs(project: Option<PathBuf>, args: MergeArgs) -> Result<Exit, Refusal> {
     let id = new_id(SystemTime::now());
-    let into = args.output.unwrap_or_else(|| logs(project).join(id.as_str()));
+    let root = root(project);
+    let into = args.output.unwrap_or_else(|| root.join("logs").join(id.as_str()));
     let merged = merge(&args.folders, &into, id, std::env::args().collect()).map_err(|error| match error {
         MergeError::Write { .. } => Refusal::Environment { message: error.to_string() },
         MergeError::Taken { .. } => {
@@ -80,6 +82,7 @@ fn merge_runs(project: Option<PathBuf>, args: MergeArgs) -> Result<Exit, Refusal
         _ => Refusal::usage(error.to_string()),
     })?;
     merged.unfinished.iter().for_each(print::warning);
+    remember(&root, &merged.runs);
     let written = write(&into)?;
     match args.json {
         true => print::json(&run_report::summary::summary(&written.run)),
@@ -92,12 +95,22 @@ fn write(folder: &Path) -> Result<Written, Refusal> {
     run_report::write(folder).map_err(|error| Refusal::usage(error.to_string()))
 }
 
-fn logs(project: Option<PathBuf>) -> PathBuf {
-    project.unwrap_or_else(|| find_root(&PathBuf::from("."))).join("logs")
+/// A shard leaves the history alone, lest the others divide the trails in another way. Here they are all over.
+fn remember(root: &Path, runs: &[Run]) {
+    let mut history = History::read(root);
+    let shards = runs.iter().filter(|run| run.start.as_ref().is_some_and(|start| start.shard.is_some()));
+    let has_noted = shards.fold(false, |has_noted, shard| history.note_run(root, shard) || has_noted);
+    if has_noted && let Err(error) = history.write(root) {
+        print::warning(format!("cannot write {}: {error}", history::file(root).display()));
+    }
+}
+
+fn root(project: Option<PathBuf>) -> PathBuf {
+    project.unwrap_or_else(|| find_root(&PathBuf::from(".")))
 }
 
 fn latest(project: Option<PathBuf>) -> Result<PathBuf, Refusal> {
-    let logs = logs(project);
+    let logs = root(project).join("logs");
     let folders = std::fs::read_dir(&logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     // Names begin with the time, so the greatest is the latest.
     let latest = folders.filter(|folder| folder.join("events.jsonl").is_file()).max();

@@ -146,7 +146,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let memory = pairs("memory", &args.memory)?;
     let given: Map<String, Value> =
         pairs("arg", &args.arg)?.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let Jobs { mut jobs, mut problems, undeclared } = jobs::read(&loaded, &args.paths, &args.filter, &given)?;
+    let Jobs { mut jobs, broken, mut problems, undeclared } = jobs::read(&loaded, &args.paths, &args.filter, &given)?;
     if let Some(name) = undeclared {
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
@@ -161,7 +161,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     }
     if args.choice.dry_run {
         wiring.servers = ToolServers::new(&loaded, Mode::Remember);
-        problems.extend(jobs::before_start(&wiring, &jobs, &judged, strictness).await.problems);
+        problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &judged, strictness).await.problems);
         let problems = jobs::in_order(problems);
         Refusal::unless_sound(&problems)?;
         list(&jobs, &kinds, args.json);
@@ -175,6 +175,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: jobs.len(),
+        shard: args.choice.shard.map(|shard| shard.to_string()),
     });
     // A run that is killed still leaves a page that opens.
     let _ = report::write(&folder.path);
@@ -190,7 +191,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).with_port(args.port).for_devices(n_devices);
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
-        judgement = jobs::before_start(&wiring, &jobs, &judged, strictness) => problems.extend(judgement.problems),
+        judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, strictness) => problems.extend(judgement.problems),
         () = interrupt.cancel.cancelled() => {}
     }
     let problems = jobs::in_order(problems);
@@ -219,7 +220,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
     shared.wiring.close().await;
     let saved = save_recordings(&shared, &done, &folder, Wish { into_trails: args.record, is_stdout_data: args.json });
-    // A shard sees a part only, and the other parts must come to the same division.
+    // The other shards must come to the same division; `report merge` remembers what all of them took.
     if args.choice.shard.is_none() {
         remember(&loaded.root, &shared.jobs, &done);
     }

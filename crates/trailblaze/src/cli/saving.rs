@@ -8,7 +8,7 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::definitions;
 use crate::print;
-use crate::recordings::{self, RecordError, write_atomically};
+use crate::recordings::{self, ENDING, ONE, RecordError, SEVERAL, slug, unlike, write_atomically};
 use crate::run_folder::RunFolder;
 use crate::runner::{Done, Shared};
 
@@ -44,9 +44,9 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         };
         recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
         let name = if is_single {
-            "recording.trail.yaml".to_string()
+            ONE.to_string()
         } else {
-            format!("recordings/{}.trail.yaml", unlike(&mut taken, slug(&job.trail.id())))
+            format!("{SEVERAL}/{}{ENDING}", unlike(&mut taken, slug(&job.trail.id())))
         };
         let copy = folder.path.join(name);
         let stored = copy
@@ -96,17 +96,4 @@ fn keep_definitions(shared: &Shared, path: &str, text: &str, done: &[&Done]) -> 
         }
     }
     definitions::keep(&wiring.loaded.root, path, &hashes)
-}
-
-/// The name, with a number where it is taken: two trails may have one id.
-fn unlike(taken: &mut HashSet<String>, name: String) -> String {
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);
-    taken.insert(free.clone());
-    free
-}
-
-fn slug(id: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    id.chars().map(safe).collect::<String>().trim_start_matches('.').to_string()
 }

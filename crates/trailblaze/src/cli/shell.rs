@@ -101,6 +101,7 @@ pub async fn on_device(
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: 0,
+        shard: None,
     });
     let _ = report::write(&folder.path);
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;

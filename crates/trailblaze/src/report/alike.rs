@@ -1,6 +1,7 @@
 //! Which failures are one failure: they say the same, but for numbers and quoted values.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use super::model::{Attempt, Run, Standing};
 
@@ -15,14 +16,22 @@ pub fn retried(run: &Run) -> Vec<Vec<usize>> {
 }
 
 fn group(run: &Run, is_wanted: impl Fn(&Attempt) -> bool) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let wanted = (0..run.attempts.len()).filter(|idx| is_wanted(&run.attempts[*idx]));
+    together(wanted, |idx| {
+        let attempt = &run.attempts[*idx];
+        (attempt.state(), fold(attempt.failure().map_or(attempt.message(), |failure| &failure.message)))
+    })
+}
+
+/// Things of one kind together, in the order of the first of each kind.
+pub fn together<T, K: Eq + Hash>(things: impl Iterator<Item = T>, kind: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
     let mut places = HashMap::new();
-    for (idx, attempt) in run.attempts.iter().enumerate().filter(|(_, attempt)| is_wanted(attempt)) {
-        let message = attempt.failure().map_or(attempt.message(), |failure| &failure.message);
-        let place = *places.entry((attempt.state(), fold(message))).or_insert(groups.len());
+    for thing in things {
+        let place = *places.entry(kind(&thing)).or_insert(groups.len());
         match groups.get_mut(place) {
-            Some(group) => group.push(idx),
-            None => groups.push(vec![idx]),
+            Some(group) => group.push(thing),
+            None => groups.push(vec![thing]),
         }
     }
     groups

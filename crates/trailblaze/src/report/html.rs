@@ -122,6 +122,8 @@ struct Row<'a> {
     trail: &'a TrailRef,
     lane: usize,
     number: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<u32>,
     state: &'static str,
     standing: &'static str,
     at: u64,
@@ -309,6 +311,7 @@ fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> Row<'a> {
         trail: &attempt.trail,
         lane,
         number: attempt.number,
+        repeat: attempt.repeat,
         state: attempt.state().name(),
         standing: match attempt.standing {
             Standing::Counts => "counts",

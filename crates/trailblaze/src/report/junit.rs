@@ -38,7 +38,10 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
 fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
     let mut status = status(last);
     status.add_reruns(earlier.iter().map(|attempt| rerun(attempt)));
-    let mut case = TestCase::new(named(last.name()), status);
+    // Viewers take cases of one name for one case.
+    let name =
+        last.repeat.map_or_else(|| named(last.name()), |repeat| format!("{} (repeat {repeat})", named(last.name())));
+    let mut case = TestCase::new(name, status);
     case.set_classname(named(last.device.as_str()));
     case.set_time(Duration::from_micros(last.micros()));
     if !last.trail.path.is_empty() {

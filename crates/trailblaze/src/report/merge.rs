@@ -9,10 +9,8 @@ use trailblaze_protocol::event::{Event, Header, Level, Line, Parsed, VERSION};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::RunId;
 
+use super::merge_files::{Recordings, copy_by_content};
 use super::model::{EVENTS, ReadError, Run};
-
-/// Folders whose files are named by their content, so that equal names mean equal files.
-const BY_CONTENT: [&str; 3] = ["pictures", "trees", "attachments"];
 
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
@@ -31,12 +29,13 @@ pub enum MergeError {
 }
 
 /// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
     /// The worst of all, and [`Exit::Environment`] at least where a run did not finish.
     pub exit: Exit,
     /// The runs that keep the whole unfinished, each with the reason.
     pub unfinished: Vec<String>,
+    pub runs: Vec<Run>,
 }
 
 /// Merges `folders` into the new folder `into`. `command` is what the merged run says it was started by.
@@ -49,8 +48,10 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
         result.map_err(|source| MergeError::Write { path: path.to_path_buf(), source })
     };
     wrote(into, fs::create_dir_all(into))?;
+    let mut recordings = Recordings::default();
     for part in &parts {
-        copy_files(part.folder, into)?;
+        copy_by_content(part.folder, into)?;
+        recordings.copy(part.folder, &part.run, into)?;
     }
     let unfinished: Vec<String> = parts.iter().filter_map(Part::why_unfinished).collect();
     let ended = parts.iter().filter_map(|part| part.run.end).map(|end| end.exit).fold(Exit::Passed, Exit::worst);
@@ -60,7 +61,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
     let beside = into.join(format!(".{EVENTS}.{}", std::process::id()));
     let path = into.join(EVENTS);
     wrote(&path, fs::write(&beside, text).and_then(|()| fs::rename(&beside, &path)))?;
-    Ok(Merged { exit, unfinished })
+    Ok(Merged { exit, unfinished, runs: parts.into_iter().map(|part| part.run).collect() })
 }
 
 /// One of the runs.
@@ -137,6 +138,7 @@ fn lines(parts: &[Part<'_>], id: RunId, command: Vec<String>, unfinished: &[Stri
         project: starts().next().map(|start| start.project.clone()).unwrap_or_default(),
         seed: starts().next().map(|start| start.seed).unwrap_or_default(),
         trails: starts().map(|start| start.trails).sum(),
+        shard: None,
     };
     text.extend(json(&Line { at: 0, event: start }));
 
@@ -193,37 +195,4 @@ fn json(value: &impl serde::Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("events have string keys only");
     line.push(b'\n');
     line
-}
-
-/// Copies the files that events name. Links are left out: they may lead out of the folder, and a report is passed on
-/// to others.
-fn copy_files(from: &Path, to: &Path) -> Result<(), MergeError> {
-    for name in BY_CONTENT {
-        let (from, to) = (from.join(name), to.join(name));
-        let entries = match fs::read_dir(&from) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(source) => return Err(MergeError::Files { path: from, source }),
-        };
-        fs::create_dir_all(&to).map_err(|source| MergeError::Write { path: to.clone(), source })?;
-        for entry in entries {
-            let entry = entry.map_err(|source| MergeError::Files { path: from.clone(), source })?;
-            let (from, to) = (entry.path(), to.join(entry.file_name()));
-            if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                continue;
-            }
-            if !to.exists() {
-                fs::copy(&from, &to).map_err(|source| MergeError::Write { path: to, source })?;
-            } else if !is_same(&from, &to).map_err(|source| MergeError::Files { path: from.clone(), source })? {
-                let name = format!("{name}/{}", entry.file_name().to_string_lossy());
-                let folder = from.parent().and_then(Path::parent).unwrap_or(&from).to_path_buf();
-                return Err(MergeError::Differs { folder, name });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    Ok(fs::metadata(one)?.len() == fs::metadata(other)?.len() && fs::read(one)? == fs::read(other)?)
 }

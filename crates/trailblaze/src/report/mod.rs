@@ -8,6 +8,7 @@ pub mod html;
 pub mod junit;
 pub mod markdown;
 pub mod merge;
+mod merge_files;
 pub mod model;
 pub mod summary;
 mod write;

@@ -52,6 +52,8 @@ pub struct Start {
     pub project: String,
     pub seed: u64,
     pub trails: usize,
+    /// `2/5`, of a run that is split over several machines.
+    pub shard: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +114,8 @@ pub struct Attempt {
     pub device: DeviceId,
     pub trail: TrailRef,
     pub number: u32,
+    /// Which of several runs of the trail it belongs to, from 1.
+    pub repeat: Option<u32>,
     pub started_at: u64,
     pub end: Option<AttemptEnd>,
     /// When it ended; for an unfinished one, when the run did.
@@ -356,9 +360,9 @@ impl Run {
 /// A try follows one that did not pass: of its trail on its device, or on another one that the trail was moved from.
 fn tries(attempts: &[Attempt]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
-    let mut by_trail: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    let mut by_trail: HashMap<(&str, &str, Option<u32>), Vec<usize>> = HashMap::new();
     for (idx, attempt) in attempts.iter().enumerate() {
-        let of_trail = by_trail.entry((&attempt.trail.id, &attempt.trail.path)).or_default();
+        let of_trail = by_trail.entry((&attempt.trail.id, &attempt.trail.path, attempt.repeat)).or_default();
         let last = |place: &usize| all[*place].last().map(|idx| &attempts[*idx]);
         let open = || of_trail.iter().rev().filter(|place| last(place).is_some_and(|last| last.state().is_bad()));
         let here = || open().find(|place| last(place).is_some_and(|last| last.device == attempt.device));
@@ -482,15 +486,15 @@ impl Reader {
 
     fn take_event(&mut self, at: u64, event: Event) -> Result<(), Stray> {
         match event {
-            Event::RunStarted { command, project, seed, trails } => {
-                self.run.start = Some(Start { command, project, seed, trails });
+            Event::RunStarted { command, project, seed, trails, shard } => {
+                self.run.start = Some(Start { command, project, seed, trails, shard });
             }
             Event::SessionOpened { session: id, device, target, agent_mode, tools } => {
                 self.sessions.insert(id.clone(), self.run.sessions.len());
                 let session = Session { id, device, target, agent_mode, tools, opened_at: at, closed: None };
                 self.run.sessions.push(session);
             }
-            Event::AttemptStarted { attempt: id, session, trail, number } => {
+            Event::AttemptStarted { attempt: id, session, trail, number, repeat } => {
                 self.attempts.insert(id.clone(), self.run.attempts.len());
                 let device = match self.sessions.get(&session) {
                     Some(place) => self.run.sessions[*place].device.id.clone(),
@@ -502,6 +506,7 @@ impl Reader {
                     device,
                     trail,
                     number,
+                    repeat,
                     started_at: at,
                     end: None,
                     last_at: at,

@@ -52,6 +52,8 @@ pub struct AttemptSummary {
     pub trail: TrailRef,
     pub device: String,
     pub number: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
     pub verdict: &'static str,
     pub is_retried: bool,
     pub is_flaky: bool,
@@ -153,6 +155,7 @@ fn summarise(attempt: &Attempt) -> AttemptSummary {
         trail: attempt.trail.clone(),
         device: attempt.device.to_string(),
         number: attempt.number,
+        repeat: attempt.repeat,
         verdict: attempt.state().name(),
         is_retried: attempt.standing == Standing::Retried,
         is_flaky: attempt.standing == Standing::Flaky,

@@ -80,6 +80,7 @@ impl Recorder {
             // More than JavaScript can count to.
             seed: 18_446_744_073_709_551_557,
             trails,
+            shard: None,
         });
     }
 
@@ -114,6 +115,7 @@ impl Recorder {
                 tags: tags.iter().map(ToString::to_string).collect(),
             },
             number,
+            repeat: None,
         });
         attempt
     }

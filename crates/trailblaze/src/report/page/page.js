@@ -409,6 +409,7 @@
         el("div", {}, data(cut(attempt.name, 200), "title"),
           attempt.standing === "flaky" && tag("flaky", "Passed where an earlier attempt did not", "warn"),
           attempt.standing === "retried" && tag("retried", "The trail was tried again"),
+          attempt.repeat && tag(`repeat ${attempt.repeat}`),
           attempt.number > 1 && tag(`attempt ${attempt.number}`),
           (attempt.trail.tags || []).slice(0, 4).map((name) => tag(cut(name, 24)))),
         el("div", { class: "sub" }, data(attempt.trail.path), why && [" · ", said(cut(why, 200), "why")])),
@@ -425,7 +426,7 @@
     const go = (other, text, key) => other
       ? el("a", { href: link(other), title: `${visible(cut(other.name, 80))} (${key})` }, text)
       : el("span", { class: "off", "aria-hidden": "true" }, text);
-    const others = attempts.filter((other) => other !== attempt && other.lane === attempt.lane && other.trail.id === attempt.trail.id && other.trail.path === attempt.trail.path);
+    const others = attempts.filter((other) => other !== attempt && other.lane === attempt.lane && other.trail.id === attempt.trail.id && other.trail.path === attempt.trail.path && other.repeat === attempt.repeat);
     const driver = run.lanes[attempt.lane].sessions[0]?.device.driver;
     detail.replaceChildren(
       el("nav", { class: "crumbs", "aria-label": "Attempts" },
@@ -442,6 +443,7 @@
         fact("Duration", time(attempt.micros)),
         fact("Started after", time(attempt.at)),
         fact("Trail", data(attempt.trail.path || attempt.trail.id, "mono")),
+        attempt.repeat && fact("Repeat", String(attempt.repeat)),
         (attempt.number > 1 || others.length > 0) && fact("Attempt", String(attempt.number),
           others.map((other) => [", ", el("a", { href: link(other) }, `see ${other.number} (${other.state})`)]).flat()),
         attempt.trail.tags?.length && fact("Tags", attempt.trail.tags.map((name) => [tag(name), " "]).flat())),
