@@ -322,6 +322,7 @@ async fn carry_out(
     args: Args,
 ) -> Result<Outcome, Stop> {
     let run = AssertUnwindSafe(run(cx, registry, tool, authored, args)).catch_unwind();
+    let mut give_up = give_up(cx, tool);
     let outcome = tokio::select! {
         biased;
         done = run => match done {
@@ -331,8 +332,12 @@ async fn carry_out(
                 return Err(Fault::Bug { tool: tool.name.clone(), message }.into());
             }
         },
-        stop = give_up(cx, tool) => return Err(stop),
+        stop = &mut give_up => return Err(stop),
     };
+    // The moment to end by itself was over for this call when it was for those beneath it.
+    if let Some(stop) = cx.cancel.is_cancelled().then(|| give_up.as_mut().now_or_never()).flatten() {
+        return Err(stop);
+    }
     if outcome.is_error() {
         return Ok(outcome);
     }

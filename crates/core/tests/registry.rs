@@ -185,7 +185,11 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
         &tools(),
         &with(vec![shop], "{tool_sets: [other]}"),
         &["free"],
-        &[&format!("pulled: {gone}"), &format!("pushed: {gone}")],
+        &[
+            "the target asks for the toolset `other`, which nobody declares",
+            &format!("pulled: {gone}"),
+            &format!("pushed: {gone}"),
+        ],
     );
 }
 
