@@ -234,6 +234,22 @@ async fn many_may_stop_and_all_get_the_same_answer() {
     assert_eq!(running.child.kill().await, expected);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn many_children_start_and_stop_at_once() {
+    let mark = Mark::new();
+    let supervisor = supervisor();
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let (supervisor, launch) = (supervisor.clone(), launch(&mark, PATIENT, &["polite"]));
+            tokio::spawn(async move { stop(start_ready(&supervisor, launch).await).await })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(task.await.expect("it stops"), Stopped { ended: Ended::Code(7), leaked: 0 });
+    }
+    mark.assert_none_left();
+}
+
 #[tokio::test]
 async fn a_dropped_handle_ends_the_child() {
     let mark = Mark::new();
