@@ -142,7 +142,7 @@ impl Supervisor {
         let (ear, mouth) = wire::talk(ours)?;
         let mut command = Command::new(&self.guardian);
         // The rest of the line is for people who look at a list of processes.
-        command.arg0("trailblaze").arg(GUARDIAN).arg(shown);
+        command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
         let guardian = command.spawn()?;
         let leaked = Arc::clone(&self.leaked);

@@ -119,6 +119,7 @@ async fn what_cannot_be_started_says_why() {
     assert!(matches!(refusal(&plain, dir).await, StartError::NotPermitted { .. }));
     assert!(matches!(refusal(&lost, dir).await, StartError::NoInterpreter { .. }));
     assert!(matches!(refusal(&noise, dir).await, StartError::Other { .. }));
+    assert!(matches!(refusal(Path::new("nul\0"), dir).await, StartError::Other { .. }));
     assert!(matches!(refusal(Path::new("sh"), &no_dir).await, StartError::NoFolder { dir, .. } if dir == no_dir));
     assert_eq!(refusal(missing, dir).await.to_string(), "there is no program `no-such-program`");
 }
@@ -146,6 +147,15 @@ async fn a_polite_child_ends_with_its_input() {
     assert_eq!(running.child.exited(), None);
     assert_eq!(stop(running).await, Stopped { ended: Ended::Code(7), leaked: 0 });
     mark.assert_none_left();
+}
+
+#[tokio::test]
+async fn signals_to_our_group_and_terminal_do_not_reach_a_child() {
+    let mark = Mark::new();
+    let running = start_ready(&supervisor(), launch(&mark, PATIENT, &["polite"])).await;
+    let (ours, theirs) = (marked::stat(std::process::id()), marked::stat(running.child.pid()));
+    assert!(ours.group != theirs.group && ours.session != theirs.session, "{ours:?} {theirs:?}");
+    assert_eq!(stop(running).await.leaked, 0);
 }
 
 #[tokio::test]
@@ -224,6 +234,22 @@ async fn many_may_stop_and_all_get_the_same_answer() {
     assert_eq!(running.child.kill().await, expected);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn many_children_start_and_stop_at_once() {
+    let mark = Mark::new();
+    let supervisor = supervisor();
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let (supervisor, launch) = (supervisor.clone(), launch(&mark, PATIENT, &["polite"]));
+            tokio::spawn(async move { stop(start_ready(&supervisor, launch).await).await })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(task.await.expect("it stops"), Stopped { ended: Ended::Code(7), leaked: 0 });
+    }
+    mark.assert_none_left();
+}
+
 #[tokio::test]
 async fn a_dropped_handle_ends_the_child() {
     let mark = Mark::new();
@@ -247,7 +273,7 @@ async fn a_killed_guardian_takes_the_child_with_it() {
     let owned = tempfile::tempdir().expect("a folder").keep();
     let launch = Launch { folders: vec![owned.clone()], ..launch(&mark, PATIENT, &["family"]) };
     let running = start_ready(&supervisor(), launch).await;
-    let guardian = marked::parent(running.child.pid());
+    let guardian = marked::stat(running.child.pid()).parent;
     kill_process(Pid::from_raw(guardian).expect("a pid"), Signal::KILL).expect("it can be killed");
     assert_eq!(running.child.ended().await, Ended::Unknown);
     assert_eq!(running.child.stop().await, Stopped { ended: Ended::Unknown, leaked: 0 });
@@ -259,7 +285,7 @@ async fn a_killed_guardian_takes_the_child_with_it() {
 async fn a_guardian_that_is_asked_to_end_ends_the_child_first() {
     let mark = Mark::new();
     let running = start_ready(&supervisor(), launch(&mark, BRISK, &["daemon"])).await;
-    let guardian = marked::parent(running.child.pid());
+    let guardian = marked::stat(running.child.pid()).parent;
     kill_process(Pid::from_raw(guardian).expect("a pid"), Signal::TERM).expect("it can be signalled");
     mark.wait_until_none_left().await;
     assert_eq!(running.child.stop().await.leaked, 0);

@@ -57,10 +57,18 @@ impl Mark {
     }
 }
 
-pub fn parent(pid: u32) -> i32 {
+#[derive(Debug)]
+pub struct Stat {
+    pub parent: i32,
+    pub group: i32,
+    pub session: i32,
+}
+
+pub fn stat(pid: u32) -> Stat {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process is there");
-    let fields = stat.rsplit_once(')').expect("a name in brackets").1;
-    fields.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("the number of its parent")
+    let mut fields = stat.rsplit_once(')').expect("a name in brackets").1.split_whitespace().skip(1);
+    let mut number = || fields.next().and_then(|text| text.parse().ok()).expect("a number");
+    Stat { parent: number(), group: number(), session: number() }
 }
 
 pub fn chance() -> u64 {
