@@ -240,7 +240,7 @@ fn read(file: &Path) -> String {
 
 /// The files beneath a folder that have this ending, without those that are made and not written.
 /// Folders of what was made or fetched here.
-const NOT_OURS: &[&str] = &["target", "logs", "dist", "node_modules", ".git", ".parts", ".trailblaze"];
+const NOT_OURS: &[&str] = &["target", "logs", "dist", "node_modules", ".git", ".parts", ".trailblaze", ".venv"];
 
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();

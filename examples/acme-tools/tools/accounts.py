@@ -1,0 +1,62 @@
+"""A server with FastMCP. What Trailblaze should know about its tools is in a resource, `trailblaze://registry`."""
+
+import json
+
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.tools import ToolResult
+
+VERSION = "1.0.0"
+
+ACCOUNTS = {
+    "ada": {"email": "ada@example.com", "pin": "1234"},
+    "mallory": {"email": "mallory@example.com", "pin": "9999"},
+}
+
+REGISTRY = {
+    "tools": {
+        "acme_signInAs": {"groups": ["accounts"], "isDelegating": True},
+        "acme_listAccounts": {"groups": ["accounts"], "isRecordable": False},
+    },
+    "groups": {"accounts": {"description": "Accounts to test with.", "defaultEnabled": True}},
+    "serverInfo": {"name": "acme-accounts", "version": VERSION},
+}
+
+server = FastMCP("acme-accounts", version=VERSION)
+
+
+@server.resource("trailblaze://registry", mime_type="application/json")
+def registry() -> str:
+    return json.dumps(REGISTRY)
+
+
+@server.tool(name="acme_listAccounts", annotations={"readOnlyHint": True})
+def list_accounts() -> str:
+    """The names of the accounts to test with."""
+    return ", ".join(ACCOUNTS)
+
+
+@server.tool(name="acme_signInAs")
+def sign_in_as(account: str) -> ToolResult:
+    """Sign in with an account to test with, from the first screen. Waits for nothing afterwards."""
+    found = ACCOUNTS.get(account)
+    if found is None:
+        raise ToolError(f"no account `{account}`; there is: {', '.join(ACCOUNTS)}")
+    # It touches nothing itself: Trailblaze makes these calls, and records them in place of this one.
+    delegates = [*fill("email", found["email"]), *fill("pin", found["pin"]), {"tool": "tap", "args": {"id": "submit"}}]
+    return ToolResult(
+        content=f"signing in as {found['email']}",
+        structured_content={"_trailblaze_delegates": delegates},
+    )
+
+
+def fill(field: str, text: str) -> list[dict]:
+    return [
+        {"tool": "tap", "args": {"id": field}},
+        {"tool": "eraseText", "args": {}},
+        {"tool": "inputText", "args": {"text": text}},
+    ]
+
+
+if __name__ == "__main__":
+    server.run(show_banner=False)

@@ -1,0 +1,115 @@
+/** What a handler gets besides its arguments. */
+
+import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+
+import type { ReceivedMeta, TrailblazeDevice } from './envelope.ts';
+import { TrailblazeError } from './errors.ts';
+import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts';
+
+/**
+ * `device`, `session`, `memory` and `client` are there when Trailblaze makes the call. Under another MCP client, reading
+ * one of them throws, and the call fails with a message that says so; `isTrailblaze` tells beforehand.
+ */
+export interface ToolContext {
+  readonly isTrailblaze: boolean;
+  readonly device: TrailblazeDevice;
+  readonly session: ToolSession;
+  readonly memory: ToolMemory;
+  /** Calls other tools of the session, on the same device. */
+  readonly client: ToolClient;
+  /** Aborts when the call is cancelled, or the server ends. */
+  readonly signal: AbortSignal;
+  /** A line for the log of the run. */
+  log(level: LoggingLevel, message: string): void;
+  /** Says how far the tool is. Also a sign of life: a long call that gives none is ended in time. */
+  progress(text: string): void;
+}
+
+export type ToolSession = { id: string; invocationId: string; baseUrl: string };
+
+export interface ToolClient {
+  /** The tool's text; throws `TrailblazeToolError` if the tool fails. */
+  callTool(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<ToolAnswer>;
+}
+
+export type ToolAnswer = { text: string };
+
+export type CallOptions = {
+  /** How long to wait for the answer; five minutes unless given. */
+  timeoutMs?: number;
+};
+
+/** What a context is made from: the wire in a server, fakes in a test. */
+export type Surroundings = {
+  meta: ReceivedMeta | undefined;
+  client: (session: ToolSession) => ToolClient;
+  signal: AbortSignal;
+  log: (level: LoggingLevel, message: string) => void;
+  progress: (text: string) => void;
+};
+
+export class CallContext implements ToolContext {
+  readonly isTrailblaze: boolean;
+  readonly signal: AbortSignal;
+  readonly #around: Surroundings;
+  readonly #memory: SessionMemory;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.#memory = new SessionMemory(around.meta?.memory ?? {});
+    this.isTrailblaze = around.meta !== undefined;
+    this.signal = around.signal;
+  }
+
+  get device(): TrailblazeDevice {
+    return present(this.#meta('device').device, 'device');
+  }
+
+  get session(): ToolSession {
+    const meta = this.#meta('session');
+    return {
+      id: present(meta.sessionId, 'sessionId'),
+      invocationId: present(meta.invocationId, 'invocationId'),
+      baseUrl: present(meta.baseUrl ?? baseUrlOfEnvironment(), 'baseUrl'),
+    };
+  }
+
+  get memory(): ToolMemory {
+    this.#meta('memory');
+    return this.#memory;
+  }
+
+  get client(): ToolClient {
+    this.#meta('client');
+    return this.#around.client(this.session);
+  }
+
+  // Functions rather than methods, so that a handler can take the context apart.
+  readonly log = (level: LoggingLevel, message: string): void => this.#around.log(level, message);
+  readonly progress = (text: string): void => this.#around.progress(text);
+
+  memoryChanges(): MemoryChanges {
+    return this.#memory.changes();
+  }
+
+  #meta(wanted: string): ReceivedMeta {
+    if (this.#around.meta === undefined) {
+      throw new TrailblazeError(
+        `this tool needs Trailblaze: it asks for \`${wanted}\`, and the call came from another MCP client\n` +
+          'hint: call it from a trail, or with `trailblaze tool`',
+      );
+    }
+    return this.#around.meta;
+  }
+}
+
+function present<T>(value: T | undefined, key: string): T {
+  if (value === undefined) {
+    throw new TrailblazeError(`\`_meta.trailblaze\` of the call has no \`${key}\``);
+  }
+  return value;
+}
+
+function baseUrlOfEnvironment(): string | undefined {
+  return globalThis.process?.env['TRAILBLAZE_BASE_URL'] || undefined;
+}

@@ -1,0 +1,51 @@
+/** One call of a tool, from its arguments to its answer. Never throws: what goes wrong is an answer. */
+
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+
+import type { CallContext } from './context.ts';
+import { isRecord, withoutContext } from './envelope.ts';
+import { messageOf } from './errors.ts';
+import { error, success, type TrailblazeResultMeta } from './result.ts';
+import type { DefinedTool, HandlerResult } from './tool.ts';
+
+export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext): Promise<CallToolResult> {
+  try {
+    const checked = await tool.input.check(withoutContext(args));
+    if ('refusal' in checked) {
+      return checked.refusal;
+    }
+    return withMemory(toResult(tool.name, await tool.handler(checked.args as never, ctx)), ctx);
+  } catch (thrown) {
+    return error(messageOf(thrown));
+  }
+}
+
+function toResult(tool: string, returned: HandlerResult): CallToolResult {
+  if (returned === undefined || typeof returned === 'string') {
+    return success(returned ?? '');
+  }
+  if (!isRecord(returned) || !Array.isArray(returned.content)) {
+    return error(
+      `\`${tool}\` returned something that is no result\n` +
+        'hint: return a text, nothing, or what a function of @trailblaze/scripting/result gives',
+    );
+  }
+  return returned;
+}
+
+/** Trailblaze takes no memory from an answer that is an error; so none is sent with one. */
+function withMemory(result: CallToolResult, ctx: CallContext): CallToolResult {
+  if (result.isError === true) {
+    return result;
+  }
+  const { memoryDelta, memoryDeletions } = ctx.memoryChanges();
+  const changes: TrailblazeResultMeta = {
+    ...(Object.keys(memoryDelta).length > 0 ? { memoryDelta } : {}),
+    ...(memoryDeletions.length > 0 ? { memoryDeletions } : {}),
+  };
+  if (Object.keys(changes).length === 0) {
+    return result;
+  }
+  const given = isRecord(result._meta?.['trailblaze']) ? result._meta['trailblaze'] : {};
+  return { ...result, _meta: { ...result._meta, trailblaze: { ...changes, ...given } } };
+}

@@ -1,0 +1,127 @@
+/** Testing a tool without a server and without Trailblaze. */
+
+import type { CallToolResult, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+
+import { CallContext, type ToolContext } from './context.ts';
+import type { TrailblazeDevice } from './envelope.ts';
+import { messageOf, TrailblazeToolError } from './errors.ts';
+import { invoke } from './invoke.ts';
+import { definedTools, type DefinedTool } from './tool.ts';
+
+export type FakeTool = (args: Record<string, unknown>) => string | void | Promise<string | void>;
+
+export type FakeOptions = {
+  /** What differs from a phone with Android. */
+  device?: Partial<TrailblazeDevice>;
+  /** What is remembered beforehand. */
+  memory?: Record<string, unknown>;
+  /** What the tool may call. One that throws is a tool that fails. */
+  tools?: Record<string, FakeTool>;
+  /** To cancel the call. */
+  signal?: AbortSignal;
+};
+
+/** A context, and what happened to it. */
+export interface FakeContext extends ToolContext {
+  readonly calls: readonly { name: string; args: Record<string, unknown> }[];
+  readonly logs: readonly { level: LoggingLevel; message: string }[];
+  readonly progressed: readonly string[];
+}
+
+export type Called = {
+  result: CallToolResult;
+  /** The first text of the result. */
+  text: string;
+  isError: boolean;
+  /** What Trailblaze would remember from this answer. */
+  memoryDelta: Record<string, unknown>;
+  memoryDeletions: string[];
+  /** The tools that it called in turn. */
+  calls: FakeContext['calls'];
+};
+
+const PHONE: TrailblazeDevice = {
+  id: 'android/fake-1',
+  platform: 'android',
+  widthPixels: 1080,
+  heightPixels: 2400,
+  driverType: 'android-ondevice-accessibility',
+};
+
+/** A context as Trailblaze would give it. */
+export function fakeContext(options: FakeOptions = {}): FakeContext {
+  return new Fake(options, true);
+}
+
+/** A context as another MCP client would give it: there is no device, session, memory or client. */
+export function fakeForeignContext(): FakeContext {
+  return new Fake({}, false);
+}
+
+/**
+ * Calls a tool as the server would: arguments are checked, and what it throws is an answer. The context is good for one
+ * call.
+ */
+export async function callTool(
+  toolOrName: DefinedTool | string,
+  args: Record<string, unknown> = {},
+  ctx: FakeContext = fakeContext(),
+): Promise<Called> {
+  const tool = typeof toolOrName === 'string' ? find(toolOrName) : toolOrName;
+  const result = await invoke(tool, args, ctx as Fake);
+  const first = result.content.find((block) => block.type === 'text');
+  const isError = result.isError === true;
+  const trailblaze = (result._meta?.['trailblaze'] ?? {}) as Partial<Called>;
+  const { memoryDelta = {}, memoryDeletions = [] } = isError ? {} : trailblaze;
+  return { result, text: first?.text ?? '', isError, memoryDelta, memoryDeletions, calls: ctx.calls };
+}
+
+function find(name: string): DefinedTool {
+  const tools = definedTools();
+  const found = tools.find((tool) => tool.name === name);
+  if (found === undefined) {
+    const known = tools.map((tool) => `\`${tool.name}\``).join(', ') || 'none';
+    throw new TypeError(`no tool \`${name}\` is defined; there is: ${known}\nhint: import the file that defines it`);
+  }
+  return found;
+}
+
+class Fake extends CallContext implements FakeContext {
+  readonly calls: { name: string; args: Record<string, unknown> }[] = [];
+  readonly logs: { level: LoggingLevel; message: string }[] = [];
+  readonly progressed: string[] = [];
+
+  constructor({ device, memory = {}, tools = {}, signal }: FakeOptions, isTrailblaze: boolean) {
+    const meta = {
+      baseUrl: 'http://127.0.0.1:0',
+      sessionId: 'fake-session',
+      invocationId: 'fake-invocation',
+      device: { ...PHONE, ...device },
+      memory,
+      capabilities: { sampling: false },
+    };
+    super({
+      meta: isTrailblaze ? meta : undefined,
+      client: () => ({ callTool: (name, args = {}) => this.#call(tools, name, args) }),
+      signal: signal ?? new AbortController().signal,
+      log: (level, message) => void this.logs.push({ level, message }),
+      progress: (text) => void this.progressed.push(text),
+    });
+  }
+
+  async #call(tools: Record<string, FakeTool>, name: string, args: Record<string, unknown>): Promise<{ text: string }> {
+    this.signal.throwIfAborted();
+    // As it would arrive: through JSON.
+    const sent = JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
+    this.calls.push({ name, args: sent });
+    const fake = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    if (fake === undefined) {
+      throw new TrailblazeToolError(name, `the test has no fake for \`${name}\``);
+    }
+    try {
+      return { text: (await fake(sent)) ?? '' };
+    } catch (thrown) {
+      throw new TrailblazeToolError(name, messageOf(thrown));
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** Defining a tool. */
+
+import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+
+import type { ToolContext } from './context.ts';
+import { checkedInput, type Args, type CheckedInput, type Input, type JsonSchema } from './input.ts';
+import { toMeta, type ToolFlags, type TrailblazeTool, type TrailblazeToolMeta } from './tool-meta.ts';
+
+export type { Args, Input, JsonSchema };
+
+export type ToolSpec<I extends Input | undefined = Input | undefined> = ToolFlags & {
+  /** What the tool does, for the model that chooses it. */
+  description: string;
+  /** A name for people. */
+  title?: string;
+  /** The arguments; none unless given. */
+  input?: I;
+  /** MCP's own hints, such as `readOnlyHint`. */
+  annotations?: ToolAnnotations;
+  /** Further `_meta` of the tool. */
+  _meta?: TrailblazeToolMeta;
+};
+
+/** A text, a result of `@trailblaze/scripting/result` (or any MCP result), or nothing. */
+export type HandlerResult = string | CallToolResult | void;
+
+export type Handler<I extends Input | undefined = undefined> = (
+  args: Args<I>,
+  ctx: ToolContext,
+) => HandlerResult | Promise<HandlerResult>;
+
+/** What clients are told about a tool, and how it is called. */
+export type DefinedTool = {
+  readonly name: string;
+  readonly definition: TrailblazeTool;
+  readonly input: CheckedInput;
+  readonly handler: (args: never, ctx: ToolContext) => HandlerResult | Promise<HandlerResult>;
+};
+
+const defined = new Map<string, DefinedTool>();
+
+/** Defines a tool, which `run()` then serves under exactly this name. */
+export function tool<I extends Input | undefined = undefined>(
+  name: string,
+  spec: ToolSpec<I>,
+  handler: Handler<I>,
+): DefinedTool {
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    throw new TypeError(`\`${name}\` cannot be the name of a tool: models take letters, digits, _ and -, at most 64`);
+  }
+  if (defined.has(name)) {
+    throw new TypeError(`there are two tools named \`${name}\`; rename one`);
+  }
+  const { description, title, annotations, _meta } = spec;
+  const input = checkedInput(name, spec.input);
+  const meta = { ..._meta, ...toMeta(spec) };
+  const definition: TrailblazeTool = {
+    name,
+    description,
+    inputSchema: input.schema,
+    ...(title === undefined ? {} : { title }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+  };
+  const made: DefinedTool = { name, definition, input, handler };
+  defined.set(name, made);
+  return made;
+}
+
+/** All tools that were defined, in order. */
+export function definedTools(): DefinedTool[] {
+  return [...defined.values()];
+}

@@ -1,0 +1,82 @@
+/** A server with one tool for each thing that a client can see. Tests start it as a process of its own. */
+
+import { run, tool } from '@trailblaze/scripting';
+import * as result from '@trailblaze/scripting/result';
+import { z } from 'zod';
+
+tool('greet', { description: 'Greets somebody.', input: { name: z.string() } }, ({ name }) => `hello ${name}`);
+
+tool('strict', { description: 'Takes nothing else.', input: z.strictObject({ word: z.string() }) }, ({ word }) => word);
+
+tool(
+  'schema',
+  {
+    description: 'Is declared in JSON Schema.',
+    input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false },
+    annotations: { readOnlyHint: true },
+  },
+  (args) => result.success(JSON.stringify(args), { twice: Number(args['n']) * 2 }),
+);
+
+tool(
+  'flagged',
+  {
+    description: 'Has every flag.',
+    isForLlm: false,
+    isRecordable: false,
+    isDelegating: true,
+    requiresHost: true,
+    supportedDrivers: ['android-host'],
+    supportedPlatforms: ['ANDROID', 'DESKTOP'],
+    toolset: 'odd',
+    groups: ['a', 'b'],
+    requiresContext: true,
+    _meta: { 'com.example/own': 1 },
+  },
+  () => result.delegates([{ tool: 'tap', args: { id: 'ok' } }, { tool: 'pressBack' }]),
+);
+
+tool('where', { description: 'Says where it runs.' }, (_args, { device, session, isTrailblaze }) =>
+  JSON.stringify({ device, session, isTrailblaze }),
+);
+
+tool('count', { description: 'Counts in memory.' }, (_args, { memory }) => {
+  memory.set('count', (memory.get<number>('count') ?? 0) + 1);
+  memory.delete('old');
+});
+
+tool('press', { description: 'Calls back.', input: { id: z.string() } }, async ({ id }, { client }) => {
+  const { text } = await client.callTool('tap', { id });
+  return `trailblaze said: ${text}`;
+});
+
+tool('throws', { description: 'Throws.' }, () => {
+  throw new Error('it broke');
+});
+
+tool('fatal', { description: 'Ends the trail.' }, () => result.fatalError('the device is gone'));
+
+tool('strange', { description: 'Returns no result.' }, () => ({ ok: true }) as never);
+
+tool('noisy', { description: 'Prints and forgets promises.' }, async (_args, { log, progress }) => {
+  console.log('noise of console.log');
+  console.info('noise of %s', 'console.info');
+  console.table([{ noise: 'console.table' }]);
+  process.stdout.write('noise of stdout\n');
+  void Promise.reject(new Error('a forgotten promise'));
+  log('warning', 'take care');
+  progress('first');
+  progress('second');
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  return 'quiet';
+});
+
+tool('waits', { description: 'Waits until it is cancelled.' }, async (_args, { signal, progress }) => {
+  progress('waiting');
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  console.error('waits: cancelled');
+});
+
+process.on('exit', () => console.error('fixture: ended'));
+
+await run({ name: 'fixture', version: '1.2.3', instructions: 'For tests.' });

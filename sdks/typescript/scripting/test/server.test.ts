@@ -1,0 +1,248 @@
+/** The server as a client sees it: a process, spoken to with the official SDK. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+
+import { callbackServer, succeeded } from './callback-server.ts';
+
+const DEVICE = {
+  id: 'ios/sim-1',
+  platform: 'ios',
+  widthPixels: 1170,
+  heightPixels: 2532,
+  driverType: 'ios-host',
+};
+
+type Started = {
+  client: Client;
+  /** All that the server said, in order. */
+  messages: JSONRPCMessage[];
+  /** Waits until it printed this. */
+  saw: (text: string) => Promise<void>;
+};
+
+async function start(env: Record<string, string> = {}): Promise<Started> {
+  const args = [fileURLToPath(new URL('fixture.ts', import.meta.url))];
+  const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' });
+  let stderr = '';
+  const waiting = new Set<() => void>();
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+    waiting.forEach((look) => look());
+  });
+  const saw = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`stderr never had \`${text}\`: ${stderr}`)), 20_000);
+      const look = () => {
+        if (stderr.includes(text)) {
+          clearTimeout(late);
+          waiting.delete(look);
+          resolve();
+        }
+      };
+      waiting.add(look);
+      look();
+    });
+  const client = new Client({ name: 'trailblaze', version: '0.0.0' });
+  await client.connect(transport);
+  const messages: JSONRPCMessage[] = [];
+  const handle = transport.onmessage;
+  transport.onmessage = (message) => {
+    messages.push(message);
+    handle?.(message);
+  };
+  return { client, messages, saw };
+}
+
+function meta(more: Record<string, unknown> = {}) {
+  return {
+    trailblaze: {
+      baseUrl: 'http://127.0.0.1:9',
+      sessionId: 'session-1',
+      invocationId: 'invocation-1',
+      device: DEVICE,
+      memory: {},
+      capabilities: { sampling: false },
+      ...more,
+    },
+  };
+}
+
+describe('a server of tools', () => {
+  let server: Started;
+  before(async () => {
+    server = await start();
+  });
+  after(() => server.client.close());
+
+  async function call(name: string, args: Record<string, unknown> = {}, _meta?: Record<string, unknown>) {
+    const params = { name, arguments: args, ...(_meta === undefined ? {} : { _meta }) };
+    return (await server.client.callTool(params)) as CallToolResult;
+  }
+
+  test('says who it is and what it has', async () => {
+    assert.equal(server.client.getServerVersion()?.name, 'fixture');
+    assert.equal(server.client.getInstructions(), 'For tests.');
+    const { tools } = await server.client.listTools();
+    const named = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
+    assert.deepEqual(named['greet'], {
+      name: 'greet',
+      description: 'Greets somebody.',
+      inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    });
+    assert.equal(named['strict']?.inputSchema['additionalProperties'], false);
+    assert.deepEqual(named['schema']?.annotations, { readOnlyHint: true });
+    assert.deepEqual(named['where']?.inputSchema, { type: 'object', properties: {} });
+    assert.deepEqual(named['flagged']?._meta, {
+      'com.example/own': 1,
+      'trailblaze/isForLlm': false,
+      'trailblaze/isRecordable': false,
+      'trailblaze/isDelegating': true,
+      'trailblaze/requiresHost': true,
+      'trailblaze/supportedDrivers': ['android-host'],
+      'trailblaze/supportedPlatforms': ['ANDROID', 'DESKTOP'],
+      'trailblaze/toolset': 'odd',
+      'trailblaze/groups': ['a', 'b'],
+      'trailblaze/requiresContext': true,
+    });
+  });
+
+  test('serves any MCP client as far as a tool needs no Trailblaze', async () => {
+    assert.deepEqual((await call('greet', { name: 'Ada' })).content, [{ type: 'text', text: 'hello Ada' }]);
+    const refused = await call('where');
+    assert.equal(refused.isError, true);
+    assert.match(JSON.stringify(refused.content), /this tool needs Trailblaze: it asks for `device`/);
+  });
+
+  test('gives a handler the device and the session of the call', async () => {
+    const answered = await call('where', {}, meta());
+    const [block] = answered.content;
+    assert.deepEqual(JSON.parse(block?.type === 'text' ? block.text : ''), {
+      device: DEVICE,
+      session: { id: 'session-1', invocationId: 'invocation-1', baseUrl: 'http://127.0.0.1:9' },
+      isTrailblaze: true,
+    });
+  });
+
+  test('keeps the context of older servers away from strict inputs', async () => {
+    const _trailblazeContext = { memory: {}, device: { ...DEVICE, platform: 'IOS' } };
+    assert.equal((await call('strict', { word: 'a', _trailblazeContext })).isError, false);
+    const answered = await call('schema', { n: 4, _trailblazeContext });
+    assert.deepEqual(answered.content, [{ type: 'text', text: '{"n":4}' }]);
+    assert.deepEqual(answered.structuredContent, { twice: 8 });
+  });
+
+  test('refuses arguments that do not fit, and names what is missing', async () => {
+    const missing = await call('strict');
+    assert.deepEqual(missing._meta, { trailblaze: { variant: 'MissingRequiredArgs', missing: ['word'] } });
+    const wrong = await call('schema', { n: 'four' });
+    assert.equal(wrong.isError, true);
+    assert.match(JSON.stringify(wrong.content), /invalid arguments for `schema`.*must be integer/);
+    const unknown = await call('strict', { word: 'a', wrod: 'b' });
+    assert.match(JSON.stringify(unknown.content), /wrod/);
+  });
+
+  test('sends changes of memory back with the answer', async () => {
+    const answered = await call('count', {}, meta({ memory: { count: 4, old: 'x', other: true } }));
+    assert.deepEqual(answered.content, []);
+    assert.deepEqual(answered._meta, {
+      trailblaze: { variant: 'Success', memoryDelta: { count: 5 }, memoryDeletions: ['old'] },
+    });
+  });
+
+  test('calls other tools through the callback', async () => {
+    const trailblaze = await callbackServer(() => succeeded('tapped'));
+    const calling = call('press', { id: 'ok' }, meta({ baseUrl: trailblaze.baseUrl }));
+    const answered = await calling.finally(trailblaze.close);
+    assert.deepEqual(answered.content, [{ type: 'text', text: 'trailblaze said: tapped' }]);
+    assert.deepEqual(trailblaze.received, [
+      {
+        method: 'POST',
+        url: '/scripting/callback',
+        contentType: 'application/json',
+        body: {
+          version: 1,
+          session_id: 'session-1',
+          invocation_id: 'invocation-1',
+          action: { type: 'call_tool', tool_name: 'tap', arguments_json: '{"id":"ok"}' },
+        },
+      },
+    ]);
+  });
+
+  test('answers what a handler throws, and lives on', async () => {
+    const thrown = await call('throws');
+    assert.equal(thrown.isError, true);
+    assert.deepEqual(thrown.content, [{ type: 'text', text: 'it broke' }]);
+    const strange = await call('strange');
+    assert.match(JSON.stringify(strange.content), /`strange` returned something that is no result/);
+    await assert.rejects(call('nosuch'), /unknown tool `nosuch`/);
+    assert.equal((await call('greet', { name: 'Grace' })).isError, false);
+  });
+
+  test('passes variants and delegates on', async () => {
+    assert.deepEqual((await call('fatal'))._meta, { trailblaze: { variant: 'FatalError' } });
+    const delegated = await call('flagged');
+    assert.deepEqual(delegated.structuredContent, {
+      _trailblaze_delegates: [
+        { tool: 'tap', args: { id: 'ok' } },
+        { tool: 'pressBack', args: {} },
+      ],
+    });
+    assert.deepEqual(delegated.content, [{ type: 'text', text: 'to be done by `tap`, `pressBack`' }]);
+  });
+
+  test('keeps what handlers print away from the protocol', async () => {
+    server.messages.length = 0;
+    await server.client.callTool({ name: 'noisy' }, undefined, { onprogress: () => {} });
+    const said = server.messages.map((message) => ('params' in message ? message.params : message));
+    const [, first] = said as [unknown, { progressToken: number }];
+    const { progressToken } = first;
+    assert.deepEqual(said.slice(0, 3), [
+      { level: 'warning', logger: 'noisy', data: 'take care' },
+      { progressToken, progress: 1, message: 'first' },
+      { progressToken, progress: 2, message: 'second' },
+    ]);
+    assert.equal(said.length, 4, 'and then the answer');
+    const printed = ['console.log', 'console.info', 'console.table', 'stdout', 'a forgotten promise'];
+    await Promise.all(printed.map((text) => server.saw(text)));
+    assert.equal((await call('greet', { name: 'Alan' })).isError, false);
+  });
+
+  test('tells a handler that its call was cancelled', async () => {
+    const cancel = new AbortController();
+    const onprogress = () => cancel.abort();
+    const waiting = server.client.callTool({ name: 'waits' }, undefined, { signal: cancel.signal, onprogress });
+    await assert.rejects(waiting);
+    await server.saw('waits: cancelled');
+  });
+});
+
+test('a server ends with its client, even in the middle of a call', async () => {
+  const server = await start();
+  const onprogress = () => void server.client.close();
+  await assert.rejects(server.client.callTool({ name: 'waits' }, undefined, { onprogress }));
+  await server.saw('waits: cancelled');
+  // A process that a signal ends does not say this.
+  await server.saw('fixture: ended');
+});
+
+test('the address of callbacks may come from the environment, and a proxy for the world is not asked', async () => {
+  const trailblaze = await callbackServer(() => succeeded('found'));
+  const proxy = 'http://127.0.0.1:9';
+  const env = { TRAILBLAZE_BASE_URL: trailblaze.baseUrl, HTTP_PROXY: proxy, http_proxy: proxy, NODE_USE_ENV_PROXY: '1' };
+  const { client } = await start(env);
+  try {
+    const _meta = meta({ baseUrl: undefined });
+    const answered = await client.callTool({ name: 'press', arguments: { id: 'ok' }, _meta });
+    assert.deepEqual(answered.content, [{ type: 'text', text: 'trailblaze said: found' }]);
+  } finally {
+    await client.close();
+    await trailblaze.close();
+  }
+});

@@ -1,0 +1,121 @@
+/** Tools under test as their authors test them, and what a context promises. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { tool } from '@trailblaze/scripting';
+import { callTool, fakeContext, fakeForeignContext } from '@trailblaze/scripting/testing';
+import { z } from 'zod';
+
+const pay = tool(
+  'acme_pay',
+  { description: 'Pays.', input: { amount: z.number().positive(), note: z.string().default('none') } },
+  async ({ amount, note }, { client, memory, log, progress }) => {
+    await client.callTool('inputText', { text: amount.toFixed(2), note });
+    progress('typed');
+    const { text } = await client.callTool('getElementText', { id: 'reference' });
+    memory.set('reference', text);
+    log('info', `paid ${amount}`);
+    return `reference ${text}`;
+  },
+);
+
+test('a tool is tested with fakes for the tools that it calls', async () => {
+  const ctx = fakeContext({ tools: { inputText: () => {}, getElementText: () => 'TB-1' } });
+  const called = await callTool(pay, { amount: 12.5 }, ctx);
+  assert.equal(called.text, 'reference TB-1');
+  assert.equal(called.isError, false);
+  assert.deepEqual(called.memoryDelta, { reference: 'TB-1' });
+  assert.deepEqual(called.memoryDeletions, []);
+  assert.deepEqual(called.calls, [
+    { name: 'inputText', args: { text: '12.50', note: 'none' } },
+    { name: 'getElementText', args: { id: 'reference' } },
+  ]);
+  assert.deepEqual(ctx.logs, [{ level: 'info', message: 'paid 12.5' }]);
+  assert.deepEqual(ctx.progressed, ['typed']);
+});
+
+test('a fake that fails is a tool that fails, and nothing is remembered', async () => {
+  const refuse = () => {
+    throw new Error('no field has the focus');
+  };
+  const called = await callTool('acme_pay', { amount: 1 }, fakeContext({ tools: { inputText: refuse } }));
+  assert.deepEqual([called.isError, called.text, called.memoryDelta], [true, 'no field has the focus', {}]);
+  const without = await callTool('acme_pay', { amount: 1 });
+  assert.equal(without.text, 'the test has no fake for `inputText`');
+});
+
+test('arguments are checked as in a server', async () => {
+  const missing = await callTool(pay, {});
+  assert.deepEqual(missing.result._meta, { trailblaze: { variant: 'MissingRequiredArgs', missing: ['amount'] } });
+  const wrong = await callTool(pay, { amount: -1 });
+  assert.match(wrong.text, /^invalid arguments for `acme_pay`: .*at amount$/);
+  assert.deepEqual(wrong.result._meta, { trailblaze: { variant: 'ExceptionThrown' } });
+});
+
+test('a name that is not defined, taken or impossible is refused', async () => {
+  await assert.rejects(callTool('acme_fly'), /no tool `acme_fly` is defined; there is: .*`acme_pay`/);
+  assert.throws(() => tool('acme_pay', { description: '' }, () => ''), /there are two tools named `acme_pay`/);
+  assert.throws(() => tool('acme.pay', { description: '' }, () => ''), /`acme.pay` cannot be the name of a tool/);
+  assert.throws(() => tool('', { description: '' }, () => ''), /cannot be the name of a tool/);
+});
+
+test('an input that is no object is refused when it is defined', () => {
+  const define = (input: never) => () => tool('acme_input', { description: '', input }, () => '');
+  assert.throws(define(z.string() as never), /the input of `acme_input` is no object/);
+  assert.throws(define({ text: 'string' } as never), /the input of `acme_input` is no object/);
+  assert.throws(
+    define({ type: 'object', properties: { a: { type: 'nonsense' } } } as never),
+    /the JSON Schema of `acme_input` cannot be used/,
+  );
+});
+
+test('memory shows its own changes, and sends only those', async () => {
+  const memory = { kept: 1, list: ['a'], gone: true, back: 'old' };
+  const remember = tool('acme_remember', { description: '' }, (_args, ctx) => {
+    const { memory } = ctx;
+    memory.get<string[]>('list')?.push('not remembered');
+    const added = { deep: 1 };
+    memory.set('added', added);
+    added.deep = 2;
+    memory.set('brief', 1);
+    assert.equal(memory.delete('brief'), true);
+    assert.equal(memory.delete('gone'), true);
+    assert.equal(memory.delete('never'), false);
+    memory.delete('back');
+    assert.equal(memory.get('back'), undefined);
+    memory.set('back', null);
+    memory.set('__proto__', 'a name like any other');
+    assert.deepEqual(memory.keys(), ['kept', 'list', 'back', 'added', '__proto__']);
+    assert.deepEqual([memory.has('gone'), memory.has('kept'), memory.get('back')], [false, true, null]);
+    assert.throws(() => memory.set('x', undefined), /`x` cannot be remembered: JSON has no undefined/);
+  });
+  const called = await callTool(remember, {}, fakeContext({ memory }));
+  assert.equal(called.text, '');
+  assert.equal(called.isError, false);
+  assert.deepEqual(Object.entries(called.memoryDelta), [
+    ['added', { deep: 1 }],
+    ['back', null],
+    ['__proto__', 'a name like any other'],
+  ]);
+  assert.deepEqual(called.memoryDeletions, ['gone']);
+  assert.deepEqual(memory, { kept: 1, list: ['a'], gone: true, back: 'old' });
+});
+
+test('under another client a tool can tell, and what is missing is named', async () => {
+  const either = tool('acme_either', { description: '' }, (_args, ctx) => (ctx.isTrailblaze ? ctx.device.platform : 'alone'));
+  assert.equal((await callTool(either, {}, fakeContext({ device: { platform: 'web' } }))).text, 'web');
+  assert.equal((await callTool(either, {}, fakeForeignContext())).text, 'alone');
+  for (const key of ['device', 'session', 'memory', 'client'] as const) {
+    const needs = tool(`acme_needs_${key}`, { description: '' }, (_args, ctx) => void ctx[key]);
+    const called = await callTool(needs, {}, fakeForeignContext());
+    assert.equal(called.isError, true);
+    assert.match(called.text, new RegExp(`^this tool needs Trailblaze: it asks for \`${key}\``));
+  }
+});
+
+test('a cancelled call calls nothing more', async () => {
+  const ctx = fakeContext({ tools: { inputText: () => {} }, signal: AbortSignal.abort(new Error('cancelled')) });
+  const called = await callTool(pay, { amount: 1 }, ctx);
+  assert.deepEqual([called.text, called.calls], ['cancelled', []]);
+});
