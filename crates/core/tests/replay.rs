@@ -389,6 +389,7 @@ async fn a_fault_that_quotes_a_secret_is_told_without_it() {
     let source = FakeSource::new("acme").dying("login", "could not log in with canary-4711");
     let lane = Wiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
     let text = "trail:\n  - step: Log in\n    tools: [{login: {}}]\n";
-    check(&lane, text, Verdict::Errored, "step 1 \"Log in\": server `acme` died: could not log in with {{PIN}}", &[]).await;
+    check(&lane, text, Verdict::Errored, "step 1 \"Log in\": server `acme` died: could not log in with {{PIN}}", &[])
+        .await;
     assert!(!lane.events.text().contains("canary"));
 }

@@ -10,6 +10,7 @@ use tokio::sync::OnceCell;
 use trailblaze_core::config::{MultiDevice, Server as Entry};
 use trailblaze_core::driver::Description;
 use trailblaze_core::events::EventSink;
+use trailblaze_core::ids;
 use trailblaze_core::invocations::Invocations;
 use trailblaze_core::names::Origin;
 use trailblaze_core::registry::Batch;
@@ -307,8 +308,8 @@ fn log_name(server: &str, session: Option<&SessionId>) -> String {
     let name: String = server.chars().map(safe).collect();
     match session {
         // An id is a capability; its beginning tells sessions apart and opens nothing.
-        Some(session) => format!("servers/{name}-{}.log", session.as_str().get(..8).unwrap_or_default()),
-        None => format!("servers/{name}.log"),
+        Some(session) => format!("servers/{name}-{}.log", session.as_str().get(2..8).unwrap_or_default()),
+        None => format!("servers/{name}-{}.log", ids::run_suffix()),
     }
 }
 

@@ -231,7 +231,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     }
     let leaked = shared.wiring.servers.leaked();
     if leaked > 0 {
-        print::error(format!("{} could not be ended", print::count(leaked, "process")));
+        print::error(format!("processes could not be ended: {leaked}"));
         exit = exit.worst(Exit::Environment);
     }
     let written = finish(&folder, exit, leaked)?;

@@ -16,6 +16,7 @@ use super::clip::clip;
 const MOST_PICTURES: usize = 64 << 20;
 const MOST_TREES: usize = 16 << 20;
 const LONGEST_TREE: usize = 256 << 10;
+const LONGEST_TAIL: usize = 16 << 10;
 
 const NO_PICTURE: &str = "is not a picture";
 
@@ -116,6 +117,17 @@ impl Shelf {
         self.contents.push(content);
         self.by_digest.insert(digest, self.contents.len() - 1);
         Kept::Here(self.contents.len() - 1)
+    }
+}
+
+impl Album {
+    /// The last lines of a text file of the run folder; nothing where it cannot be read.
+    pub fn tail(&self, file: &str, n_lines: usize) -> String {
+        let text = read(&self.folder, file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = text.unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[lines.len().saturating_sub(n_lines)..].join("\n");
+        clip(&last, LONGEST_TAIL).into_owned()
     }
 }
 

@@ -20,7 +20,7 @@ use trailblaze_protocol::outcome::{Attachment, Variant};
 use super::album::{Album, Kept};
 use super::alike;
 use super::clip::clip;
-use super::model::{Attempt, Call, Note, Picture, Run, Session, Standing, Step, Wait};
+use super::model::{Attempt, Call, Note, Picture, Run, Server, Session, Standing, Step, Wait};
 use super::summary::{Counts, count, headline, totals};
 
 const PAGE: &str = include_str!("page/page.html");
@@ -30,6 +30,8 @@ const SCRIPT: &str = include_str!("page/page.js");
 /// Bytes of one value in the detail of an attempt, and in the index.
 const LONGEST: usize = 64 << 10;
 const LONGEST_IN_INDEX: usize = 4 << 10;
+/// The last lines of a server's log that the page shows.
+const LOG_LINES: usize = 40;
 
 pub fn html(run: &Run, folder: &Path) -> String {
     let mut album = Album::new(folder);
@@ -88,6 +90,8 @@ struct Index<'a> {
     stray: usize,
     counts: Counts,
     lanes: Vec<Lane<'a>>,
+    servers: Vec<ServerView<'a>>,
+    leaked_processes: usize,
     notes: Vec<NoteView<'a>>,
     attempts: Vec<Row<'a>>,
     /// Places of attempts, those that failed alike together.
@@ -111,6 +115,19 @@ struct SessionView<'a> {
     agent_mode: AgentMode,
     tools: usize,
     closed: Option<&'a str>,
+}
+
+/// A tool server, and the end of what it wrote to stderr.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerView<'a> {
+    name: &'a str,
+    /// `None` where several devices shared it.
+    device: Option<&'a str>,
+    protocol: &'a str,
+    log: &'a str,
+    tail: String,
+    ended: Option<&'a str>,
 }
 
 /// What the list shows of an attempt.
@@ -275,6 +292,8 @@ fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
         stray: run.unread.stray,
         counts: count(run),
         lanes: devices.iter().map(|device| lane(run, device.as_str())).collect(),
+        servers: run.servers.iter().map(|known| server(run, known, album)).collect(),
+        leaked_processes: run.end.map_or(0, |end| end.leaked_processes),
         notes: run.notes.iter().map(note).collect(),
         attempts: run
             .attempts
@@ -301,6 +320,18 @@ fn session(session: &Session) -> SessionView<'_> {
         agent_mode: session.agent_mode,
         tools: session.tools,
         closed: session.closed.as_ref().map(|closed| closed.message.as_str()),
+    }
+}
+
+fn server<'a>(run: &'a Run, server: &'a Server, album: &Album) -> ServerView<'a> {
+    let session = run.sessions.iter().find(|session| Some(&session.id) == server.session.as_ref());
+    ServerView {
+        name: &server.name,
+        device: session.map(|session| session.device.id.as_str()),
+        protocol: &server.protocol,
+        log: &server.log,
+        tail: album.tail(&server.log, LOG_LINES),
+        ended: server.ended.as_ref().map(|ended| ended.message.as_str()),
     }
 }
 

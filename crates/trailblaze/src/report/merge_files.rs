@@ -9,8 +9,8 @@ use super::merge::MergeError;
 use super::model::Run;
 use crate::recordings::{self, ONE, SEVERAL};
 
-/// Folders whose files are named by their content, so that equal names mean equal files.
-const BY_CONTENT: [&str; 3] = ["pictures", "trees", "attachments"];
+/// Folders whose files are named by their content, or at random, so that equal names mean equal files.
+const BY_CONTENT: [&str; 4] = ["pictures", "trees", "attachments", "servers"];
 
 /// Copies the files that events name.
 pub fn copy_by_content(from: &Path, to: &Path) -> Result<(), MergeError> {

@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn only_programs_of_this_machine_come_in() {
         let host = (header::HOST, "127.0.0.1:52525");
-        check("127.0.0.1:4711", &[host.clone()], Ok(()));
+        check("127.0.0.1:4711", std::slice::from_ref(&host), Ok(()));
         check("[::1]:4711", &[(header::HOST, "[::1]:52525")], Ok(()));
         check("[::ffff:127.0.0.1]:4711", &[(header::HOST, "LocalHost:52525")], Ok(()));
         check("10.0.0.7:4711", &[host], Err("only programs on this machine may call"));

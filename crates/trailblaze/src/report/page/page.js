@@ -231,6 +231,8 @@
         el("strong", {}, "This run did not finish. "),
         `Its record stops after ${time(run.micros)}; what was under way is shown as unfinished`
           + (run.trails != null ? `, and ${count(new Set(attempts.map((attempt) => attempt.trail.path + "\n" + attempt.trail.id)).size)} of ${plural(run.trails, "trail")} had started.` : ".")),
+      run.leakedProcesses > 0 && el("div", { class: "banner failed", role: "note" },
+        el("strong", {}, `${plural(run.leakedProcesses, "process", "processes")} could not be ended. `), "They were started for this run and may still be there."),
       run.isNewer && el("div", { class: "banner misused", role: "note" },
         el("strong", {}, "A newer Trailblaze wrote this run. "), "This page may not show all of it."),
       unread.length > 0 && !isJustCut && el("div", { class: "banner misused", role: "note" },
@@ -664,6 +666,22 @@
     }
   }
 
+  // What was at work besides the devices, and what each had to say in the end.
+  function servers() {
+    if (!run.servers.length) return [];
+    const one = (server) => el("li", { class: "server" },
+      el("p", {},
+        el("strong", { class: "data" }, visible(server.name)),
+        el("span", { class: "soft" }, " for ", server.device == null ? "all devices" : data(server.device), ", MCP ", data(server.protocol)),
+        el("span", { class: "soft" }, server.ended == null ? ", its end was not seen" : ": " , server.ended != null && data(cut(server.ended.split("\n")[0], 300)))),
+      server.tail
+        ? el("details", {}, el("summary", {}, "stderr"), el("pre", { class: "pre" }, visible(server.tail)), el("p", { class: "soft mono data" }, visible(server.log)))
+        : el("p", { class: "soft" }, "It wrote nothing to stderr."));
+    return [el("section", { class: "part servers" },
+      el("h2", {}, "Tool servers", el("span", { class: "n" }, count(run.servers.length))),
+      el("ul", {}, run.servers.map(one)))];
+  }
+
   function drawOverview() {
     gallery = [];
     // What was wrong with the run as a whole comes first, such as why it was refused.
@@ -675,6 +693,7 @@
       ...failures("Tried again", run.retried),
       timeline(),
       list(),
+      ...servers(),
       ...notes("Notes", other),
       el("p", { class: "foot" }, run.command && el("span", { class: "mono data" }, visible(cut(run.command, 300))),
         el("span", {}, "Press ", el("kbd", {}, "?"), " for keys")));
