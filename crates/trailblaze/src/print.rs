@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
+use std::sync::OnceLock;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
@@ -13,10 +14,20 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const WORSE: Style = AnsiColor::Red.on_default();
 pub const DIM: Style = Style::new().dimmed();
 
-/// Data, for people or programs. Whoever stops reading it has read enough.
+/// Why standard output took no more, the first time. It belongs to the process, like standard output itself.
+static LOST: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Why data that was printed is lost, if it is.
+pub fn lost() -> Option<&'static std::io::Error> {
+    LOST.get()
+}
+
+/// Data, for people or programs. Whoever stops reading it has read enough; what is lost otherwise is told at the end, when
+/// everything that could still be done is done.
 pub fn data(text: impl Display) {
-    match writeln!(anstream::stdout(), "{text}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("cannot write to standard output: {error}"),
+    let mut stdout = anstream::stdout();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(LOST.set(error)),
         _ => {}
     }
 }
@@ -29,29 +40,29 @@ pub fn bytes(bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Talk.
+/// Talk. There is nobody to tell that it cannot be heard.
 pub fn say(text: impl Display) {
-    anstream::eprintln!("{text}");
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// Asks a person for a line.
 pub fn prompt(text: impl Display) {
-    anstream::eprint!("{text}");
+    let _ = write!(anstream::stderr(), "{text}");
     // A prompt that cannot be shown is no reason to stop reading.
     let _ = std::io::stderr().flush();
 }
 
 pub fn error(message: impl Display) {
-    anstream::eprintln!("{BAD}error:{BAD:#} {message}");
+    say(format_args!("{BAD}error:{BAD:#} {message}"));
 }
 
 pub fn hint(message: impl Display) {
-    anstream::eprintln!("{HINT}hint:{HINT:#} {message}");
+    say(format_args!("{HINT}hint:{HINT:#} {message}"));
 }
 
 pub fn warning(message: impl Display) {
     let style = AnsiColor::Yellow.on_default().bold();
-    anstream::eprintln!("{style}warning:{style:#} {message}");
+    say(format_args!("{style}warning:{style:#} {message}"));
 }
 
 /// A JSON value on stdout, for programs.

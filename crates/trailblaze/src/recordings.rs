@@ -188,12 +188,12 @@ pub fn slug(id: &str) -> String {
 }
 
 /// Stores a file whole or not at all.
-pub fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
+pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
     let mut beside = PathBuf::from(path);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
     beside.set_file_name(format!(".{name}.{}.part", std::process::id()));
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path).inspect_err(|_| {
+    std::fs::write(&beside, content).and_then(|()| std::fs::rename(&beside, path)).inspect_err(|_| {
+        // On a full disk, half of it may be there.
         let _ = std::fs::remove_file(&beside);
     })
 }

@@ -90,7 +90,34 @@ fn an_unknown_key() {
 fn an_unknown_key_hides_no_unknown_tool() {
     let text = "confg: {id: a}\ntrail:\n  - step: Look\n    tools: [{asertVisible: {text: Counter}}]\n  \
                 - step: Go\n    tols: []\n";
-    insta::assert_snapshot!(refused_trail(text), @"");
+    insta::assert_snapshot!(refused_trail(text), @"
+    exit 3
+    error: unknown key `confg`
+     --> trails/a.trail.yaml:1:1
+      |
+    1 | confg: {id: a}
+      | ^^^^^
+      |
+      = help: did you mean `config`?
+
+    error: unknown tool `asertVisible`
+     --> trails/a.trail.yaml:4:14
+      |
+    4 |     tools: [{asertVisible: {text: Counter}}]
+      |              ^^^^^^^^^^^^
+      |
+      = help: did you mean `assertVisible`?
+
+    error: unknown key `tols`
+     --> trails/a.trail.yaml:6:5
+      |
+    6 |     tols: []
+      |     ^^^^
+      |
+      = help: did you mean `tools`?
+
+    error: 3 problems
+    ");
 }
 
 #[test]
@@ -227,7 +254,8 @@ fn a_deep_nest() {
     error: 1 problem
     ");
     let refusal = refused_trail(&format!("trail: {}\n", "[".repeat(100_000)));
-    assert!(refusal.starts_with("exit 3\nerror: this is not YAML"), "{}", &refusal[..300]);
+    let place = "exit 3\nerror: the file nests deeper than 100 levels\n --> trails/a.trail.yaml:1:108\n";
+    assert!(refusal.starts_with(place), "{}", &refusal[..300]);
 }
 
 #[test]
@@ -606,6 +634,19 @@ fn secrets_that_cannot_be_kept() {
     exit 3
     error: the secret `PIN` is shorter than 4 characters, so it could not be kept out of the record
     ");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_argument_that_is_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let project = Project::counter();
+    for args in [&["run"][..], &["run", "--logs"], &[]] {
+        let mut command = project.command(args);
+        command.arg(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+        let ran = project.finish(command).exits(3);
+        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
         anchors: HashMap::new(),
         nodes: 0,
         read_to: 0,
+        n_open: 0,
     };
     reader.document().unwrap_or_else(|Broken { span, message, hint }| {
         match hint {
@@ -64,6 +65,8 @@ struct Reader<'t> {
     nodes: usize,
     /// Where the last event of the parser ends.
     read_to: usize,
+    /// How many collections are open there.
+    n_open: usize,
 }
 
 fn byte_offsets(text: &str) -> Option<Vec<usize>> {
@@ -96,6 +99,11 @@ impl<'t> Reader<'t> {
             Some(Ok((event, span))) => {
                 let span = self.span(span);
                 self.read_to = span.end;
+                match event {
+                    Event::SequenceStart(..) | Event::MappingStart(..) => self.n_open += 1,
+                    Event::SequenceEnd | Event::MappingEnd => self.n_open -= 1,
+                    _ => {}
+                }
                 Ok((event, span))
             }
             Some(Err(error)) => Err(self.broken(&error)),
@@ -246,8 +254,9 @@ impl<'t> Reader<'t> {
         let start = self.byte(mark.index());
         let span = Span { start, end: start, line: mark.line(), column: mark.col() + 1 };
         // The parser reads brackets ahead, and has a limit of its own.
-        if let Some(deep) = place::nth_bracket(self.text, self.read_to, start, limits::YAML_DEPTH) {
-            return Broken::too_deep(place::moved(self.text, span, deep));
+        let n_more = (limits::YAML_DEPTH + 1).saturating_sub(self.n_open);
+        if let Some(deep) = place::nth_bracket(self.text, self.read_to, start, n_more) {
+            return Broken::too_deep(Span { end: deep + 1, ..place::moved(self.text, span, deep) });
         }
         // The parser may stop a line before the tab that it stumbles over.
         let tab = [span.line, span.line + 1].into_iter().find_map(|line| {
@@ -388,7 +397,7 @@ mod tests {
         assert_eq!(refused(&format!("a: 1\nb: {}", "[".repeat(1000))), deep);
         assert_eq!(refused(&format!("a: 1\nb: {}1{}", "[".repeat(1000), "]".repeat(1000))), deep);
         let maps = refused(&format!("a: 1\nb: {}", "{k: ".repeat(1000)));
-        assert_eq!(maps, "a.yaml:2:404: the file nests deeper than 100 levels");
+        assert_eq!(maps, "a.yaml:2:401: the file nests deeper than 100 levels");
         assert!(refused(&"x".repeat(limits::FILE_BYTES + 1)).contains("the limit is"));
     }
 

@@ -14,7 +14,7 @@ const SHOWN: usize = 10;
 /// How many of those that failed alike are named.
 const NAMED: usize = 5;
 
-pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, html: &Path) {
+pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, html: Option<&Path>) {
     let bad = print::WORSE;
     let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
     let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
@@ -57,5 +57,7 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder,
     let words: Vec<String> =
         counts.iter().filter(|(n, word)| *n > 0 || *word == "passed").map(|(n, word)| format!("{n} {word}")).collect();
     print::data(format!("\n{} in {}", words.join(", "), print::seconds(folder.micros())));
-    print::data(format!("Report: {}", html.display()));
+    if let Some(html) = html {
+        print::data(format!("Report: {}", html.display()));
+    }
 }

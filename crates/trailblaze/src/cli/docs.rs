@@ -8,6 +8,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Cli, Refusal};
 use crate::print;
+use crate::recordings::write_atomically;
 
 /// Write man pages
 #[derive(Args)]
@@ -43,7 +44,7 @@ pub fn docs(command: DocsCommand) -> Result<Exit, Refusal> {
     let mut files = Vec::new();
     for (name, page) in &pages {
         let file = folder.join(name);
-        std::fs::write(&file, page).map_err(|source| failed(&file, source))?;
+        write_atomically(&file, page).map_err(|source| failed(&file, source))?;
         files.push(file.display().to_string());
     }
     match json {

@@ -90,7 +90,9 @@ fn blocking(root: &Path, path: &str) -> Option<String> {
 /// Never replaces a file, even one that appeared since we looked.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    std::fs::File::create_new(path)?.write_all(text.as_bytes())
+    std::fs::File::create_new(path)?.write_all(text.as_bytes()).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })
 }
 
 fn say_what_is_next(root: &Path) {

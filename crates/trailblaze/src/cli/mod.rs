@@ -161,11 +161,12 @@ pub fn main() -> ExitCode {
         return code;
     }
     // Scripts ask for the version before anything else, and need no parser for it.
-    if let [_, flag] = std::env::args().collect::<Vec<_>>().as_slice()
-        && matches!(flag.as_str(), "--version" | "-V")
+    let mut args = std::env::args_os().skip(1);
+    if let (Some(flag), None) = (args.next(), args.next())
+        && (flag == "--version" || flag == "-V")
     {
         print::data(concat!("trailblaze ", env!("CARGO_PKG_VERSION")));
-        return ExitCode::from(Exit::Passed.code());
+        return ExitCode::from(heard(Exit::Passed).code());
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -196,7 +197,23 @@ pub fn main() -> ExitCode {
     };
     // Whatever still waits somewhere must not keep the process.
     runtime.shutdown_background();
-    ExitCode::from(exit.code())
+    ExitCode::from(heard(exit).code())
+}
+
+/// How the program ends if what it printed may have been lost.
+fn heard(exit: Exit) -> Exit {
+    match print::lost() {
+        None => exit,
+        Some(error) => {
+            print::error(format!("cannot write to standard output: {error}"));
+            exit.worst(Exit::Environment)
+        }
+    }
+}
+
+/// The command line as it is kept in the record.
+fn command_line() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned())
 }
 
 async fn run(cli: Cli) -> Result<Exit, Refusal> {

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use trailblaze_protocol::exit::Exit;
 
-use super::Refusal;
+use super::{Refusal, command_line};
 use crate::history::{self, History};
 use crate::print;
 use crate::project::find_root;
@@ -73,7 +73,7 @@ fn merge_runs(project: Option<PathBuf>, args: MergeArgs) -> Result<Exit, Refusal
     let id = new_id(SystemTime::now());
     let root = root(project);
     let into = args.output.unwrap_or_else(|| root.join("logs").join(id.as_str()));
-    let merged = merge(&args.folders, &into, id, std::env::args().collect()).map_err(|error| match error {
+    let merged = merge(&args.folders, &into, id, command_line().collect()).map_err(|error| match error {
         MergeError::Write { .. } => Refusal::Environment { message: error.to_string() },
         MergeError::Taken { .. } => {
             let hint = Some("name a new folder with `-o`".to_string());

@@ -14,7 +14,7 @@ use super::choice::Choice;
 use super::conclude::conclude;
 use super::interrupt::Interrupt;
 use super::saving::{Wish, save_recordings};
-use super::{Refusal, load, pairs, watch};
+use super::{Refusal, command_line, load, pairs, watch};
 use crate::devices::DeviceArgs;
 use crate::github;
 use crate::history::{self, History};
@@ -171,7 +171,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
-        command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+        command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: jobs.len(),
@@ -234,12 +234,17 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         print::error(format!("processes could not be ended: {leaked}"));
         exit = exit.worst(Exit::Environment);
     }
-    let written = finish(&folder, exit, leaked)?;
-    match args.json {
-        true => print::json(&report::summary::summary(&written.run)),
-        false => conclude(&shared.jobs, &done, not_run, &folder, &written.html),
+    let written = finish(&folder, exit, leaked);
+    // Whatever became of the record, how the trails ended is known.
+    match (&written, args.json) {
+        (Ok(written), true) => print::json(&report::summary::summary(&written.run)),
+        (Err(_), true) => {}
+        (written, false) => {
+            let html = written.as_ref().ok().map(|written| written.html.as_path());
+            conclude(&shared.jobs, &done, not_run, &folder, html);
+        }
     }
-    Ok(exit)
+    written.map(|_| exit)
 }
 
 /// What would run, and where.

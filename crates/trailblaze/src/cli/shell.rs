@@ -13,7 +13,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::run::SimArgs;
-use super::{Refusal, load, pairs};
+use super::{Refusal, command_line, load, pairs};
 use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::lane::LaneSink;
 use crate::print;
@@ -97,7 +97,7 @@ pub async fn on_device(
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
-        command: std::env::args().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+        command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: 0,

@@ -14,6 +14,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
 use crate::print;
+use crate::recordings::write_atomically;
 use crate::run_folder::encode;
 use crate::wire::Wiring;
 
@@ -74,7 +75,7 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
         print::data(shown);
     }
     if let (Some(path), Some(picture)) = (&args.screenshot, &screen.picture) {
-        let written = encode(picture, &[]).and_then(|png| std::fs::write(path, png));
+        let written = encode(picture, &[]).and_then(|png| write_atomically(path, png));
         written.map_err(|source| Refusal::Io { what: format!("cannot write {}", path.display()), source })?;
         print::say(format!("Screenshot: {}", path.display()));
     }

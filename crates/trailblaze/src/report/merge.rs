@@ -11,6 +11,7 @@ use trailblaze_protocol::ids::RunId;
 
 use super::merge_files::{Recordings, copy_by_content};
 use super::model::{EVENTS, ReadError, Run};
+use crate::recordings::write_atomically;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
@@ -57,10 +58,9 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
     let ended = parts.iter().filter_map(|part| part.run.end).map(|end| end.exit).fold(Exit::Passed, Exit::worst);
     let exit = if unfinished.is_empty() { ended } else { ended.worst(Exit::Environment) };
     let text = lines(&parts, id, command, &unfinished, exit);
-    // Written beside and renamed: a folder that holds events holds all of them.
-    let beside = into.join(format!(".{EVENTS}.{}", std::process::id()));
+    // A folder that holds events holds all of them.
     let path = into.join(EVENTS);
-    wrote(&path, fs::write(&beside, text).and_then(|()| fs::rename(&beside, &path)))?;
+    wrote(&path, write_atomically(&path, text))?;
     Ok(Merged { exit, unfinished, runs: parts.into_iter().map(|part| part.run).collect() })
 }
 

@@ -12,7 +12,7 @@ use super::summary::summary;
 pub enum WriteError {
     #[error(transparent)]
     Read(#[from] ReadError),
-    #[error("cannot write `{}`", path.display())]
+    #[error("cannot write `{}`: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("cannot put the run into JUnit XML")]
     Junit(#[from] quick_junit::SerializeError),

@@ -41,6 +41,13 @@ impl RunFolder {
         let id = new_id(now);
         let path = logs.join(id.as_str());
         std::fs::create_dir_all(&path)?;
+        // A folder that cannot hold the record is of no use to anybody.
+        RunFolder::start(id, path.clone(), now).inspect_err(|_| {
+            let _ = std::fs::remove_dir_all(&path);
+        })
+    }
+
+    fn start(id: RunId, path: PathBuf, now: SystemTime) -> std::io::Result<Arc<RunFolder>> {
         let header = Header {
             trailblaze_events: VERSION,
             run: id.clone(),

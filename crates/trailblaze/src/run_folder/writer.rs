@@ -172,8 +172,9 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(&beside, bytes)?;
-    std::fs::rename(&beside, path)
+    std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path)).inspect_err(|_| {
+        let _ = std::fs::remove_file(&beside);
+    })
 }
 
 #[cfg(test)]

@@ -48,6 +48,11 @@ impl Project {
         Project { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
+    /// An empty one in a folder, such as one on another disk.
+    pub fn within(folder: &Path) -> Project {
+        Project { folder: tempfile::tempdir_in(folder).expect("a temporary folder") }
+    }
+
     /// The counter app and no trails.
     pub fn counter() -> Project {
         Project::empty().with("trailblaze.yaml", COUNTER_PROJECT).with("counter.app.yaml", COUNTER_APP)
