@@ -24,6 +24,8 @@ pub const CALL_IDLE: Duration = Duration::from_secs(120);
 pub const CALL_TOTAL: Duration = Duration::from_secs(600);
 /// How long a cancelled call has to end by itself.
 pub const CANCEL_GRACE: Duration = Duration::from_millis(200);
+/// How long to wait after tools were read anew before they are read again.
+pub const RELOAD_PAUSE: Duration = Duration::from_millis(200);
 /// How long one driver command may take.
 pub const DRIVER_COMMAND: Duration = Duration::from_secs(30);
 /// How long an action waits for its element.

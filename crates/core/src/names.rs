@@ -36,8 +36,13 @@ pub struct Objection {
 pub fn judge(name: &str, origin: Origin, granted: &[String]) -> Option<Objection> {
     let leniency = if origin.is_server() { Severity::Warning } else { Severity::Error };
     if !is_model_safe(name) {
+        // It may be anything: what it holds must not drive a terminal, or fill one.
+        let mut shown: String = name.chars().flat_map(char::escape_debug).take(80).collect();
+        if name.len() > 64 {
+            shown.push('…');
+        }
         let message = format!(
-            "`{name}` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -"
+            "`{shown}` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -"
         );
         return Some(Objection { severity: Severity::Error, message });
     }

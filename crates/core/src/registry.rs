@@ -85,6 +85,8 @@ pub struct Filtered {
 pub struct Refusal {
     pub contributor: Contributor,
     pub reason: String,
+    /// What it would have brought.
+    pub tools: Vec<String>,
 }
 
 impl Registry {
@@ -143,6 +145,9 @@ impl Registry {
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
             return Some(format!("{} offers it, but {}", filtered.contributor.label, filtered.reason));
         }
+        if let Some(refused) = self.refused.iter().find(|refused| refused.tools.iter().any(|tool| tool == name)) {
+            return Some(format!("{} offers it, but none of its tools can be used", refused.contributor.label));
+        }
         nearest(name, self.tools.keys().map(String::as_str)).map(|near| format!("did you mean `{near}`?"))
     }
 
@@ -162,7 +167,10 @@ impl Registry {
                 filtered.push(Filtered { tool: tool.name.clone(), contributor: contributor.clone(), reason });
                 continue;
             }
-            let refuse = |reason: String| Refusal { contributor: contributor.clone(), reason };
+            let refuse = |reason: String| {
+                let tools = batch.tools.iter().map(|tool| tool.name.clone()).collect();
+                Refusal { contributor: contributor.clone(), reason, tools }
+            };
             match names::judge(&tool.name, contributor.origin, &scope.reserved_prefixes) {
                 Some(objection) if objection.severity == Severity::Error => {
                     return self.refused.push(refuse(objection.message));
@@ -173,10 +181,13 @@ impl Registry {
             let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
             let earlier = earlier.or(accepted.get(&tool.name).map(|tool| &tool.contributor));
             if let Some(earlier) = earlier {
-                let reason = format!(
-                    "the tool `{}` is offered twice: by {} and by {}",
-                    tool.name, earlier.label, contributor.label
-                );
+                let reason = match earlier.label == contributor.label {
+                    true => format!("{} offers the tool `{}` twice", contributor.label, tool.name),
+                    false => format!(
+                        "the tool `{}` is offered twice: by {} and by {}",
+                        tool.name, earlier.label, contributor.label
+                    ),
+                };
                 return self.refused.push(refuse(reason));
             }
             accepted.insert(tool.name.clone(), Arc::new(tool.clone()));

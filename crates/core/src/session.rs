@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::events::{EventSink, PicturePolicy};
 use crate::invocations::Invocations;
+use crate::limits;
 use crate::registry::Registry;
 use crate::secret::Secrets;
 use crate::source::{Shelf, ShelfError, SourceError, ToolSource};
@@ -160,6 +161,7 @@ async fn follow(session: Weak<Session>, sources: Vec<Source>) {
         source
     };
     let mut changes: FuturesUnordered<_> = sources.into_iter().map(next).collect();
+    let mut last = String::new();
     while let Some(source) = changes.next().await {
         let Some(session) = session.upgrade() else { return };
         let name = source.tools.name();
@@ -167,7 +169,13 @@ async fn follow(session: Weak<Session>, sources: Vec<Source>) {
             Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
             Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
         };
-        session.emit(Event::Noted { about: None, level, text });
+        if text != last {
+            session.emit(Event::Noted { about: None, level, text: text.clone() });
+            last = text;
+        }
+        drop(session);
+        // A source that never stops changing must not keep everybody busy.
+        tokio::time::sleep(limits::RELOAD_PAUSE).await;
         changes.push(next(source));
     }
 }

@@ -7,6 +7,8 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use trailblaze_protocol::outcome::{Attachment, Delegate, MemoryChanges, Outcome, Variant};
 
+use crate::connection::brief;
+
 const DELEGATES: &str = "_trailblaze_delegates";
 
 /// Reads the result of `tools/call`. `is_delegating` tools may ask for delegates in their text too; from others, text is
@@ -16,6 +18,9 @@ pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
         return Outcome::failed(
             "it asks for input in the middle of a call (sampling or elicitation), which nobody gives it",
         );
+    }
+    if let Some(flaw) = flaw(&answer) {
+        return Outcome::failed(format!("its answer is not what the protocol says: {flaw}"));
     }
     let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let own = answer.pointer("/_meta/trailblaze");
@@ -31,6 +36,15 @@ pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
     }
     outcome.memory = own.map(memory).unwrap_or_default();
     outcome
+}
+
+/// Why nobody could tell what an answer means.
+fn flaw(answer: &Value) -> Option<String> {
+    let Some(answer) = answer.as_object() else { return Some(format!("it is no object but {}", brief(answer))) };
+    match answer.get("isError") {
+        None | Some(Value::Null | Value::Bool(_)) => None,
+        Some(other) => Some(format!("`isError` is no boolean but {}", brief(other))),
+    }
 }
 
 /// The message of an answer is its first text.
@@ -83,7 +97,7 @@ fn delegates(outcome: &mut Outcome, blocks: &[Value], is_delegating: bool) -> Re
 }
 
 fn read_delegates(asked: Value) -> Result<Vec<Delegate>, String> {
-    let Value::Array(items) = asked else { return Err(format!("`{DELEGATES}` is no list but {asked}")) };
+    let Value::Array(items) = asked else { return Err(format!("`{DELEGATES}` is no list but {}", brief(&asked))) };
     let read = |(index, item): (usize, Value)| {
         let Some(tool) = item.get("tool").and_then(Value::as_str) else {
             return Err(format!("number {} has no `tool`", index + 1));
@@ -91,7 +105,7 @@ fn read_delegates(asked: Value) -> Result<Vec<Delegate>, String> {
         let args = match item.get("args") {
             None | Some(Value::Null) => Default::default(),
             Some(Value::Object(args)) => args.clone(),
-            Some(other) => return Err(format!("`args` of `{tool}` is no object but {other}")),
+            Some(other) => return Err(format!("`args` of `{tool}` is no object but {}", brief(other))),
         };
         Ok(Delegate { tool: tool.to_string(), args })
     };

@@ -41,6 +41,10 @@ pub enum Generation {
 pub enum Disagreement {
     #[error(transparent)]
     Unanswered(#[from] Unanswered),
+    #[error("it refused `{method}`: {error}")]
+    RefusedOne { method: &'static str, error: RpcError },
+    #[error("it refuses `initialize` in version {pinned}, which its entry pins: {error}")]
+    RefusedPinned { pinned: String, error: RpcError },
     #[error("it refuses `initialize` ({initialize}) and `server/discover` ({discover})")]
     Refused { initialize: RpcError, discover: RpcError },
     #[error("it speaks version {theirs} of the protocol; this build speaks {}, {WITHOUT_OPENING}", WITH_OPENING.join(", "))]
@@ -80,8 +84,8 @@ pub async fn agree(connection: &Connection, pinned: Option<&str>) -> Result<Agre
             };
         }
     };
-    if pinned.is_some() {
-        return Err(Unanswered::Refused(initialize).into());
+    if let Some(pinned) = pinned {
+        return Err(Disagreement::RefusedPinned { pinned: pinned.to_string(), error: initialize });
     }
     match discover(connection).await {
         Err(Disagreement::Unanswered(Unanswered::Refused(discover))) => {
@@ -178,7 +182,11 @@ impl<'a> Client<'a> {
         let mut seen = HashSet::new();
         for _ in 0..limits::LIST_PAGES {
             let params = cursor.iter().map(|cursor| ("cursor".to_string(), Value::from(cursor.as_str()))).collect();
-            let mut page = self.request("tools/list", params).answer().await?;
+            let mut page =
+                self.request("tools/list", params).answer().await.map_err(|unanswered| match unanswered {
+                    Unanswered::Refused(error) => Disagreement::RefusedOne { method: "tools/list", error },
+                    closed => closed.into(),
+                })?;
             match page.get_mut("tools").map(Value::take) {
                 Some(Value::Array(page)) => tools.extend(page),
                 _ => return Err(Disagreement::malformed("tools/list", "it has no list of `tools`")),

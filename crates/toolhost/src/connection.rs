@@ -35,7 +35,7 @@ pub enum Oddity {
 
 /// An error that the peer answered with.
 #[derive(Debug, Clone, PartialEq, Deserialize, thiserror::Error)]
-#[error("{message} ({code})")]
+#[error("{} ({code})", brief(message))]
 pub struct RpcError {
     pub code: i64,
     #[serde(default)]
@@ -61,12 +61,16 @@ pub enum Closed {
     LongLine,
     #[error("it broke the protocol: broken JSON: {error} in `{line}`")]
     BrokenJson { error: String, line: String },
+    #[error("it broke the protocol: no message: {error} in `{line}`")]
+    NoMessage { error: String, line: String },
     #[error("it broke the protocol: it answered a request that nobody made (id {id})")]
     WrongId { id: String },
     #[error("it reads nothing from its stdin: {} MiB are waiting", limits::BACKLOG_BYTES >> 20)]
     Deaf,
     #[error("it could not read what it was sent: {0}")]
     Unreadable(RpcError),
+    #[error("it closed its stdin")]
+    ClosedStdin,
     #[error("it cannot be reached: {0}")]
     Io(String),
 }
@@ -144,6 +148,11 @@ impl Connection {
         self.shared.closed.borrow().clone()
     }
 
+    /// Whether the peer has not taken all that it was sent.
+    pub fn has_backlog(&self) -> bool {
+        !self.shared.backlog.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Waits until the connection is closed, and says why.
     pub async fn wait_closed(&self) -> Closed {
         let mut closed = self.shared.closed.subscribe();
@@ -155,7 +164,11 @@ impl Connection {
     pub fn hang_up(&self) {
         let shared = Arc::clone(&self.shared);
         // A write that is stuck holds the stream; whoever ends the peer ends that write too.
-        tokio::spawn(async move { shared.stream.lock().await.take() });
+        tokio::spawn(async move {
+            // What was said last is worth hearing: that a call is called off, for one.
+            let _ = tokio::time::timeout(limits::LAST_WORDS, shared.flush()).await;
+            shared.stream.lock().await.take()
+        });
     }
 }
 
@@ -223,7 +236,17 @@ impl Shared {
         Ok(())
     }
 
+    /// Sends what is in line. A peer that cannot be sent anything is of no use any more.
     async fn flush(&self) -> Result<(), Closed> {
+        let flushed = self.try_flush().await;
+        flushed.inspect_err(|closed| self.close(closed.clone()))
+    }
+
+    async fn try_flush(&self) -> Result<(), Closed> {
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Closed::ClosedStdin,
+            _ => Closed::Io(error.to_string()),
+        };
         let mut stream = self.stream.lock().await;
         let stream = stream.as_mut().ok_or(Closed::Ended)?;
         loop {
@@ -232,9 +255,9 @@ impl Shared {
                 backlog[..backlog.len().min(64 << 10)].to_vec()
             };
             if next.is_empty() {
-                return stream.flush().await.map_err(|error| Closed::Io(error.to_string()));
+                return stream.flush().await.map_err(failed);
             }
-            let n = stream.write(&next).await.map_err(|error| Closed::Io(error.to_string()))?;
+            let n = stream.write(&next).await.map_err(failed)?;
             self.backlog.lock().unwrap_or_else(PoisonError::into_inner).drain(..n);
         }
     }
@@ -300,7 +323,15 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
         None => Ok(()),
         Some(b'{') => match serde_json::from_slice::<Incoming>(line) {
             Ok(message) => take(shared, message, line, listener),
-            Err(error) => Err(Closed::BrokenJson { error: error.to_string(), line: shown(line) }),
+            // A log line may use our words for something else.
+            Err(error) => match serde_json::from_slice::<Value>(line) {
+                Ok(value) if value.get("jsonrpc").is_none() => {
+                    listener.odd(Oddity::Noise(shown(line)));
+                    Ok(())
+                }
+                Ok(_) => Err(Closed::NoMessage { error: error.to_string(), line: shown(line) }),
+                Err(_) => Err(Closed::BrokenJson { error: error.to_string(), line: shown(line) }),
+            },
         },
         // One version of the protocol allows several messages at once.
         Some(b'[') => match serde_json::from_slice::<Vec<Incoming>>(line) {
@@ -372,8 +403,13 @@ fn take_answer(
 pub fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(limits::SHOWN_CHARS * 4)]);
     let mut short: String = text.chars().filter(|c| !c.is_control()).take(limits::SHOWN_CHARS).collect();
-    if short.len() < line.len() {
+    if text.chars().count() > limits::SHOWN_CHARS || text.len() < line.len() {
         short.push('…');
     }
     short
+}
+
+/// The beginning of something that a peer made up, fit to be shown.
+pub fn brief(thing: &impl std::fmt::Display) -> String {
+    shown(thing.to_string().as_bytes())
 }

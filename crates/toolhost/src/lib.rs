@@ -28,6 +28,8 @@ pub mod limits {
     pub const STDERR_LINES: usize = 64;
     /// The longest line of stderr that is kept whole, in bytes.
     pub const STDERR_LINE_BYTES: usize = 8 << 10;
+    /// How much of a line of stderr is shown.
+    pub const STDERR_SHOWN_CHARS: usize = 300;
     /// How large the log of one server may grow, in bytes.
     pub const STDERR_BYTES: u64 = 16 << 20;
     /// How long to wait for the exit of a server that closed its stdout.

@@ -1,6 +1,6 @@
 //! What a server says of its tools, and what we make of it: schemas, metadata, groups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use trailblaze_core::source::{Listing, ToolSource};
 use trailblaze_core::tool::{Body, Contributor, Tool};
 use trailblaze_protocol::driver::Platform;
 
+use crate::connection::brief;
 use crate::envelope::ARGUMENT;
 
 /// What a server answered, word for word: it can be kept, and read again without the server.
@@ -34,7 +35,7 @@ pub fn interpret(
     let entries = registry.as_ref().map(|registry| &registry.tools);
     for raw_tool in &raw.tools {
         let Some(name) = raw_tool.get("name").and_then(Value::as_str) else {
-            listing.warnings.push(format!("a tool without a name is left out: {raw_tool}"));
+            listing.warnings.push(format!("a tool without a name is left out: {}", brief(raw_tool)));
             continue;
         };
         let schema = match schema(raw_tool) {
@@ -61,10 +62,10 @@ pub fn interpret(
         listing.tools.push(tool);
     }
     if let Some(registry) = registry {
-        let is_listed =
-            |name: &String| raw.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name));
-        for name in registry.tools.keys().filter(|name| !is_listed(name)) {
-            listing.warnings.push(format!("its registry speaks of `{name}`, which it does not list"));
+        let listed: HashSet<&str> =
+            raw.tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+        for name in registry.tools.keys().filter(|name| !listed.contains(name.as_str())) {
+            listing.warnings.push(format!("its registry speaks of `{}`, which it does not list", brief(name)));
         }
         listing.groups = registry.groups;
     }
@@ -92,7 +93,9 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
         Some(Value::Object(map)) => map.clone(),
         None | Some(Value::Null) => Map::new(),
         Some(other) => {
-            listing.warnings.push(format!("`{key}` of its registry is no object but {other}, and counts as absent"));
+            listing
+                .warnings
+                .push(format!("`{key}` of its registry is no object but {}, and counts as absent", brief(other)));
             Map::new()
         }
     };
@@ -103,9 +106,11 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
             Some(Value::Bool(is_default)) => *is_default,
             None | Some(Value::Null) => false,
             Some(other) => {
-                let text =
-                    format!("`defaultEnabled` of the group `{name}` is no boolean but {other}, and counts as absent");
-                listing.warnings.push(text);
+                listing.warnings.push(format!(
+                    "`defaultEnabled` of the group `{}` is no boolean but {}, and counts as absent",
+                    brief(&name),
+                    brief(other)
+                ));
                 false
             }
         };
@@ -124,13 +129,19 @@ struct Facts<'a> {
 impl Facts<'_> {
     fn take_all(&mut self, entry: &Value, place: &str) {
         let Some(entry) = entry.as_object() else {
-            return self.warnings.push(format!("`{}`: its {place} entry is no object but {entry}", self.tool.name));
+            return self.warnings.push(format!(
+                "`{}`: its {place} entry is no object but {}, and counts as absent",
+                self.tool.name,
+                brief(entry)
+            ));
         };
         for (key, value) in entry.iter().filter(|(_, value)| !value.is_null()) {
             if let Err(expected) = self.take(key, value) {
-                let name = &self.tool.name;
-                let text = format!("`{name}`: `{key}` in its {place} is {value}, not {expected}, and counts as absent");
-                self.warnings.push(text);
+                self.warnings.push(format!(
+                    "`{}`: `{key}` in its {place} is {}, not {expected}, and counts as absent",
+                    self.tool.name,
+                    brief(value)
+                ));
             }
         }
     }
@@ -170,9 +181,11 @@ fn words(value: &Value) -> Result<Vec<String>, &'static str> {
 /// The schema of a tool's arguments as callers see it, without the argument that we fill in ourselves.
 fn schema(tool: &Value) -> Result<Schema, String> {
     let Some(raw) = tool.get("inputSchema") else { return Err("it has no `inputSchema`".to_string()) };
-    let Some(object) = raw.as_object() else { return Err(format!("its `inputSchema` is no JSON Schema but {raw}")) };
+    let Some(object) = raw.as_object() else {
+        return Err(format!("its `inputSchema` is no JSON Schema but {}", brief(raw)));
+    };
     if object.get("type").is_some_and(|kind| kind != "object") {
-        return Err(format!("its `inputSchema` is for {}, not for an object", object["type"]));
+        return Err(format!("its `inputSchema` is for {}, not for an object", brief(&object["type"])));
     }
     let mut object = object.clone();
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
@@ -183,7 +196,7 @@ fn schema(tool: &Value) -> Result<Schema, String> {
     }
     let schema = Schema::new(object.into());
     match schema.flaw() {
-        Some(flaw) => Err(format!("its `inputSchema` is no JSON Schema: {flaw}")),
+        Some(flaw) => Err(format!("its `inputSchema` is no JSON Schema: {}", brief(&flaw))),
         None => Ok(schema),
     }
 }

@@ -1,6 +1,6 @@
 //! A tool server on stdio as a source of tools: started, spoken to, and ended by us.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -120,7 +120,7 @@ impl Server {
             }
             Ok(Err(Disagreement::Unanswered(Unanswered::Closed(closed)))) => self.end_of(&child, closed).await.into(),
             Ok(Err(disagreement)) => Obstacle::Disagreement(disagreement),
-            Err(_) => Obstacle::Slow { limit: self.spec.startup },
+            Err(_) => Obstacle::Slow { what: "the opening of the protocol", limit: self.spec.startup },
         };
         child.kill().await;
         let _ = tokio::time::timeout(limits::LAST_WORDS, stderr).await;
@@ -129,11 +129,14 @@ impl Server {
 
     /// How a server ended whose connection is closed.
     async fn end_of(&self, child: &Child, closed: Closed) -> End {
-        let ended = tokio::time::timeout(limits::LAST_WORDS, child.ended()).await.ok();
-        match (closed, ended) {
-            (Closed::Ended | Closed::Io(_), Some(ended)) => End::Exited(ended.to_string()),
-            (Closed::Ended, None) => End::StillRunning,
-            (closed, _) => End::Broke(closed),
+        // A pipe that closes may tell of an exit; one that broke the protocol is still there.
+        if !matches!(closed, Closed::Ended | Closed::ClosedStdin | Closed::Io(_)) {
+            return End::Broke(closed);
+        }
+        match tokio::time::timeout(limits::LAST_WORDS, child.ended()).await {
+            Ok(ended) => End::Exited(ended.to_string()),
+            Err(_) if closed == Closed::Ended => End::StillRunning,
+            Err(_) => End::Broke(closed),
         }
     }
 
@@ -193,10 +196,13 @@ impl Server {
         Ok(Client { connection: &live.connection, agreement: &live.agreement })
     }
 
-    async fn read_listing(&self) -> Result<RawListing, Disagreement> {
-        let Ok(client) = self.client() else { return Err(Unanswered::Closed(Closed::Ended).into()) };
-        let tools = client.tools().await?;
-        let registry = client.registry().await?;
+    async fn read_listing(&self) -> Result<RawListing, Obstacle> {
+        let client = self.client().map_err(|_| Disagreement::from(Unanswered::Closed(Closed::Ended)))?;
+        let until = tokio::time::Instant::now() + self.spec.startup;
+        let slow = |what| Obstacle::Slow { what, limit: self.spec.startup };
+        let tools = tokio::time::timeout_at(until, client.tools()).await.map_err(|_| slow("`tools/list`"))??;
+        let registry = tokio::time::timeout_at(until, client.registry()).await;
+        let registry = registry.map_err(|_| slow("`resources/read` of its registry"))?.map_err(Disagreement::from)?;
         Ok(RawListing { tools, registry })
     }
 
@@ -248,22 +254,24 @@ impl ToolSource for Server {
 
     async fn list(&self) -> Result<Listing, SourceError> {
         let not_listed = |evidence: String| SourceError::NotListed { source_name: self.spec.name.clone(), evidence };
-        let raw = match tokio::time::timeout(self.spec.startup, self.read_listing()).await {
-            Ok(Ok(raw)) => raw,
-            Ok(Err(Disagreement::Unanswered(Unanswered::Closed(closed)))) => return Err(self.died(closed).await),
-            Ok(Err(disagreement)) => return Err(not_listed(self.evidence(&disagreement))),
-            Err(_) => return Err(not_listed(self.evidence(&Obstacle::Slow { limit: self.spec.startup }))),
+        let raw = match self.read_listing().await {
+            Ok(raw) => raw,
+            Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Closed(closed)))) => {
+                return Err(self.died(closed).await);
+            }
+            Err(obstacle) => return Err(not_listed(self.evidence(&obstacle))),
         };
         let Some(me) = self.me.upgrade() else { return Ok(Listing::default()) };
         let me: Arc<dyn ToolSource> = me;
         let listing = interpret(&raw, &self.contributor(), self.spec.toolset.as_deref(), &me);
+        let name = |raw: &'_ Value| Some(raw.get("name")?.as_str()?.to_string());
+        let strict: HashSet<String> = raw.tools.iter().filter(|raw| refuses_context(raw)).filter_map(name).collect();
         let mut manners = HashMap::new();
         for tool in &listing.tools {
-            let raw_tool = raw.tools.iter().find(|raw| raw.get("name").and_then(Value::as_str) == Some(&tool.name));
             let carrier = match self.spec.context {
                 Some(Context::Both) => Carrier::ArgumentsAndMeta,
                 Some(Context::Meta) => Carrier::Meta,
-                None if raw_tool.is_some_and(refuses_context) => Carrier::Meta,
+                None if strict.contains(&tool.name) => Carrier::Meta,
                 None => Carrier::ArgumentsAndMeta,
             };
             manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating });
@@ -280,7 +288,8 @@ impl ToolSource for Server {
         let at_desk = self.desk.enter(cx);
         params["_meta"]["progressToken"] = at_desk.token.into();
         let request = client.call(params);
-        let mut calling_off = CallingOff { connection: client.connection, id: request.id, is_over: false };
+        let mut calling_off =
+            CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
         let answer = request.answer();
         tokio::pin!(answer);
         let answered = tokio::select! {
@@ -331,6 +340,7 @@ impl ToolSource for Server {
 /// Tells the server, when a call is given up, that nobody waits for it any more.
 struct CallingOff<'a> {
     connection: &'a Connection,
+    desk: &'a Desk,
     id: u64,
     is_over: bool,
 }
@@ -345,6 +355,10 @@ impl CallingOff<'_> {
 impl Drop for CallingOff<'_> {
     fn drop(&mut self) {
         if !self.is_over {
+            if self.connection.has_backlog() {
+                let text = "it does not read its stdin, so the call never reached it whole".to_string();
+                self.desk.diary.note(&self.desk.server, Level::Warning, text);
+            }
             self.tell("the caller gave up");
         }
     }
@@ -471,14 +485,31 @@ impl Drop for AtDesk<'_> {
 enum Obstacle {
     #[error("it was started before")]
     Twice,
-    #[error(transparent)]
+    #[error("{}", not_started(.0))]
     Start(#[from] trailblaze_supervise::StartError),
-    #[error("{0} before it answered")]
+    #[error("{}", ended_early(.0))]
     End(#[from] End),
     #[error(transparent)]
-    Disagreement(Disagreement),
-    #[error("it did not answer within {}; `startupTimeout:` of its entry allows more", humantime::format_duration(*limit))]
-    Slow { limit: Duration },
+    Disagreement(#[from] Disagreement),
+    #[error(
+        "it did not answer {what} within {}; `startupTimeout:` of its entry allows more",
+        humantime::format_duration(*limit)
+    )]
+    Slow { what: &'static str, limit: Duration },
+}
+
+fn not_started(error: &trailblaze_supervise::StartError) -> String {
+    match error {
+        trailblaze_supervise::StartError::NotFound { program } if !program.contains('/') => format!("{error} on PATH"),
+        error => error.to_string(),
+    }
+}
+
+fn ended_early(end: &End) -> String {
+    match end {
+        End::Exited(_) => format!("{end} before it answered"),
+        end => end.to_string(),
+    }
 }
 
 /// How a server came to its end.

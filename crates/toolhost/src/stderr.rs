@@ -15,10 +15,10 @@ use crate::limits;
 pub struct Tail(Arc<Mutex<VecDeque<String>>>);
 
 impl Tail {
-    /// The last `n` lines.
+    /// The last `n` lines, fit to be shown.
     pub fn last(&self, n: usize) -> Vec<String> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().skip(lines.len().saturating_sub(n)).cloned().collect()
+        lines.iter().skip(lines.len().saturating_sub(n)).map(|line| shown(line)).collect()
     }
 
     fn push(&self, line: String) {
@@ -30,18 +30,50 @@ impl Tail {
     }
 }
 
+/// A line without what would drive a terminal: colours, and other control sequences. A long one is cut.
+fn shown(line: &str) -> String {
+    let mut short = String::new();
+    let mut chars = line.chars();
+    let mut n_chars = 0;
+    while let Some(c) = chars.next() {
+        if n_chars == limits::STDERR_SHOWN_CHARS {
+            short.push('…');
+            break;
+        }
+        match c {
+            '\u{1b}' if chars.as_str().starts_with('[') => {
+                // The sequence goes on to its first letter.
+                chars.by_ref().skip(1).find(|c| ('@'..='~').contains(c));
+            }
+            c if c.is_control() && c != '\t' => {}
+            c => {
+                short.push(c);
+                n_chars += 1;
+            }
+        }
+    }
+    short
+}
+
 /// Reads until the stream ends. Secrets are named, not shown; a flood is read to its end but not kept.
 pub async fn capture(mut stream: impl AsyncRead + Unpin, tail: Tail, log: Option<&Path>, secrets: &Secrets) {
     let mut log = log.and_then(Log::create);
     let mut buffer = Vec::with_capacity(8 << 10);
+    // Of a line that is too long, the beginning is shown and the rest is only logged.
+    let mut is_rest = false;
     loop {
-        while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = buffer.drain(..=end).collect();
-            keep(&line[..end], &tail, &mut log, secrets);
-        }
-        if buffer.len() > limits::STDERR_LINE_BYTES {
-            keep(&buffer, &tail, &mut log, secrets);
-            buffer.clear();
+        loop {
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let n = end.unwrap_or(buffer.len());
+            if end.is_none() && n <= limits::STDERR_LINE_BYTES {
+                break;
+            }
+            let part: Vec<u8> = buffer.drain(..n.min(limits::STDERR_LINE_BYTES)).collect();
+            keep(&part, (!is_rest).then_some(&tail), &mut log, secrets);
+            is_rest = n > limits::STDERR_LINE_BYTES || end.is_none();
+            if !is_rest {
+                buffer.drain(..1);
+            }
         }
         buffer.reserve(8 << 10);
         match stream.read_buf(&mut buffer).await {
@@ -50,17 +82,19 @@ pub async fn capture(mut stream: impl AsyncRead + Unpin, tail: Tail, log: Option
         }
     }
     if !buffer.is_empty() {
-        keep(&buffer, &tail, &mut log, secrets);
+        keep(&buffer, (!is_rest).then_some(&tail), &mut log, secrets);
     }
 }
 
-fn keep(line: &[u8], tail: &Tail, log: &mut Option<Log>, secrets: &Secrets) {
+fn keep(line: &[u8], tail: Option<&Tail>, log: &mut Option<Log>, secrets: &Secrets) {
     let text = String::from_utf8_lossy(line);
     let text = secrets.redact(text.trim_end_matches('\r')).into_owned();
     if let Some(log) = log {
         log.write(&text);
     }
-    tail.push(text);
+    if let Some(tail) = tail {
+        tail.push(text);
+    }
 }
 
 struct Log {

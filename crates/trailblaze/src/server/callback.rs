@@ -4,6 +4,7 @@
 //! session, depth, tool, arguments. What passes them goes through the door, under the door's own deadlines.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::{Body, to_bytes};
@@ -19,6 +20,8 @@ use trailblaze_protocol::ids::{CallId, SessionId};
 
 /// The largest request, in bytes.
 const BODY_BYTES: usize = 1 << 20;
+/// How long a request may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(30);
 
 type Refused = (StatusCode, Json<Response>);
 
@@ -34,7 +37,12 @@ pub async fn callback(
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &text));
     }
     let too_large = |_| refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
-    let bytes = to_bytes(body, BODY_BYTES).await.map_err(too_large)?;
+    let too_slow = |_| {
+        let text = format!("the request took longer than {} s to arrive", BODY_TIME.as_secs());
+        refuse(StatusCode::REQUEST_TIMEOUT, &text)
+    };
+    let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, BODY_BYTES)).await.map_err(too_slow)?;
+    let bytes = bytes.map_err(too_large)?;
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
     let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
     let response = match Request::read(&value) {

@@ -1,5 +1,8 @@
 //! Finding the processes of one test: they carry a variable in their environment that nobody else has.
 
+// Each test crate uses its part of this module.
+#![allow(dead_code)]
+
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};

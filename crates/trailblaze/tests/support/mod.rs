@@ -126,7 +126,7 @@ impl Project {
         Running::of(command.spawn().expect("the program starts"))
     }
 
-    fn ran(&self, output: Output) -> Ran {
+    pub fn ran(&self, output: Output) -> Ran {
         Ran {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("stdout is text"),

@@ -1,0 +1,336 @@
+//! Servers that answer a call badly, or not at all.
+
+use serde_json::{Value, json};
+
+use crate::stage::{Played, Stage};
+use crate::support::wait_until;
+
+/// The server is of no use any more. The next trail starts it anew.
+#[track_caller]
+fn check_broken(stage: Stage) -> Played {
+    let played = stage.then_the_other().play(2);
+    played.assert_the_other_went_on();
+    played
+}
+
+/// The call failed; the server is still there.
+#[track_caller]
+fn check_failed(stage: Stage) -> Played {
+    let played = stage.then_the_other().play(1);
+    played.assert_the_other_went_on();
+    played
+}
+
+#[test]
+fn a_server_that_exits_mid_call() {
+    insta::assert_snapshot!(check_broken(Stage::new("exits_mid_call")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it exited with code 9
+      its last words on stderr:
+        out of memory
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn a_server_that_is_killed_mid_call() {
+    insta::assert_snapshot!(check_broken(Stage::new("is_killed_mid_call")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it was killed by signal 9 (SIGKILL)
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn a_server_whose_heir_holds_its_pipes() {
+    insta::assert_snapshot!(check_broken(Stage::new("leaves_an_heir")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it exited with code 9
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn broken_json() {
+    insta::assert_snapshot!(check_broken(Stage::new("answers_broken_json")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it broke the protocol: broken JSON: expected value at line 1 column 52 in `{"jsonrpc": "2.0", "id": 3, "result": {"content": [}`; it was ended
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn the_answer_to_another_question() {
+    insta::assert_snapshot!(check_broken(Stage::new("answers_another_id")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that nobody made (id 4711); it was ended
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn a_line_without_end() {
+    insta::assert_snapshot!(check_broken(Stage::new("answers_without_end")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it broke the protocol: a line of more than 32 MiB; it was ended
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn an_error_that_answers_nothing_in_particular() {
+    insta::assert_snapshot!(check_broken(Stage::new("errs_without_an_id")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it could not read what it was sent: Parse error (-32700); it was ended
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn a_server_that_closes_its_stdout_and_lives_on() {
+    insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdout")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it closed its stdout but went on running, and was ended
+      its last words on stderr:
+        I have nothing more to say
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn a_server_that_closes_its_stdin_and_lives_on() {
+    insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdin").calls_each(&["{}", "{}"])).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it closed its stdin; it was ended
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
+fn a_flood_on_stderr_is_cut_where_it_is_shown() {
+    let played = check_broken(Stage::new("floods_stderr"));
+    insta::assert_snapshot!(played.said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it exited with code 5
+      its last words on stderr:
+        288 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        289 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        290 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        291 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        292 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        293 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        294 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        295 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        296 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        297 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        298 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+        299 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+    let n_bytes = played.log().len();
+    assert!(n_bytes > 8 << 20 && n_bytes < 17 << 20, "{n_bytes}");
+}
+
+#[test]
+fn an_answer_that_never_comes() {
+    let played = check_failed(Stage::new("never_answers").with("callTimeout: 500ms"));
+    insta::assert_snapshot!(played.said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+
+    1 passed, 1 failed in [time]
+    "#);
+    insta::assert_snapshot!(played.log(), @"cancelled: the caller gave up");
+}
+
+#[test]
+fn a_server_that_reads_nothing() {
+    let words = "x".repeat(1 << 20);
+    let stage = Stage::new("reads_nothing").with("callTimeout: 500ms").calls(&format!("{{text: {words}}}"));
+    insta::assert_snapshot!(check_failed(stage).said(), @r#"
+    warning: server `rogue`: it does not read its stdin, so the call never reached it whole
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn an_answer_that_is_no_object() {
+    insta::assert_snapshot!(check_failed(Stage::new("answers_no_object")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: it is no object but "did it"
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn an_answer_without_a_result() {
+    insta::assert_snapshot!(check_failed(Stage::new("answers_nothing")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: it is no object but null
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn an_answer_of_odd_fields() {
+    insta::assert_snapshot!(check_failed(Stage::new("answers_odd_fields")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: `isError` is no boolean but "no"
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn an_error_of_the_protocol_is_a_failed_tool() {
+    insta::assert_snapshot!(check_failed(Stage::new("errs_at_length")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: Internal error
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn the_first_of_two_answers_counts() {
+    let played = Stage::new("answers_twice").calls_each(&["{}", "{}"]).then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_act"), ["did it", "did it"]);
+    insta::assert_snapshot!(played.said(), @r"
+    warning: server `rogue`: it answered the same request twice
+    2 passed in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_asks_in_return_is_answered_a_ping_only() {
+    let played = Stage::new("asks_in_return").play(0);
+    let heard: Vec<Value> = serde_json::from_str(&played.answers("rogue_act")[0]).expect("a list");
+    let refused = |method: &str| json!({"code": -32601, "message": format!("Trailblaze does not offer `{method}` to its tool servers")});
+    assert_eq!(heard, [json!({}), refused("sampling/createMessage"), refused("roots/list")]);
+}
+
+#[test]
+fn progress_keeps_a_long_call_alive() {
+    let played = Stage::new("works_long_and_says_so").with("callTimeout: 1s").play(0);
+    assert_eq!(played.answers("rogue_act"), ["counted"]);
+    let expected: Vec<String> = (1..=8).map(|number| format!("info: {number}/8 counting")).collect();
+    assert_eq!(played.notes(), expected.join("\n"));
+}
+
+#[test]
+fn delegates_that_name_themselves() {
+    insta::assert_snapshot!(check_failed(Stage::new("delegates_to_itself")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its delegate `rogue_act` failed: a cycle of calls: rogue_act → rogue_act
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn delegates_that_lead_ever_deeper() {
+    let played = check_failed(Stage::new("delegates_ever_deeper"));
+    let answers = played.answers("rogue_act");
+    assert_eq!(answers.len(), 17, "the last one is refused");
+    let chain = ["rogue_act"; 17].join(" ← ");
+    assert_eq!(answers[0], format!("calls nest deeper than 16: {chain}"));
+}
+
+#[test]
+fn delegates_that_nobody_knows() {
+    insta::assert_snapshot!(check_failed(Stage::new("delegates_to_the_unknown")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its delegate `tapp` failed: unknown tool `tapp`; did you mean `tap`?
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn delegates_with_wrong_arguments() {
+    insta::assert_snapshot!(check_failed(Stage::new("delegates_with_wrong_arguments")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its delegate `inputText` failed: `inputText`: `text`: 5 is not of type "string"
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn ten_thousand_delegates() {
+    let played = check_failed(Stage::new("delegates_ten_thousand"));
+    insta::assert_snapshot!(played.said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: the answer asks for 10000 delegates; the limit is 200
+
+    1 passed, 1 failed in [time]
+    "#);
+    assert_eq!(played.answers("rogue_rest").len(), 0);
+}
+
+#[test]
+fn delegates_that_are_no_list() {
+    insta::assert_snapshot!(check_failed(Stage::new("delegates_no_list")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its delegates make no sense: `_trailblaze_delegates` is no list but {"tool":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn a_delegate_without_a_tool() {
+    let played = check_failed(Stage::new("delegates_the_nameless"));
+    insta::assert_snapshot!(played.said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its delegates make no sense: number 2 has no `tool`
+
+    1 passed, 1 failed in [time]
+    "#);
+    assert_eq!(played.answers("rogue_rest").len(), 0, "nothing of a list that makes no sense is carried out");
+}
+
+#[test]
+fn a_delegate_with_odd_arguments() {
+    insta::assert_snapshot!(check_failed(Stage::new("delegates_odd_arguments")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its delegates make no sense: `args` of `rogue_rest` is no object but "text: x"
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn cancelling_reaches_the_server() {
+    let stage = Stage::new("never_answers");
+    let mut command = stage.command(&["run", "--pictures", "off", "-d", "android/sim-1"]);
+    let running = crate::support::Running::of(command.spawn().expect("the program starts"));
+    wait_until("the call is made", || (stage.project().runs().first()?.mentions("\"rogue_act\"") > 0).then_some(()));
+    running.interrupt();
+    let ran = stage.project().ended(running).exits(2);
+    let played = stage.judge(ran, 2);
+    insta::assert_snapshot!(played.said(), @r#"
+    cancelling; press Ctrl-C again to stop at once
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": cancelled
+
+    0 passed, 1 cancelled in [time]
+    "#);
+    insta::assert_snapshot!(played.log(), @"cancelled: cancelled");
+}

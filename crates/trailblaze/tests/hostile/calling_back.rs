@@ -1,0 +1,77 @@
+//! Servers that call back as they should not. How each check of a request is answered is the matter of `callback.rs`.
+
+use crate::stage::Stage;
+
+/// The only answer of the tool, which says what it heard.
+#[track_caller]
+fn heard(behaviour: &str) -> String {
+    let played = Stage::new(behaviour).then_the_other().play(0);
+    played.assert_the_other_went_on();
+    played.answers("rogue_act").concat()
+}
+
+#[test]
+fn with_the_id_of_another_session() {
+    insta::assert_snapshot!(heard("calls_back_for_another_session"), @"refused: The invocation [invocation_id] belongs to another session.");
+}
+
+#[test]
+fn with_the_id_of_an_earlier_call() {
+    let played = Stage::new("calls_back_for_an_earlier_call").calls_each(&["{}", "{}"]).play(0);
+    insta::assert_snapshot!(played.answers("rogue_act").join("\n"), @r"
+    nothing yet
+    refused: Unknown invocation ID: [invocation_id]. The tool call may have completed or timed out.
+    ");
+}
+
+#[test]
+fn a_tool_that_calls_itself_is_stopped_at_the_seventeenth_call() {
+    let played = Stage::new("calls_itself").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    let answers = played.answers("rogue_act");
+    assert_eq!(answers.len(), 16);
+    insta::assert_snapshot!(answers[0], @"refused: `rogue_act` was not called: calls nest deeper than 16");
+}
+
+#[test]
+fn tools_that_call_each_other_are_stopped_alike() {
+    let played = Stage::new("calls_in_a_circle").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_act").len() + played.answers("rogue_rest").len(), 16);
+    insta::assert_snapshot!(played.answers("rogue_rest")[0], @"refused: `rogue_rest` was not called: calls nest deeper than 16");
+}
+
+#[test]
+fn after_its_call_has_ended() {
+    let played = Stage::new("calls_back_too_late").play(0);
+    insta::assert_snapshot!(played.log(), @"refused: Unknown invocation ID: [invocation_id]. The tool call may have completed or timed out.");
+}
+
+#[test]
+fn what_a_call_leaves_open_ends_with_it() {
+    let played = Stage::new("leaves_a_callback_open").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("waitUntilVisible"), ["cancelled"]);
+}
+
+#[test]
+fn with_requests_that_make_no_sense() {
+    insta::assert_snapshot!(heard("calls_back_badly"), @r#"
+    refused: `arguments_json` of `tap` is no JSON: expected value at line 1 column 1
+    refused: `arguments_json` of `tap` is no JSON object but ["add"]
+    refused: unknown tool `tapp`; did you mean `tap`?
+    refused: `inputText`: `text`: 5 is not of type "string"
+    failed: could not see text "Nowhere": nothing on the screen has the text "Nowhere"
+    refused: unknown action `fly`; this Trailblaze knows `call_tool`
+    refused: version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze
+    done:
+    "#);
+}
+
+#[test]
+fn a_delegating_tool_may_look_and_not_act() {
+    insta::assert_snapshot!(heard("acts_though_it_delegates"), @r"
+    done: true
+    failed: `rogue_act` is a delegating tool and may not act by itself; return `tap` as a delegate instead
+    ");
+}

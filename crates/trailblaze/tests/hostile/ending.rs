@@ -1,0 +1,25 @@
+//! Servers that do not want to end, or leave somebody behind.
+
+use crate::stage::Stage;
+
+#[track_caller]
+fn check(behaviour: &str) {
+    let played = Stage::new(behaviour).then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.said().lines().last().map(|line| line.starts_with("2 passed")), Some(true), "{}", played.said());
+}
+
+#[test]
+fn a_server_that_ignores_every_hint_is_ended_all_the_same() {
+    check("ignores_every_hint");
+}
+
+#[test]
+fn a_grandchild_is_ended_with_its_server() {
+    check("forks");
+}
+
+#[test]
+fn a_daemon_is_ended_with_its_server() {
+    check("daemonises");
+}

@@ -1,0 +1,273 @@
+//! Servers whose lists of tools are no good.
+
+use crate::stage::Stage;
+
+#[track_caller]
+fn check_unusable(stage: Stage) -> String {
+    let played = stage.play(2);
+    played.assert_nothing_called();
+    played.said()
+}
+
+#[track_caller]
+fn check_refused(stage: Stage) -> String {
+    let played = stage.play(3);
+    played.run.assert_refused();
+    played.said()
+}
+
+#[test]
+fn a_server_that_never_lists_its_tools() {
+    insta::assert_snapshot!(check_unusable(Stage::new("never_lists").with("startupTimeout: 1s")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: it did not answer `tools/list` within 1s; `startupTimeout:` of its entry allows more
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_refuses_to_list_its_tools() {
+    insta::assert_snapshot!(check_unusable(Stage::new("refuses_to_list")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: it refused `tools/list`: the catalogue is locked (-32603)
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_list_that_is_none() {
+    insta::assert_snapshot!(check_unusable(Stage::new("lists_no_list")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: its answer to `tools/list` is not what the protocol says: it has no list of `tools`
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn pages_without_end() {
+    insta::assert_snapshot!(check_unusable(Stage::new("pages_without_end")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: it lists tools without end: 1000 pages, and still there is more
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn the_same_page_again() {
+    insta::assert_snapshot!(check_unusable(Stage::new("pages_in_a_circle")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: it lists tools without end: the page after `again` is `again` again
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn more_tools_than_anybody_needs() {
+    insta::assert_snapshot!(check_unusable(Stage::new("lists_too_many")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: it lists more than 20000 tools
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn ten_thousand_tools_are_many_but_no_error() {
+    let played = Stage::new("lists_ten_thousand").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_act"), ["did nothing"]);
+}
+
+#[test]
+fn one_name_twice() {
+    insta::assert_snapshot!(check_refused(Stage::new("lists_one_name_twice")), @r"
+    error: server rogue offers the tool `rogue_act` twice
+     --> trailblaze.yaml:7:3
+      |
+    7 |   rogue:
+      |   ^^^^^
+
+    error: unknown tool `rogue_act`
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - rogue_act: {}
+      |         ^^^^^^^^^
+      |
+      = help: server rogue offers it, but none of its tools can be used
+
+    error: 2 problems
+    ");
+}
+
+#[test]
+fn a_name_that_another_server_has() {
+    insta::assert_snapshot!(check_refused(Stage::new("lists_the_name_of_another")), @r"
+    error: the tool `good_act` is offered twice: by server good and by server rogue
+     --> trailblaze.yaml:7:3
+      |
+    7 |   rogue:
+      |   ^^^^^
+
+    error: unknown tool `rogue_act`
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - rogue_act: {}
+      |         ^^^^^^^^^
+
+    error: 2 problems
+    ");
+}
+
+#[test]
+fn a_name_with_a_dot() {
+    insta::assert_snapshot!(check_refused(Stage::new("lists_a_dot")), @r"
+    error: `rogue.act` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+     --> trailblaze.yaml:7:3
+      |
+    7 |   rogue:
+      |   ^^^^^
+
+    error: unknown tool `rogue_act`
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - rogue_act: {}
+      |         ^^^^^^^^^
+
+    error: 2 problems
+    ");
+}
+
+#[test]
+fn a_name_that_would_drive_the_terminal() {
+    insta::assert_snapshot!(check_refused(Stage::new("lists_an_unspeakable_name")), @r"
+    error: `rogue\n\u{1b}[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+     --> trailblaze.yaml:7:3
+      |
+    7 |   rogue:
+      |   ^^^^^
+
+    error: unknown tool `rogue_act`
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - rogue_act: {}
+      |         ^^^^^^^^^
+
+    error: 2 problems
+    ");
+}
+
+#[test]
+fn a_schema_that_is_none_costs_its_tool_only() {
+    let played = Stage::new("lists_schemas_that_are_none").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    insta::assert_snapshot!(played.notes(), @r#"
+    warning: server rogue: `rogue_text` is left out: its `inputSchema` is no JSON Schema but "string"
+    warning: server rogue: `rogue_number` is left out: its `inputSchema` is no JSON Schema but 5
+    warning: server rogue: `rogue_list` is left out: its `inputSchema` is no JSON Schema but []
+    warning: server rogue: `rogue_array` is left out: its `inputSchema` is for "array", not for an object
+    warning: server rogue: `rogue_shape` is left out: its `inputSchema` is no JSON Schema: 5 is not of type "object"
+    warning: server rogue: `rogue_kind` is left out: its `inputSchema` is no JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword
+    warning: server rogue: `rogue_nowhere` is left out: its `inputSchema` is no JSON Schema: Pointer '/nowhere' does not exist
+    warning: server rogue: `rogue_elsewhere` is left out: its `inputSchema` is no JSON Schema: Resource 'http://127.0.0.1:9/schema.json' is not present in a registry and retrieving it failed: `resolve-http` feature …
+    warning: server rogue: `rogue_pattern` is left out: its `inputSchema` is no JSON Schema: "(" is not a "regex"
+    warning: server rogue: `rogue_flood` is left out: its `inputSchema` is no JSON Schema: ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    warning: server rogue: `rogue_none` is left out: it has no `inputSchema`
+    "#);
+}
+
+#[test]
+fn a_tool_that_was_left_out_is_explained_to_who_calls_it() {
+    let stage = Stage::new("lists_schemas_that_are_none");
+    stage.project().write("trails/a.trail.yaml", "trail:\n  - step: Act\n    tools:\n      - rogue_array: {}\n");
+    insta::assert_snapshot!(check_refused(stage), @r#"
+    error: unknown tool `rogue_array`
+     --> trails/a.trail.yaml:4:9
+      |
+    4 |       - rogue_array: {}
+      |         ^^^^^^^^^^^
+      |
+      = help: server rogue offers it, but its `inputSchema` is for "array", not for an object
+
+    error: 1 problem
+    "#);
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_ends() {
+    let stage = Stage::new("lists_schemas_that_are_none");
+    stage
+        .project()
+        .write("trails/a.trail.yaml", "trail:\n  - step: Act\n    tools:\n      - rogue_circle: {x: word}\n");
+    assert_eq!(stage.play(0).answers("rogue_circle"), ["rested"]);
+}
+
+#[test]
+fn a_tool_without_a_name_is_left_out() {
+    let played = Stage::new("lists_the_nameless").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    insta::assert_snapshot!(played.notes(), @r#"
+    warning: server rogue: a tool without a name is left out: {}
+    warning: server rogue: a tool without a name is left out: 5
+    warning: server rogue: a tool without a name is left out: null
+    warning: server rogue: a tool without a name is left out: {"name":7,"inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}
+    warning: server rogue: a tool without a name is left out: {"title":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    "#);
+}
+
+#[test]
+fn tools_that_change_without_end_do_not_flood_the_record() {
+    let played = Stage::new("changes_without_end").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    let n_notes = played.notes().lines().count();
+    assert!(n_notes < 5, "{n_notes} notes");
+}
+
+#[test]
+fn a_registry_that_is_no_json() {
+    let played = Stage::new("registers_no_json").play(0);
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is no JSON, and counts as absent: expected ident at line 1 column 2");
+}
+
+#[test]
+fn a_registry_that_is_no_object() {
+    let played = Stage::new("registers_a_list").play(0);
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is no JSON object, and counts as absent");
+}
+
+#[test]
+fn a_registry_of_wrong_shapes() {
+    let played = Stage::new("registers_wrong_shapes").play(0);
+    insta::assert_snapshot!(played.notes(), @r#"
+    warning: server rogue: `defaultEnabled` of the group `extra` is no boolean but "no", and counts as absent
+    warning: server rogue: `rogue_act`: `isRecordable` in its registry is "yes", not a boolean, and counts as absent
+    warning: server rogue: `rogue_act`: `platforms` in its registry is "all", not a list of texts, and counts as absent
+    warning: server rogue: `rogue_act`: `groups` in its registry is [1], not a list of texts, and counts as absent
+    warning: server rogue: `rogue_act`: `toolset` in its registry is {}, not a text, and counts as absent
+    warning: server rogue: `rogue_rest`: its registry entry is no object but ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, and counts as absent
+    warning: server rogue: its registry speaks of `rogue_gone`, which it does not list
+    "#);
+}
+
+#[test]
+fn a_registry_whose_parts_are_none() {
+    let played = Stage::new("registers_parts_that_are_none").play(0);
+    insta::assert_snapshot!(played.notes(), @r#"
+    warning: server rogue: `tools` of its registry is no object but 5, and counts as absent
+    warning: server rogue: `groups` of its registry is no object but "all", and counts as absent
+    "#);
+}
+
+#[test]
+fn a_registry_that_never_comes() {
+    insta::assert_snapshot!(check_unusable(Stage::new("never_shows_its_registry").with("startupTimeout: 1s")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not list its tools: it did not answer `resources/read` of its registry within 1s; `startupTimeout:` of its entry allows more
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}

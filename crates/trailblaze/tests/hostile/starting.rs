@@ -1,0 +1,148 @@
+//! Servers that do not come to work. The session ends before its first step.
+
+use crate::stage::{Played, Stage};
+
+#[track_caller]
+fn check(stage: Stage) -> String {
+    let played: Played = stage.play(2);
+    played.assert_nothing_called();
+    played.said()
+}
+
+#[test]
+fn a_program_that_does_not_exist() {
+    insta::assert_snapshot!(check(Stage::new("good").program("no-such-program")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: there is no program `no-such-program` on PATH
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_path_that_leads_nowhere() {
+    insta::assert_snapshot!(check(Stage::new("good").program("servers/nowhere.py")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: there is no program `[project]/servers/nowhere.py`
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_exits_at_once() {
+    insta::assert_snapshot!(check(Stage::new("exits_at_once")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it exited with code 3 before it answered
+      its last words on stderr:
+        reading its settings
+        cannot read settings.toml: no such file
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_says_on_stdout_why_it_exits() {
+    insta::assert_snapshot!(check(Stage::new("prints_and_exits")), @r"
+    warning: server `rogue`: it prints to stdout, which carries the protocol: `Rogue 1.0 needs a licence`; print to stderr instead
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it exited with code 1 before it answered; it prints to stdout, which carries the protocol: `Rogue 1.0 needs a licence`; print to stderr instead
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_exits_after_the_handshake() {
+    insta::assert_snapshot!(check(Stage::new("exits_after_the_handshake")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` died: it exited with code 4
+      its last words on stderr:
+        no tools today
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_never_answers_the_opening() {
+    insta::assert_snapshot!(check(Stage::new("never_opens").with("startupTimeout: 1s")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it did not answer the opening of the protocol within 1s; `startupTimeout:` of its entry allows more
+      its last words on stderr:
+        still loading a large model
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_refuses_both_openings() {
+    insta::assert_snapshot!(check(Stage::new("refuses_to_open")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it refuses `initialize` (not today (-32600)) and `server/discover` (Method not found (-32601))
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_refuses_the_version_that_its_entry_pins() {
+    insta::assert_snapshot!(check(Stage::new("refuses_to_open").with("protocol: 2025-06-18")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it refuses `initialize` in version 2025-06-18, which its entry pins: not today (-32600)
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_of_an_unknown_version() {
+    insta::assert_snapshot!(check(Stage::new("speaks_another_version")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it speaks version 1999-12-31 of the protocol; this build speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_names_no_version() {
+    insta::assert_snapshot!(check(Stage::new("opens_without_a_version")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: its answer to `initialize` is not what the protocol says: it has no `protocolVersion`
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_server_that_opens_with_broken_json() {
+    insta::assert_snapshot!(check(Stage::new("opens_with_broken_json")), @r"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      server `rogue` did not start: it broke the protocol: broken JSON: key must be a string at line 1 column 2 in `{'protocolVersion': '2025-11-25'}`; it was ended
+
+    0 passed, 1 broken by the environment in [time]
+    ");
+}
+
+#[test]
+fn a_banner_on_stdout_is_a_warning_and_no_more() {
+    let played = Stage::new("prints_a_banner").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    insta::assert_snapshot!(played.said(), @r"
+    warning: server `rogue`: it prints to stdout, which carries the protocol: `Rogue 1.0 is ready`; print to stderr instead
+    2 passed in [time]
+    ");
+}
+
+#[test]
+fn log_lines_on_stdout_are_one_warning_even_in_json() {
+    let played = Stage::new("logs_to_stdout").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    insta::assert_snapshot!(played.said(), @r#"
+    warning: server `rogue`: it prints to stdout, which carries the protocol: `{"level": 30, "msg": "about to answer", "method": {"id": 7}}`; print to stderr instead
+    2 passed in [time]
+    "#);
+}
