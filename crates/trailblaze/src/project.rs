@@ -182,7 +182,7 @@ impl Loaded {
             if server.url.is_some() {
                 let text =
                     format!("the server `{}` is reached over http, which this build does not do yet", name.value);
-                problems.error_with_hint(name.span, text, "start it with `command:` or `script:` instead");
+                problems.warning(name.span, text);
             }
             if server.multi_device == MultiDevice::Http {
                 problems.warning(

@@ -648,6 +648,11 @@ fn help_of_run() {
           --logs <DIR>
               Where run folders go; logs/ of the project unless given
 
+          --port <PORT>
+              The port of 127.0.0.1 that tools call back to; 52525 or a free one unless given
+              
+              [env: TRAILBLAZE_PORT=]
+
           --json
               Print the summary as JSON
 
