@@ -130,7 +130,10 @@ fn a_sound_project_has_no_problems() {
     assert_eq!(project.run(&["check"]).exits(0).stdout, "3 trails, no problems on android/sim-1, ios/sim-1\n");
     let one = project.run(&["check", "trails/activity.trail.yaml", "-d", "web/sim-1"]).exits(0);
     assert_eq!(one.stdout, "1 trail, no problems on web/sim-1\n");
-    assert_eq!(project.run(&["check", "--json"]).exits(0).json(), json!({"trails": 3, "errors": 0, "problems": []}));
+    let expected = json!({
+        "trails": 3, "errors": 0, "problems": [], "isOffline": false, "serversNotStarted": [], "serversUnknown": [],
+    });
+    assert_eq!(project.run(&["check", "--json"]).exits(0).json(), expected);
     assert!(project.runs().is_empty(), "a check leaves nothing behind");
     // A project may have no trails yet.
     assert_eq!(Project::counter().run(&["check"]).exits(0).stdout, "0 trails, no problems on android/sim-1\n");

@@ -10,13 +10,13 @@ use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use serde_json::{Map, Value};
-use trailblaze_core::cx::Cx;
+use serde_json::Value;
 use trailblaze_core::fault::Fault;
 use trailblaze_core::invocations::Invocations;
 use trailblaze_core::limits;
 use trailblaze_protocol::callback::{Action, Answer, Request, Response};
 use trailblaze_protocol::ids::{CallId, SessionId};
+use trailblaze_protocol::outcome::Outcome;
 
 /// The largest request, in bytes.
 const BODY_BYTES: usize = 1 << 20;
@@ -74,14 +74,21 @@ async fn answer(invocations: &Invocations, request: Request) -> Response {
         return Response::error(format!("unknown tool `{tool_name}`{hint}"));
     }
     match serde_json::from_str::<Value>(&arguments_json) {
-        Ok(Value::Object(args)) => called(&cx, &tool_name, args).await,
+        Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
+            // A call that ended in the meantime has taken this one with it.
+            Err(Fault::Cancelled) => match invocations.find(&call, None, None) {
+                Err(gone) => Response::error(gone.to_string()),
+                Ok(_) => told(Err(Fault::Cancelled)),
+            },
+            answer => told(answer),
+        },
         Ok(other) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON object but {other}")),
         Err(error) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON: {error}")),
     }
 }
 
-async fn called(cx: &Cx, tool: &str, args: Map<String, Value>) -> Response {
-    let (success, text_content, error_message) = match cx.call(tool, args).await {
+fn told(answer: Result<Outcome, Fault>) -> Response {
+    let (success, text_content, error_message) = match answer {
         Ok(outcome) if outcome.is_error() => (false, String::new(), outcome.text),
         Ok(outcome) => (true, outcome.text, String::new()),
         Err(fault @ (Fault::BadArguments { .. } | Fault::UnknownTool { .. })) => {
