@@ -88,10 +88,10 @@ impl Decode for Servers {
         let mut servers: Vec<(Spanned<String>, Server)> = Vec::new();
         match &node.kind {
             Kind::Seq(items) => {
-                for (index, item) in items.iter().enumerate() {
+                for item in items {
                     let Some(server) = decode_one(item, problems) else { continue };
-                    let name = server.name.clone().or_else(|| default_name(&server, item, index));
-                    servers.extend(name.map(|name| (name, server)));
+                    let name = server.name.clone().unwrap_or_else(|| default_name(&server, item, &servers));
+                    servers.push((name, server));
                 }
             }
             Kind::Map(entries) => {
@@ -121,12 +121,14 @@ impl Decode for Servers {
     }
 }
 
-/// A list entry without a name goes by its script or program.
-fn default_name(server: &Server, item: &Node, index: usize) -> Option<Spanned<String>> {
+/// A list entry without a name goes by its script or program, with a number where that name is taken.
+fn default_name(server: &Server, item: &Node, earlier: &[(Spanned<String>, Server)]) -> Spanned<String> {
     let path = server.script.as_deref().or(server.command.as_deref()).unwrap_or("server");
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("server");
-    Some(Spanned { value: format!("{stem}-{}", index + 1), span: item.span })
+    let is_free = |name: &String| !earlier.iter().any(|(taken, _)| taken.value == *name);
+    let mut names = std::iter::once(stem.to_string()).chain((2..).map(|number| format!("{stem}-{number}")));
+    Spanned { value: names.find(is_free).expect("there are always more numbers"), span: item.span }
 }
 
 fn decode_one(node: &Node, problems: &mut Problems) -> Option<Server> {
