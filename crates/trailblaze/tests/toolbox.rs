@@ -268,7 +268,8 @@ fn the_committed_schemas_are_fresh() {
 /// The kind of file that a path of an example is.
 fn kind(path: &str) -> Option<&'static str> {
     match path {
-        path if path.contains("/logs/") || !path.ends_with(".yaml") => None,
+        path if !path.ends_with(".yaml") => None,
+        path if ["/logs/", "/node_modules/", "/.venv/"].iter().any(|made| path.contains(made)) => None,
         path if path.contains("/targets/") => Some("target"),
         path if path.contains("/toolsets/") => Some("toolset"),
         path if path.contains("/tools/") => Some("tool"),

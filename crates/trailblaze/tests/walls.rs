@@ -158,7 +158,9 @@ fn documents_name_only_what_is_there() {
 fn is_repository_path(text: &str) -> bool {
     let first = text.split('/').next().unwrap_or_default();
     let is_pattern = text.contains(['*', '<', '{', ' ', '…']);
-    !is_pattern && text.contains('/') && ["crates", "docs", "examples", "scripts", "schemas", ".ci"].contains(&first)
+    !is_pattern
+        && text.contains('/')
+        && ["crates", "docs", "examples", "scripts", "schemas", "sdks", ".ci"].contains(&first)
         || ["md", "toml", "lock"].iter().any(|ending| text.ends_with(&format!(".{ending}"))) && !is_pattern
 }
 

@@ -30,6 +30,12 @@ function toResult(tool: string, returned: HandlerResult): CallToolResult {
         'hint: return a text, nothing, or what a function of @trailblaze/scripting/result gives',
     );
   }
+  try {
+    // What JSON cannot carry would leave the caller without an answer.
+    JSON.stringify(returned);
+  } catch (thrown) {
+    return error(`the answer of \`${tool}\` cannot be sent: ${messageOf(thrown)}`);
+  }
   return returned;
 }
 

@@ -58,6 +58,8 @@ tool('fatal', { description: 'Ends the trail.' }, () => result.fatalError('the d
 
 tool('strange', { description: 'Returns no result.' }, () => ({ ok: true }) as never);
 
+tool('unsendable', { description: 'Returns what JSON cannot carry.' }, () => result.success('', { big: 1n }));
+
 tool('noisy', { description: 'Prints and forgets promises.' }, async (_args, { log, progress }) => {
   console.log('noise of console.log');
   console.info('noise of %s', 'console.info');

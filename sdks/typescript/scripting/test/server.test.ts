@@ -181,6 +181,8 @@ describe('a server of tools', () => {
     assert.deepEqual(thrown.content, [{ type: 'text', text: 'it broke' }]);
     const strange = await call('strange');
     assert.match(JSON.stringify(strange.content), /`strange` returned something that is no result/);
+    const unsendable = await call('unsendable');
+    assert.match(JSON.stringify(unsendable.content), /the answer of `unsendable` cannot be sent: /);
     await assert.rejects(call('nosuch'), /unknown tool `nosuch`/);
     assert.equal((await call('greet', { name: 'Grace' })).isError, false);
   });
