@@ -34,6 +34,18 @@ fn a_server_that_exits_mid_call() {
 }
 
 #[test]
+fn a_server_that_exits_between_calls() {
+    insta::assert_snapshot!(check_broken(Stage::new("exits_between_calls").calls_each(&["{}", "{}"])).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it exited with code 0
+      its last words on stderr:
+        that was all
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
 fn a_server_that_is_killed_mid_call() {
     insta::assert_snapshot!(check_broken(Stage::new("is_killed_mid_call")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
@@ -151,6 +163,33 @@ fn an_answer_that_never_comes() {
     1 passed, 1 failed in [time]
     "#);
     insta::assert_snapshot!(played.log(), @"cancelled: the caller gave up");
+}
+
+#[test]
+fn an_answer_that_comes_too_late_disturbs_nobody() {
+    let stage = Stage::new("answers_too_late").with("callTimeout: 500ms").then_the_other();
+    stage.project().write("trails/c.trail.yaml", "trail:\n  - step: Rest\n    tools:\n      - rogue_rest: {}\n");
+    let played = stage.play(1);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_rest"), ["rested"]);
+    insta::assert_snapshot!(played.said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+
+    2 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn messages_that_mean_nothing_are_let_pass() {
+    let played = Stage::new("babbles").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_act"), ["did it"]);
+    insta::assert_snapshot!(played.notes(), @r#"
+    info: 
+    info: {"a":1}
+    warning: server `rogue`: it prints to stdout, which carries the protocol: `[7]`; print to stderr instead
+    "#);
 }
 
 #[test]
@@ -319,8 +358,7 @@ fn a_delegate_with_odd_arguments() {
 #[test]
 fn cancelling_reaches_the_server() {
     let stage = Stage::new("never_answers");
-    let mut command = stage.command(&["run", "--pictures", "off", "-d", "android/sim-1"]);
-    let running = crate::support::Running::of(command.spawn().expect("the program starts"));
+    let running = stage.start();
     wait_until("the call is made", || (stage.project().runs().first()?.mentions("\"rogue_act\"") > 0).then_some(()));
     running.interrupt();
     let ran = stage.project().ended(running).exits(2);
