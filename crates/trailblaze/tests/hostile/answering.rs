@@ -209,7 +209,7 @@ fn a_server_that_reads_nothing() {
 fn an_answer_that_is_no_object() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_no_object")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: it is no object but "did it"
+      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but "did it"
 
     1 passed, 1 failed in [time]
     "#);
@@ -219,7 +219,7 @@ fn an_answer_that_is_no_object() {
 fn an_answer_without_a_result() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_nothing")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: it is no object but null
+      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but null
 
     1 passed, 1 failed in [time]
     "#);
@@ -229,10 +229,25 @@ fn an_answer_without_a_result() {
 fn an_answer_of_odd_fields() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_odd_fields")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: `isError` is no boolean but "no"
+      step 1 "Act": `rogue_act` failed: its answer is of no use: `isError` is no boolean but "no"
 
     1 passed, 1 failed in [time]
     "#);
+}
+
+#[test]
+fn an_answer_in_ten_thousand_pieces() {
+    insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @"");
+}
+
+#[test]
+fn chatter_does_not_fill_the_record() {
+    let played = Stage::new("chatters").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    let notes = played.notes();
+    assert_eq!(notes.lines().count(), 1_001);
+    let last = "warning: it has more to say than anybody would read; the rest is left out";
+    assert_eq!(notes.lines().last(), Some(last));
 }
 
 #[test]

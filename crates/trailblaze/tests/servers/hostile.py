@@ -472,6 +472,20 @@ def errs_at_length(server, message, arguments, meta):
 
 
 @acts
+def answers_in_pieces(server, message, arguments, meta):
+    server.answer(message, {"content": [{"type": "text", "text": str(number)} for number in range(10_000)]})
+
+
+@acts
+def chatters(server, message, arguments, meta):
+    for number in range(1_500):
+        params = {"progressToken": meta["progressToken"], "progress": number}
+        server.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": "hm"}})
+    server.answer(message, text("did it"))
+
+
+@acts
 def closes_its_stdout(server, message, arguments, meta):
     complain("I have nothing more to say")
     os.close(1)
