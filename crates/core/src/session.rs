@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// A source that died takes the session with it: what its tools did may be half done.
-    pub(crate) fn unless_dead(&self) -> Result<(), SourceError> {
+    pub fn unless_dead(&self) -> Result<(), SourceError> {
         self.sources.iter().find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }
 

@@ -22,6 +22,8 @@ use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
 
 /// How long a guardian may take to start the program.
 const TO_START: Duration = Duration::from_secs(30);
+/// How long to wait for children that are ending: longer than any of them should take.
+const TO_SETTLE: Duration = Duration::from_secs(30);
 /// The highest number that a child's file may have.
 const HIGHEST: i32 = 63;
 
@@ -30,6 +32,8 @@ const HIGHEST: i32 = 63;
 pub struct Supervisor {
     guardian: PathBuf,
     leaked: Arc<AtomicUsize>,
+    /// How many children are not over.
+    at_work: Arc<watch::Sender<usize>>,
 }
 
 impl Supervisor {
@@ -45,12 +49,18 @@ impl Supervisor {
 
     /// Guardians are another program that calls [`crate::guardian_main`].
     pub fn with_guardian(program: impl Into<PathBuf>) -> Supervisor {
-        Supervisor { guardian: program.into(), leaked: Arc::default() }
+        Supervisor { guardian: program.into(), leaked: Arc::default(), at_work: Arc::new(watch::Sender::new(0)) }
     }
 
     /// How many processes could not be ended, of all children together.
     pub fn leaked(&self) -> usize {
         self.leaked.load(Ordering::Relaxed)
+    }
+
+    /// Waits until every child is over, those included that nobody holds any more. Only then is it known what leaked.
+    pub async fn settled(&self) {
+        let mut at_work = self.at_work.subscribe();
+        let _ = timeout(TO_SETTLE, at_work.wait_for(|n| *n == 0)).await;
     }
 
     /// Starts a program. If the wait is given up, the program ends as if it had been stopped.
@@ -101,7 +111,11 @@ impl Supervisor {
                 let child = Child { pid, grace, orders, fate };
                 guarded.child = Pid::from_raw(pid.cast_signed());
                 guarded.folders = launch.folders;
-                tokio::spawn(tend::tend(guarded, grace, heard, told));
+                let at_work = AtWork::new(&self.at_work);
+                tokio::spawn(async move {
+                    tend::tend(guarded, grace, heard, told).await;
+                    drop(at_work);
+                });
                 let (stdin, stdout, stderr) = stdio;
                 Ok(Running { stdin, stdout, stderr, child })
             }
@@ -147,6 +161,22 @@ impl Supervisor {
         let guardian = command.spawn()?;
         let leaked = Arc::clone(&self.leaked);
         Ok((Tended { guardian, child: None, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
+    }
+}
+
+/// One more child, until it goes.
+struct AtWork(Arc<watch::Sender<usize>>);
+
+impl AtWork {
+    fn new(at_work: &Arc<watch::Sender<usize>>) -> AtWork {
+        at_work.send_modify(|n| *n += 1);
+        AtWork(Arc::clone(at_work))
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.send_modify(|n| *n -= 1);
     }
 }
 

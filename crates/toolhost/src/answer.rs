@@ -8,6 +8,7 @@ use serde_json::Value;
 use trailblaze_protocol::outcome::{Attachment, Delegate, MemoryChanges, Outcome, Variant};
 
 use crate::connection::brief;
+use crate::limits;
 
 const DELEGATES: &str = "_trailblaze_delegates";
 
@@ -20,7 +21,7 @@ pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
         );
     }
     if let Some(flaw) = flaw(&answer) {
-        return Outcome::failed(format!("its answer is not what the protocol says: {flaw}"));
+        return Outcome::failed(format!("its answer is of no use: {flaw}"));
     }
     let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let own = answer.pointer("/_meta/trailblaze");
@@ -41,6 +42,10 @@ pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
 /// Why nobody could tell what an answer means.
 fn flaw(answer: &Value) -> Option<String> {
     let Some(answer) = answer.as_object() else { return Some(format!("it is no object but {}", brief(answer))) };
+    let n_parts = answer.get("content").and_then(Value::as_array).map_or(0, Vec::len);
+    if n_parts > limits::ANSWER_PARTS {
+        return Some(format!("it has {n_parts} parts; the limit is {}", limits::ANSWER_PARTS));
+    }
     match answer.get("isError") {
         None | Some(Value::Null | Value::Bool(_)) => None,
         Some(other) => Some(format!("`isError` is no boolean but {}", brief(other))),

@@ -24,6 +24,10 @@ pub mod limits {
     /// The most pages of a list, and the most tools of one server.
     pub const LIST_PAGES: usize = 1_000;
     pub const LIST_TOOLS: usize = 20_000;
+    /// The most parts of one answer.
+    pub const ANSWER_PARTS: usize = 1_000;
+    /// How often one call, or a server outside of calls, is quoted in the record.
+    pub const NOTES: usize = 1_000;
     /// The last lines of stderr that are kept to be shown.
     pub const STDERR_LINES: usize = 64;
     /// The longest line of stderr that is kept whole, in bytes.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -368,8 +368,10 @@ impl Drop for CallingOff<'_> {
 struct Desk {
     server: String,
     diary: Arc<dyn Diary>,
-    calls: Mutex<HashMap<u64, Cx>>,
+    calls: Mutex<HashMap<u64, Talk>>,
     last_token: AtomicU64,
+    /// How often it was quoted outside of calls.
+    n_notes: AtomicUsize,
     changed: Notify,
     /// The first thing it printed where it should not.
     noise: Mutex<Option<String>>,
@@ -383,6 +385,7 @@ impl Desk {
             diary,
             calls: Mutex::default(),
             last_token: AtomicU64::new(0),
+            n_notes: AtomicUsize::new(0),
             changed: Notify::new(),
             noise: Mutex::default(),
             has_answered_twice: AtomicBool::new(false),
@@ -392,13 +395,14 @@ impl Desk {
     /// Registers a call until the guard goes.
     fn enter(&self, cx: &Cx) -> AtDesk<'_> {
         let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.calls).insert(token, cx.clone());
+        lock(&self.calls).insert(token, Talk { cx: cx.clone(), n_notes: 0 });
         AtDesk { desk: self, token }
     }
 
     fn progressed(&self, params: &Value) {
         let token = params.get("progressToken").and_then(Value::as_u64);
-        let Some(cx) = token.and_then(|token| lock(&self.calls).get(&token).cloned()) else { return };
+        let mut calls = lock(&self.calls);
+        let Some(talk) = token.and_then(|token| calls.get_mut(&token)) else { return };
         let number = |key: &str| params.get(key).and_then(Value::as_f64);
         let share = match (number("progress"), number("total")) {
             (Some(done), Some(total)) => format!("{done}/{total}"),
@@ -407,7 +411,8 @@ impl Desk {
         };
         let words = params.get("message").and_then(Value::as_str).unwrap_or_default();
         let text: Vec<&str> = [share.as_str(), words].into_iter().filter(|part| !part.is_empty()).collect();
-        cx.progress(text.join(" "));
+        talk.cx.renew();
+        talk.note(Level::Info, text.join(" "));
     }
 
     fn logged(&self, params: &Value) {
@@ -422,11 +427,19 @@ impl Desk {
             Some(data) => data.to_string(),
             None => String::new(),
         };
+        if text.is_empty() {
+            return;
+        }
         // A message does not say which call it is about; with one at work there is no doubt.
-        let calls = lock(&self.calls);
-        match calls.len() {
-            1 => calls.values().for_each(|cx| cx.note(level, text.as_str())),
-            _ => self.diary.note(&self.server, level, text),
+        let mut calls = lock(&self.calls);
+        if let (1, Some(talk)) = (calls.len(), calls.values_mut().next()) {
+            return talk.note(level, text);
+        }
+        drop(calls);
+        match self.n_notes.fetch_add(1, Ordering::Relaxed) {
+            n if n < limits::NOTES => self.diary.note(&self.server, level, text),
+            limits::NOTES => self.diary.note(&self.server, Level::Warning, TOO_MUCH.to_string()),
+            _ => {}
         }
     }
 }
@@ -466,6 +479,25 @@ impl Listener for Desk {
         if is_first {
             self.diary.note(&self.server, Level::Warning, oddity.to_string());
         }
+    }
+}
+
+/// A call that the server may speak of.
+struct Talk {
+    cx: Cx,
+    n_notes: usize,
+}
+
+const TOO_MUCH: &str = "it has more to say than anybody would read; the rest is left out";
+
+impl Talk {
+    fn note(&mut self, level: Level, text: String) {
+        match self.n_notes {
+            n if n < limits::NOTES => self.cx.note(level, text),
+            limits::NOTES => self.cx.note(Level::Warning, TOO_MUCH),
+            _ => return,
+        }
+        self.n_notes += 1;
     }
 }
 

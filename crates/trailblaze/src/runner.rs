@@ -247,6 +247,12 @@ impl Lane<'_> {
         if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
             self.close("the next trail needs another driver or target").await;
         }
+        // A server that died when nobody needed it is no reason to break the next trail.
+        let died = self.open.as_ref().and_then(|(_, _, session)| session.unless_dead().err());
+        if let Some(died) = died {
+            self.shared.progress.warn(&self.shared.wiring.secrets.redact(&died.to_string()));
+            self.close("a tool server died").await;
+        }
         let about = about(&job.trail);
         let started = Instant::now();
         if self.open.is_none() {

@@ -295,6 +295,9 @@ impl ToolServers {
     pub async fn close(&self) {
         let shared: Vec<Arc<Server>> = lock(&self.shared).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
         join_all(shared.iter().map(|server| server.stop())).await;
+        drop(shared);
+        // Whoever was given up while it started is still ending.
+        self.supervisor.settled().await;
     }
 }
 

@@ -34,6 +34,18 @@ fn a_server_that_exits_mid_call() {
 }
 
 #[test]
+fn a_server_that_exits_between_calls() {
+    insta::assert_snapshot!(check_broken(Stage::new("exits_between_calls").calls_each(&["{}", "{}"])).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": server `rogue` died: it exited with code 0
+      its last words on stderr:
+        that was all
+
+    1 passed, 1 broken by the environment in [time]
+    "#);
+}
+
+#[test]
 fn a_server_that_is_killed_mid_call() {
     insta::assert_snapshot!(check_broken(Stage::new("is_killed_mid_call")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
@@ -154,6 +166,33 @@ fn an_answer_that_never_comes() {
 }
 
 #[test]
+fn an_answer_that_comes_too_late_disturbs_nobody() {
+    let stage = Stage::new("answers_too_late").with("callTimeout: 500ms").then_the_other();
+    stage.project().write("trails/c.trail.yaml", "trail:\n  - step: Rest\n    tools:\n      - rogue_rest: {}\n");
+    let played = stage.play(1);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_rest"), ["rested"]);
+    insta::assert_snapshot!(played.said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+
+    2 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn messages_that_mean_nothing_are_let_pass() {
+    let played = Stage::new("babbles").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_act"), ["did it"]);
+    insta::assert_snapshot!(played.notes(), @r#"
+    info: 
+    info: {"a":1}
+    warning: server `rogue`: it prints to stdout, which carries the protocol: `[7]`; print to stderr instead
+    "#);
+}
+
+#[test]
 fn a_server_that_reads_nothing() {
     let words = "x".repeat(1 << 20);
     let stage = Stage::new("reads_nothing").with("callTimeout: 500ms").calls(&format!("{{text: {words}}}"));
@@ -170,7 +209,7 @@ fn a_server_that_reads_nothing() {
 fn an_answer_that_is_no_object() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_no_object")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: it is no object but "did it"
+      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but "did it"
 
     1 passed, 1 failed in [time]
     "#);
@@ -180,7 +219,7 @@ fn an_answer_that_is_no_object() {
 fn an_answer_without_a_result() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_nothing")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: it is no object but null
+      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but null
 
     1 passed, 1 failed in [time]
     "#);
@@ -190,10 +229,25 @@ fn an_answer_without_a_result() {
 fn an_answer_of_odd_fields() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_odd_fields")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: its answer is not what the protocol says: `isError` is no boolean but "no"
+      step 1 "Act": `rogue_act` failed: its answer is of no use: `isError` is no boolean but "no"
 
     1 passed, 1 failed in [time]
     "#);
+}
+
+#[test]
+fn an_answer_in_ten_thousand_pieces() {
+    insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @"");
+}
+
+#[test]
+fn chatter_does_not_fill_the_record() {
+    let played = Stage::new("chatters").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    let notes = played.notes();
+    assert_eq!(notes.lines().count(), 1_001);
+    let last = "warning: it has more to say than anybody would read; the rest is left out";
+    assert_eq!(notes.lines().last(), Some(last));
 }
 
 #[test]
@@ -319,8 +373,7 @@ fn a_delegate_with_odd_arguments() {
 #[test]
 fn cancelling_reaches_the_server() {
     let stage = Stage::new("never_answers");
-    let mut command = stage.command(&["run", "--pictures", "off", "-d", "android/sim-1"]);
-    let running = crate::support::Running::of(command.spawn().expect("the program starts"));
+    let running = stage.start();
     wait_until("the call is made", || (stage.project().runs().first()?.mentions("\"rogue_act\"") > 0).then_some(()));
     running.interrupt();
     let ran = stage.project().ended(running).exits(2);

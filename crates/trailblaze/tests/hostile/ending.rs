@@ -23,3 +23,15 @@ fn a_grandchild_is_ended_with_its_server() {
 fn a_daemon_is_ended_with_its_server() {
     check("daemonises");
 }
+
+/// A server that several sessions share takes them all with it, and later ones start it anew.
+#[test]
+fn a_shared_server_that_dies_breaks_who_uses_it() {
+    let stage = Stage::new("exits_mid_call").with("multiDevice: stdio");
+    let ran = stage.finish(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"]));
+    let played = stage.judge(ran.exits(2), 2);
+    let answers = played.answers("rogue_act");
+    assert_eq!(answers, [DIED, DIED]);
+}
+
+const DIED: &str = "server `rogue` died: it exited with code 9\nits last words on stderr:\n  out of memory";

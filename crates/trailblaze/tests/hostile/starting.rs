@@ -1,6 +1,7 @@
 //! Servers that do not come to work. The session ends before its first step.
 
 use crate::stage::{Played, Stage};
+use crate::support::wait_until;
 
 #[track_caller]
 fn check(stage: Stage) -> String {
@@ -145,4 +146,65 @@ fn log_lines_on_stdout_are_one_warning_even_in_json() {
     warning: server `rogue`: it prints to stdout, which carries the protocol: `{"level": 30, "msg": "about to answer", "method": {"id": 7}}`; print to stderr instead
     2 passed in [time]
     "#);
+}
+
+/// The commands that start servers besides `run` say the same.
+#[test]
+fn whoever_needs_the_server_is_told() {
+    let commands: [&[&str]; 4] = [
+        &["toolbox", "-d", "android/sim-1"],
+        &["tool", "rogue_act", "-d", "android/sim-1"],
+        &["check"],
+        &["shell", "-d", "android/sim-1"],
+    ];
+    let stage = Stage::new("exits_at_once");
+    let mut said = String::new();
+    for args in commands {
+        let ran = stage.finish(stage.command(args));
+        stage.assert_none_left();
+        said.push_str(&format!("{}: {}\n\n", args[0], ran.refusal()));
+    }
+    insta::assert_snapshot!(said, @r"
+    toolbox: exit 2
+    error: server `rogue` did not start: it exited with code 3 before it answered
+    its last words on stderr:
+      reading its settings
+      cannot read settings.toml: no such file
+
+    tool: exit 2
+    error: server `rogue` did not start: it exited with code 3 before it answered
+    its last words on stderr:
+      reading its settings
+      cannot read settings.toml: no such file
+
+    check: exit 2
+    error: server `rogue` did not start: it exited with code 3 before it answered
+    its last words on stderr:
+      reading its settings
+      cannot read settings.toml: no such file
+
+    shell: exit 2
+    error: server `rogue` did not start: it exited with code 3 before it answered
+    its last words on stderr:
+      reading its settings
+      cannot read settings.toml: no such file
+    ");
+}
+
+#[test]
+fn who_cancels_while_servers_start_leaves_none_behind() {
+    let stage = Stage::new("never_opens");
+    let running = stage.start();
+    wait_until("the server is started", || {
+        let logs = std::fs::read_dir(stage.project().runs().first()?.path.join("servers")).ok()?.flatten();
+        let mut texts = logs.filter_map(|log| std::fs::read_to_string(log.path()).ok());
+        texts.any(|text| text.contains("still loading")).then_some(())
+    });
+    running.interrupt();
+    let ran = stage.project().ended(running).exits(2);
+    let played = stage.judge(ran, 2);
+    insta::assert_snapshot!(played.said(), @r"
+    cancelling; press Ctrl-C again to stop at once
+    0 passed, 1 not run in [time]
+    ");
 }

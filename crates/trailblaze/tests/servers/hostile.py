@@ -57,7 +57,9 @@ class Server:
     def take(self, message):
         method = message.get("method")
         if method is None:
-            self.asked[message["id"]].put(message)
+            waiting = self.asked.get(str(message["id"]))
+            if waiting:
+                waiting.put(message)
         elif "id" not in message:
             self.notified(method, message.get("params") or {})
         elif method == "tools/call":
@@ -375,6 +377,13 @@ def exits_mid_call(server, message, arguments, meta):
 
 
 @acts
+def exits_between_calls(server, message, arguments, meta):
+    server.answer(message, text("did it"))
+    complain("that was all")
+    os._exit(0)
+
+
+@acts
 def is_killed_mid_call(server, message, arguments, meta):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -424,6 +433,27 @@ def never_answers(server, message, arguments, meta):
 
 
 @acts
+def answers_too_late(server, message, arguments, meta):
+    server.cancelled.wait(20)
+    server.answer(message, text("did it at last"))
+
+
+@acts
+def babbles(server, message, arguments, meta):
+    progress = {"progressToken": "nobody's", "progress": "much"}
+    server.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
+    server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": [1, 2]})
+    server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "loud", "data": {"a": 1}}})
+    server.send({"jsonrpc": "2.0", "method": "notifications/unheard_of"})
+    server.send({"jsonrpc": "2.0", "id": {"odd": 1}, "method": "no/such"})
+    server.send([{"jsonrpc": "2.0", "method": "notifications/unheard_of"}])
+    for line in ["[]", "[7]", "null", "7", '"words"', "{}", '{"jsonrpc": "2.0"}', "", "\x00"]:
+        server.write(line + "\n")
+    os.write(1, b"\xff\xfe\n")
+    server.answer(message, text("did it"))
+
+
+@acts
 def answers_without_end(server, message, arguments, meta):
     server.write('{"jsonrpc": "2.0", "id": ' + str(message["id"]) + ', "result": "')
     for _ in range(100):
@@ -439,6 +469,20 @@ def errs_without_an_id(server, message, arguments, meta):
 @acts
 def errs_at_length(server, message, arguments, meta):
     server.refuse(message, -32603, "Internal error")
+
+
+@acts
+def answers_in_pieces(server, message, arguments, meta):
+    server.answer(message, {"content": [{"type": "text", "text": str(number)} for number in range(10_000)]})
+
+
+@acts
+def chatters(server, message, arguments, meta):
+    for number in range(1_500):
+        params = {"progressToken": meta["progressToken"], "progress": number}
+        server.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": "hm"}})
+    server.answer(message, text("did it"))
 
 
 @acts

@@ -12,7 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use trailblaze_protocol::event::{Answer, Event, Level};
 
 use crate::marked::Mark;
-use crate::support::{COUNTER_APP, Project, Ran, RunFolder};
+use crate::support::{COUNTER_APP, Project, Ran, RunFolder, Running};
+
+const RUN: [&str; 5] = ["run", "--pictures", "off", "-d", "android/sim-1"];
 
 /// How long a run may take, whatever its servers do, on a busy machine.
 const WATCHDOG: Duration = Duration::from_secs(120);
@@ -100,11 +102,15 @@ impl Stage {
         command
     }
 
+    /// Runs the trails, and does not wait.
+    pub fn start(&self) -> Running {
+        Running::of(self.command(&RUN).spawn().expect("the program starts"))
+    }
+
     /// Runs the trails. Whatever happened: the run ended by itself, as its folder says, and nothing is left running.
     #[track_caller]
     pub fn play(self, code: i32) -> Played {
-        let command = self.command(&["run", "--pictures", "off", "-d", "android/sim-1"]);
-        let ran = self.finish(command);
+        let ran = self.finish(self.command(&RUN));
         self.judge(ran.exits(code), code)
     }
 
@@ -125,9 +131,15 @@ impl Stage {
         self.project.ran(output)
     }
 
+    /// No process of this stage is left.
+    #[track_caller]
+    pub fn assert_none_left(&self) {
+        self.mark.assert_none_left();
+    }
+
     #[track_caller]
     pub fn judge(self, ran: Ran, code: i32) -> Played {
-        self.mark.assert_none_left();
+        self.assert_none_left();
         let run = self.project.last_run();
         run.assert_finished(code);
         run.assert_calls_have_parents();
