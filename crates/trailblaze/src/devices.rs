@@ -16,6 +16,19 @@ pub struct DeviceSpec {
     pub classifiers: Vec<String>,
 }
 
+impl DeviceSpec {
+    /// Whether it is one of our own making, and no real device.
+    pub fn is_simulated(&self) -> bool {
+        self.id.as_str().split_once('/').is_some_and(|(_, name)| is_simulated(name))
+    }
+}
+
+/// `sim-1`, `sim-2` and so on.
+fn is_simulated(name: &str) -> bool {
+    let number = name.strip_prefix("sim-").and_then(|number| number.parse::<u32>().ok());
+    number.is_some_and(|number| number > 0)
+}
+
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
     #[error("`{text}` is not a device; write platform/name, such as android/sim-1")]
@@ -76,8 +89,8 @@ impl Loaded {
             platform: platform_name.to_string(),
             near: nearest(platform_name, Platform::ALL.map(Platform::name)),
         })?;
-        let number = name.strip_prefix("sim-").and_then(|number| number.parse::<u32>().ok());
-        if number.is_none_or(|number| number == 0) {
+        let is_chromium = platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-");
+        if !is_simulated(name) && !is_chromium {
             return Err(DeviceError::Unknown { text: text.to_string(), platform });
         }
         let entry = self.project.devices.iter().find(|entry| entry.id.value == text);

@@ -86,7 +86,7 @@ pub struct Staff {
 }
 
 impl ToolServers {
-    pub fn new(loaded: &Loaded, mode: Mode) -> ToolServers {
+    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor) -> ToolServers {
         let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
         let targets = loaded.targets.iter().flat_map(|target| {
             let id = target.id.value.as_str();
@@ -104,7 +104,7 @@ impl ToolServers {
             mode,
             is_crowded: false,
             port: None,
-            supervisor: Arc::new(Supervisor::new()),
+            supervisor: Arc::new(supervisor.clone()),
             runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default()),
             loopback: OnceCell::new(),
             shared: Mutex::default(),
@@ -136,11 +136,6 @@ impl ToolServers {
     /// Whether sessions of this target have servers.
     pub fn any(&self, target: Option<&str>) -> bool {
         self.of(target).next().is_some()
-    }
-
-    /// Processes that could not be ended.
-    pub fn leaked(&self) -> usize {
-        self.supervisor.leaked()
     }
 
     fn of<'a>(&'a self, target: Option<&'a str>) -> impl Iterator<Item = &'a Named> {

@@ -18,8 +18,10 @@ use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Severity;
 use trailblaze_core::{ids, limits};
 use trailblaze_drivers::sim::{Options, Sim};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Web};
 use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
+use trailblaze_supervise::Supervisor;
 
 use crate::devices::DeviceSpec;
 use crate::project::Loaded;
@@ -39,6 +41,9 @@ pub struct Wiring {
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
     pub servers: ToolServers,
+    /// Whoever starts a process for the run starts it here.
+    pub supervisor: Supervisor,
+    browsers: Arc<Browsers>,
     /// What was made ready and not opened yet, or could not be made ready, by lane.
     ready: Mutex<HashMap<Lane, Result<Prepared, SourceError>>>,
 }
@@ -58,6 +63,7 @@ pub struct Prepared {
 
 impl Wiring {
     pub fn new(loaded: &Arc<Loaded>, target: Option<String>) -> Wiring {
+        let supervisor = Supervisor::new();
         Wiring {
             loaded: Arc::clone(loaded),
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
@@ -68,7 +74,9 @@ impl Wiring {
             invocations: Arc::default(),
             groups: Vec::new(),
             prefixes: Vec::new(),
-            servers: ToolServers::new(loaded, Mode::Start),
+            servers: ToolServers::new(loaded, Mode::Start, &supervisor),
+            browsers: Browsers::new(browser_options(), supervisor.clone()),
+            supervisor,
             ready: Mutex::default(),
         }
     }
@@ -83,6 +91,10 @@ impl Wiring {
     }
 
     pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
+        if !device.is_simulated() {
+            let (id, driver) = (device.id.clone(), device.driver.clone());
+            return Arc::new(Web::new(id, driver, &device.classifiers, Arc::clone(&self.browsers)));
+        }
         let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
         let sim = Sim::open(device.id.clone(), device.platform, device.driver.clone(), self.sim.apps.clone(), options);
         Arc::new(sim.with_classifiers(&device.classifiers))
@@ -192,7 +204,7 @@ impl Wiring {
     pub async fn close(&self) {
         let ready: Vec<Prepared> = self.ready().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
         futures::future::join_all(ready.into_iter().map(Prepared::discard)).await;
-        self.servers.close().await;
+        tokio::join!(self.servers.close(), self.browsers.close());
     }
 
     fn ready(&self) -> MutexGuard<'_, HashMap<Lane, Result<Prepared, SourceError>>> {
@@ -247,6 +259,23 @@ impl Prepared {
 pub struct NotOpened {
     pub session: Arc<Session>,
     pub error: SourceError,
+}
+
+/// Which Chromium, and how it must be started here.
+fn browser_options() -> BrowserOptions {
+    #[cfg(unix)]
+    let is_root = {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+    };
+    #[cfg(not(unix))]
+    let is_root = false;
+    BrowserOptions {
+        program: std::env::var_os("TRAILBLAZE_CHROMIUM").map(PathBuf::from),
+        is_headed: false,
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        is_root,
+    }
 }
 
 fn lane(device: &DeviceSpec, target: Option<&str>) -> Lane {

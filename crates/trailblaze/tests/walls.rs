@@ -11,7 +11,7 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-protocol", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
-    ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol"]),
+    ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     ("trailblaze-supervise", &[]),
     ("trailblaze-toolhost", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     (

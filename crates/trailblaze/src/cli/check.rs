@@ -43,7 +43,8 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
     let mut wiring = Wiring::new(&loaded, None);
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).for_devices(devices.len());
+    wiring.servers =
+        ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.len());
     let mut problems = loaded.problems.clone();
     let trails = match loaded.trails(&args.paths) {
         // A project may have tools and no trails yet.

@@ -160,7 +160,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage("no trail is left to run after the filters"));
     }
     if args.choice.dry_run {
-        wiring.servers = ToolServers::new(&loaded, Mode::Remember);
+        wiring.servers = ToolServers::new(&loaded, Mode::Remember, &wiring.supervisor);
         problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &judged, strictness).await.problems);
         let problems = jobs::in_order(problems);
         Refusal::unless_sound(&problems)?;
@@ -188,7 +188,10 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     // What is wrong in the files is wrong already; servers need not be started to say so.
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
     let mode = if has_errors { Mode::Remember } else { Mode::Start };
-    wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).with_port(args.port).for_devices(n_devices);
+    wiring.servers = ToolServers::new(&loaded, mode, &wiring.supervisor)
+        .with_outlets(outlets)
+        .with_port(args.port)
+        .for_devices(n_devices);
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
         judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, strictness) => problems.extend(judgement.problems),
@@ -200,7 +203,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
             folder.emit(Event::Noted { about: None, level: Level::Error, text: problem.to_string() });
         }
         wiring.close().await;
-        finish(&folder, Exit::Misused, wiring.servers.leaked())?;
+        finish(&folder, Exit::Misused, wiring.supervisor.leaked())?;
         return Err(refusal);
     }
     // Without faults nothing is drawn from it.
@@ -229,7 +232,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     if shared.cancel.is_cancelled() {
         exit = exit.worst(Exit::Environment);
     }
-    let leaked = shared.wiring.servers.leaked();
+    let leaked = shared.wiring.supervisor.leaked();
     if leaked > 0 {
         print::error(format!("processes could not be ended: {leaked}"));
         exit = exit.worst(Exit::Environment);

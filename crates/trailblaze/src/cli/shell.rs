@@ -110,7 +110,7 @@ pub async fn on_device(
         progress: Some(Arc::new(Progress::new(false))),
         folder: Some(folder.path.clone()),
     };
-    wiring.servers = ToolServers::new(&loaded, Mode::Start).with_outlets(outlets);
+    wiring.servers = ToolServers::new(&loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets);
     let sink = Arc::new(LaneSink::new(device.id.clone(), events, Arc::new(Progress::new(true))));
     let target = wiring.target.clone();
     let session = match wiring.open(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
@@ -118,7 +118,7 @@ pub async fn on_device(
         Err(NotOpened { session, error }) => {
             session.close(&error.to_string()).await;
             wiring.close().await;
-            let _ = folder.finish(Exit::Environment, wiring.servers.leaked());
+            let _ = folder.finish(Exit::Environment, wiring.supervisor.leaked());
             return Err(Refusal::Environment { message: wiring.secrets.redact(&error.to_string()).into_owned() });
         }
     };
@@ -132,7 +132,7 @@ pub async fn on_device(
         Ok(exit) => *exit,
         Err(refusal) => refusal.exit(),
     };
-    folder.finish(exit, wiring.servers.leaked()).map_err(|message| Refusal::Environment { message })?;
+    folder.finish(exit, wiring.supervisor.leaked()).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     if explored.is_ok() {
         print::say(format!("Report: {}", written.html.display()));

@@ -74,7 +74,8 @@ pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit
     let devices = loaded.devices(named)?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers = ToolServers::new(&loaded, mode).with_outlets(outlets).for_devices(devices.len());
+    wiring.servers =
+        ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.len());
     let registries = registries(&wiring, devices).await?;
     match &args.verb {
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),

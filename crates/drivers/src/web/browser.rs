@@ -1,0 +1,177 @@
+//! A Chromium that we start: found or named, with a profile of its own that goes with it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor};
+
+use super::cdp::{Cdp, CdpError};
+
+/// How long a browser may take to answer its first command.
+const STARTUP: Duration = Duration::from_secs(30);
+
+const NAMES: [&str; 6] =
+    ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
+const PLACES: [&str; 4] = [
+    "/usr/bin/chromium",
+    "/snap/bin/chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+/// How to start a browser.
+#[derive(Debug, Clone, Default)]
+pub struct BrowserOptions {
+    /// The program; looked for unless given.
+    pub program: Option<PathBuf>,
+    pub is_headed: bool,
+    /// Where programs are looked for, as in the variable PATH.
+    pub path: OsString,
+    /// Whether we are root: Chromium's sandbox refuses to work then.
+    pub is_root: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BrowserError {
+    #[error(
+        "no Chromium was found on PATH or in the usual places; install it (`apt-get install chromium`), or name it in \
+         TRAILBLAZE_CHROMIUM"
+    )]
+    NotFound,
+    #[error("`{}` is no program", .0.display())]
+    NoProgram(PathBuf),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("cannot make a profile: {0}")]
+    Profile(std::io::Error),
+    #[error("{program} did not answer: {why}{stderr}")]
+    Silent { program: String, why: String, stderr: String },
+}
+
+/// A browser at work. Devices hold it; with the last of them it ends.
+pub struct Browser {
+    pub cdp: Arc<Cdp>,
+    pub version: String,
+    child: Child,
+}
+
+impl Browser {
+    pub async fn start(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
+        let program = find(options)?;
+        let profile = profile().map_err(BrowserError::Profile)?;
+        let mut launch = Launch::new(program.clone().into_os_string(), profile.clone());
+        launch.args = arguments(options, &profile);
+        launch.grace = Grace { after_stdin: Duration::from_millis(500), after_term: Duration::from_secs(2) };
+        // The browser reads commands from 3 and writes answers to 4.
+        let pipes = std::io::pipe().and_then(|ours| Ok((ours, std::io::pipe()?)));
+        let ((their_in, our_out), (our_in, their_out)) = pipes.map_err(BrowserError::Profile)?;
+        launch.fds = vec![(3, their_in.into()), (4, their_out.into())];
+        launch.folders = vec![profile];
+        let Running { mut stderr, child, .. } = supervisor.start(launch).await?;
+        let opened = pipe::Receiver::from_owned_fd(our_in.into())
+            .and_then(|from| Ok((from, pipe::Sender::from_owned_fd(our_out.into())?)));
+        let (from, to) = opened.map_err(BrowserError::Profile)?;
+        let cdp = Cdp::open(from, to);
+        let words = tokio::spawn(async move {
+            let mut kept = Vec::new();
+            let mut buffer = [0; 4096];
+            while let Ok(n) = stderr.read(&mut buffer).await
+                && n > 0
+            {
+                // A browser says a lot; the beginning tells why one does not start.
+                if kept.len() < 8 << 10 {
+                    kept.extend_from_slice(&buffer[..n]);
+                }
+            }
+            String::from_utf8_lossy(&kept).into_owned()
+        });
+        let asked = tokio::time::timeout(STARTUP, cdp.call(None, "Browser.getVersion", json!({}))).await;
+        let why = match asked {
+            Ok(Ok(answer)) => {
+                let version = answer.get("product").and_then(Value::as_str).unwrap_or("Chromium").to_string();
+                return Ok(Browser { cdp, version, child });
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("it was silent for {} s", STARTUP.as_secs()),
+        };
+        child.kill().await;
+        let stderr = tokio::time::timeout(Duration::from_secs(1), words).await.ok().and_then(Result::ok);
+        let stderr = stderr.filter(|text| !text.trim().is_empty()).map(|text| format!("\n{}", text.trim_end()));
+        let program = program.display().to_string();
+        Err(BrowserError::Silent { program, why, stderr: stderr.unwrap_or_default() })
+    }
+
+    pub async fn close(&self) {
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.cdp.call(None, "Browser.close", json!({}))).await;
+        self.child.stop().await;
+    }
+
+    /// How it came to its end, if it has.
+    pub fn end(&self) -> Option<String> {
+        let ended = self.child.exited();
+        ended
+            .map(|ended| format!("the browser {ended}"))
+            .or_else(|| self.cdp.is_gone().then(|| CdpError::Gone.to_string()))
+    }
+}
+
+fn find(options: &BrowserOptions) -> Result<PathBuf, BrowserError> {
+    if let Some(program) = &options.program {
+        return match program.is_file() {
+            true => Ok(program.clone()),
+            false => Err(BrowserError::NoProgram(program.clone())),
+        };
+    }
+    let folders: Vec<PathBuf> = std::env::split_paths(&options.path).collect();
+    let on_path = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let found = on_path.chain(PLACES.iter().map(PathBuf::from)).find(|place| place.is_file());
+    found.ok_or(BrowserError::NotFound)
+}
+
+fn profile() -> std::io::Result<PathBuf> {
+    let name = format!("trailblaze-chromium-{}", trailblaze_core::ids::run_suffix());
+    let folder = std::path::absolute(std::env::temp_dir())?.join(name);
+    std::fs::create_dir(&folder)?;
+    Ok(folder)
+}
+
+fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
+    let mut profile_flag = OsString::from("--user-data-dir=");
+    profile_flag.push(profile);
+    let mut arguments: Vec<OsString> = [
+        "--remote-debugging-pipe",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-background-networking",
+        "--disable-background-timer-throttling",
+        "--disable-backgrounding-occluded-windows",
+        "--disable-renderer-backgrounding",
+        "--disable-component-update",
+        "--disable-default-apps",
+        "--disable-extensions",
+        "--disable-sync",
+        "--disable-quic",
+        "--disable-features=Translate,MediaRouter,OptimizationHints",
+        "--force-color-profile=srgb",
+        "--metrics-recording-only",
+        "--mute-audio",
+        "--password-store=basic",
+        "--use-mock-keychain",
+    ]
+    .map(OsString::from)
+    .to_vec();
+    arguments.push(profile_flag);
+    if !options.is_headed {
+        arguments.extend(["--headless=new", "--hide-scrollbars"].map(OsString::from));
+    }
+    if options.is_root {
+        arguments.push("--no-sandbox".into());
+    }
+    arguments.push("about:blank".into());
+    arguments
+}

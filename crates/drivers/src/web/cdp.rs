@@ -1,0 +1,159 @@
+//! The DevTools protocol over the browser's debugging pipe: one message after another, each ended by a zero byte. No port
+//! is opened.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// The largest message of a browser: a tall picture fits.
+const MESSAGE_BYTES: usize = 256 << 20;
+/// How many commands may wait to be written.
+const WAITING: usize = 256;
+
+/// Hears what one session of the browser tells.
+pub trait Listener: Send + Sync {
+    fn told(&self, method: &str, params: &Value);
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CdpError {
+    #[error("the browser is gone")]
+    Gone,
+    #[error("`{method}`: {message}")]
+    Refused { method: String, message: String },
+}
+
+type Answer = Result<Value, CdpError>;
+
+pub struct Cdp {
+    commands: mpsc::Sender<Vec<u8>>,
+    state: Mutex<State>,
+    gone: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    last_id: u64,
+    waiting: HashMap<u64, (String, oneshot::Sender<Answer>)>,
+    listeners: HashMap<String, Weak<dyn Listener>>,
+}
+
+impl Cdp {
+    pub fn open(
+        from: impl AsyncRead + Send + Unpin + 'static,
+        mut to: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Arc<Cdp> {
+        let (commands, mut queue) = mpsc::channel::<Vec<u8>>(WAITING);
+        let cdp = Arc::new(Cdp { commands, state: Mutex::default(), gone: watch::Sender::new(false) });
+        tokio::spawn(async move {
+            while let Some(message) = queue.recv().await {
+                if to.write_all(&message).await.is_err() {
+                    return;
+                }
+            }
+        });
+        tokio::spawn(read(Arc::downgrade(&cdp), from));
+        cdp
+    }
+
+    /// Hears of a session as long as the listener lives.
+    pub fn listen(&self, session: &str, listener: &Arc<dyn Listener>) {
+        self.state().listeners.insert(session.to_string(), Arc::downgrade(listener));
+    }
+
+    /// Makes a command and waits for its answer. Whoever waits decides for how long.
+    pub async fn call(&self, session: Option<&str>, method: &str, params: Value) -> Answer {
+        let (send, answer) = oneshot::channel();
+        let id = {
+            let mut state = self.state();
+            if *self.gone.borrow() {
+                return Err(CdpError::Gone);
+            }
+            state.last_id += 1;
+            let id = state.last_id;
+            state.waiting.insert(id, (method.to_string(), send));
+            id
+        };
+        let mut message = json!({"id": id, "method": method, "params": params});
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        let _forget = Forget { cdp: self, id };
+        self.commands.send(bytes).await.map_err(|_| CdpError::Gone)?;
+        answer.await.unwrap_or(Err(CdpError::Gone))
+    }
+
+    pub fn is_gone(&self) -> bool {
+        *self.gone.borrow()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, message: &Value) {
+        if let Some(id) = message.get("id").and_then(Value::as_u64) {
+            let Some((method, waiting)) = self.state().waiting.remove(&id) else { return };
+            let answer = match message.get("error") {
+                Some(error) => {
+                    let message = error.get("message").and_then(Value::as_str).unwrap_or("no message").to_string();
+                    Err(CdpError::Refused { method, message })
+                }
+                None => Ok(message.get("result").cloned().unwrap_or_default()),
+            };
+            let _ = waiting.send(answer);
+            return;
+        }
+        let session = message.get("sessionId").and_then(Value::as_str).unwrap_or_default();
+        let listener = self.state().listeners.get(session).and_then(Weak::upgrade);
+        if let (Some(listener), Some(method)) = (listener, message.get("method").and_then(Value::as_str)) {
+            listener.told(method, message.get("params").unwrap_or(&Value::Null));
+        }
+    }
+
+    fn end(&self) {
+        self.gone.send_replace(true);
+        self.state().waiting.clear();
+    }
+}
+
+/// Lets go of a command that nobody waits for any more.
+struct Forget<'a> {
+    cdp: &'a Cdp,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.cdp.state().waiting.remove(&self.id);
+    }
+}
+
+async fn read(cdp: Weak<Cdp>, mut from: impl AsyncRead + Unpin) {
+    let mut buffer: Vec<u8> = Vec::with_capacity(64 << 10);
+    let mut searched = 0;
+    loop {
+        while let Some(end) = buffer[searched..].iter().position(|byte| *byte == 0) {
+            let message: Vec<u8> = buffer.drain(..=searched + end).collect();
+            searched = 0;
+            let Some(cdp) = cdp.upgrade() else { return };
+            if let Ok(message) = serde_json::from_slice::<Value>(&message[..message.len() - 1]) {
+                cdp.take(&message);
+            }
+        }
+        searched = buffer.len();
+        buffer.reserve(64 << 10);
+        match from.read_buf(&mut buffer).await {
+            Ok(n) if n > 0 && buffer.len() <= MESSAGE_BYTES => {}
+            _ => break,
+        }
+    }
+    if let Some(cdp) = cdp.upgrade() {
+        cdp.end();
+    }
+}
