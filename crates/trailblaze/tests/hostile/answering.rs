@@ -186,7 +186,6 @@ fn messages_that_mean_nothing_are_let_pass() {
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did it"]);
     insta::assert_snapshot!(played.notes(), @r#"
-    info: 
     info: {"a":1}
     warning: server `rogue`: it prints to stdout, which carries the protocol: `[7]`; print to stderr instead
     "#);
@@ -237,7 +236,12 @@ fn an_answer_of_odd_fields() {
 
 #[test]
 fn an_answer_in_ten_thousand_pieces() {
-    insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @"");
+    insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its answer is of no use: it has 10000 parts; the limit is 1000
+
+    1 passed, 1 failed in [time]
+    "#);
 }
 
 #[test]
