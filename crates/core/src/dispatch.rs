@@ -15,7 +15,7 @@ use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind}
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
-use crate::cx::{Cx, Deadline, Frame};
+use crate::cx::{Beneath, Cx, Deadline, Frame};
 use crate::fault::{Fault, Stop};
 use crate::registry::Registry;
 use crate::template::{self, Fill, Token};
@@ -63,6 +63,8 @@ pub async fn dispatch(cx: &Cx, call: Call) -> Result<Outcome, Fault> {
 /// The same, with the name of the call in the record, unless it was cancelled before it got one.
 pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
     Box::pin(async move {
+        // First: the call above cancels, then looks who is here. Whoever comes later sees that it is cancelled.
+        let _entered = cx.enter();
         if cx.cancel.is_cancelled() {
             return (None, Err(Fault::Cancelled));
         }
@@ -84,7 +86,7 @@ pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Res
         let registry = cx.session.registry();
         let tool = registry.get(&call.tool).map(AsRef::as_ref);
         let prepared = prepare(cx, &call, tool, &registry);
-        let opened = Opened::new(cx, &call, tool, &prepared);
+        let mut opened = Opened::new(cx, &call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
             (Ok(ready), Some(tool)) => carry_out(&opened.cx, &registry, tool, prepared.authored, ready).await,
             (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
@@ -95,6 +97,7 @@ pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Res
             Err(Stop::Failed(outcome)) => Ok(*outcome),
             Err(Stop::Fault(fault)) => Err(*fault),
         };
+        opened.outlive_callbacks().await;
         (Some(opened.id.clone()), opened.close(answer))
     })
 }
@@ -221,8 +224,9 @@ struct Opened {
     id: CallId,
     started: Instant,
     is_closed: bool,
-    _registered: Option<crate::invocations::Open>,
-    _children: Option<DropGuard>,
+    registered: Option<crate::invocations::Open>,
+    /// Cancels what a foreign tool asked for by calling back.
+    callbacks: Option<DropGuard>,
 }
 
 impl Opened {
@@ -246,6 +250,7 @@ impl Opened {
                 deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
                 above: cx.frame.clone(),
                 calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
+                beneath: Beneath::default(),
             },
         );
         let registered = cx.session.invocations.open(&beneath);
@@ -262,14 +267,17 @@ impl Opened {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
         })));
-        let children = cancel.map(CancellationToken::drop_guard);
-        Opened {
-            cx: beneath,
-            id,
-            started: Instant::now(),
-            is_closed: false,
-            _registered: registered,
-            _children: children,
+        let callbacks = cancel.map(CancellationToken::drop_guard);
+        Opened { cx: beneath, id, started: Instant::now(), is_closed: false, registered, callbacks }
+    }
+
+    /// Ends what a foreign tool has left under way, and waits for it: its end belongs into the record before this one.
+    async fn outlive_callbacks(&mut self) {
+        self.registered = None;
+        if self.callbacks.take().is_some()
+            && let Some(frame) = self.cx.frame.as_ref().filter(|frame| frame.beneath.is_any_open())
+        {
+            let _ = tokio::time::timeout(limits::CANCEL_GRACE * 5, frame.beneath.all_over()).await;
         }
     }
 
