@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{Event, Level, Origin};
@@ -46,6 +47,44 @@ pub(crate) struct Frame {
     pub above: Option<Arc<Frame>>,
     /// Calls made so far beneath the top-level call.
     pub calls_of_root: Arc<AtomicUsize>,
+    pub beneath: Beneath,
+}
+
+/// The calls beneath one that are not over.
+#[derive(Default)]
+pub(crate) struct Beneath {
+    n_open: AtomicUsize,
+    is_over: Notify,
+}
+
+/// A call beneath another, until it is over.
+pub(crate) struct Entered(Arc<Frame>);
+
+impl Beneath {
+    pub async fn all_over(&self) {
+        loop {
+            let is_over = self.is_over.notified();
+            tokio::pin!(is_over);
+            // What ends between the look and the wait is heard too.
+            is_over.as_mut().enable();
+            if !self.is_any_open() {
+                return;
+            }
+            is_over.await;
+        }
+    }
+
+    pub fn is_any_open(&self) -> bool {
+        self.n_open.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if self.0.beneath.n_open.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.beneath.is_over.notify_waiters();
+        }
+    }
 }
 
 impl Attempt {
@@ -74,6 +113,13 @@ impl Cx {
             step: Arc::clone(&self.step),
             frame: Some(Arc::new(frame)),
         }
+    }
+
+    /// Makes known that a call beneath this one is under way, whether or not it will be allowed.
+    pub(crate) fn enter(&self) -> Option<Entered> {
+        let frame = self.frame.as_ref()?;
+        frame.beneath.n_open.fetch_add(1, Ordering::SeqCst);
+        Some(Entered(Arc::clone(frame)))
     }
 
     pub fn parent(&self) -> Parent {

@@ -15,9 +15,10 @@ use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind}
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
-use crate::cx::{Cx, Deadline, Frame};
+use crate::cx::{Beneath, Cx, Deadline, Frame};
 use crate::fault::{Fault, Stop};
 use crate::registry::Registry;
+use crate::source::ToolSource;
 use crate::template::{self, Fill, Token};
 use crate::tool::{Args, Body, Tool};
 use crate::trail::ToolCall;
@@ -63,6 +64,8 @@ pub async fn dispatch(cx: &Cx, call: Call) -> Result<Outcome, Fault> {
 /// The same, with the name of the call in the record, unless it was cancelled before it got one.
 pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
     Box::pin(async move {
+        // First: the call above cancels, then looks who is here. Whoever comes later sees that it is cancelled.
+        let _entered = cx.enter();
         if cx.cancel.is_cancelled() {
             return (None, Err(Fault::Cancelled));
         }
@@ -84,17 +87,17 @@ pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Res
         let registry = cx.session.registry();
         let tool = registry.get(&call.tool).map(AsRef::as_ref);
         let prepared = prepare(cx, &call, tool, &registry);
-        let opened = Opened::new(cx, &call, tool, &prepared);
+        let mut opened = Opened::new(cx, &call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
-            (Ok(ready), Some(tool)) => carry_out(&opened.cx, &registry, tool, prepared.authored, ready).await,
+            (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
             (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
             (Err(stop), _) => Err(stop),
         };
         let answer = match answer {
-            Ok(outcome) => Ok(outcome),
-            Err(Stop::Failed(outcome)) => Ok(*outcome),
+            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(*outcome),
             Err(Stop::Fault(fault)) => Err(*fault),
         };
+        opened.outlive_callbacks().await;
         (Some(opened.id.clone()), opened.close(answer))
     })
 }
@@ -221,8 +224,9 @@ struct Opened {
     id: CallId,
     started: Instant,
     is_closed: bool,
-    _registered: Option<crate::invocations::Open>,
-    _children: Option<DropGuard>,
+    registered: Option<crate::invocations::Open>,
+    /// Cancels what a foreign tool asked for by calling back.
+    callbacks: Option<DropGuard>,
 }
 
 impl Opened {
@@ -246,6 +250,7 @@ impl Opened {
                 deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
                 above: cx.frame.clone(),
                 calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
+                beneath: Beneath::default(),
             },
         );
         let registered = cx.session.invocations.open(&beneath);
@@ -262,14 +267,17 @@ impl Opened {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
         })));
-        let children = cancel.map(CancellationToken::drop_guard);
-        Opened {
-            cx: beneath,
-            id,
-            started: Instant::now(),
-            is_closed: false,
-            _registered: registered,
-            _children: children,
+        let callbacks = cancel.map(CancellationToken::drop_guard);
+        Opened { cx: beneath, id, started: Instant::now(), is_closed: false, registered, callbacks }
+    }
+
+    /// Ends what a foreign tool has left under way, and waits for it: its end belongs into the record before this one.
+    async fn outlive_callbacks(&mut self) {
+        self.registered = None;
+        if self.callbacks.take().is_some()
+            && let Some(frame) = self.cx.frame.as_ref().filter(|frame| frame.beneath.is_any_open())
+        {
+            let _ = tokio::time::timeout(limits::CANCEL_GRACE * 5, frame.beneath.all_over()).await;
         }
     }
 
@@ -318,15 +326,15 @@ async fn carry_out(
     cx: &Cx,
     registry: &Registry,
     tool: &Tool,
-    authored: Arc<Map<String, Value>>,
-    args: Args,
-) -> Result<Outcome, Stop> {
+    authored: &Map<String, Value>,
+    args: &mut Args,
+) -> Result<Box<Outcome>, Stop> {
     let run = AssertUnwindSafe(run(cx, registry, tool, authored, args)).catch_unwind();
     let mut give_up = give_up(cx, tool);
-    let outcome = tokio::select! {
+    let mut outcome = tokio::select! {
         biased;
         done = run => match done {
-            Ok(outcome) => outcome?,
+            Ok(outcome) => Box::new(outcome?),
             Err(panic) => {
                 let message = panic_message(&*panic);
                 return Err(Fault::Bug { tool: tool.name.clone(), message }.into());
@@ -341,11 +349,19 @@ async fn carry_out(
     if outcome.is_error() {
         return Ok(outcome);
     }
-    // What is read off the screen may be a secret; memory and delegates hold its placeholder. A value that was made from
-    // a template keeps its seal, so that it can still be typed.
+    remember(cx, &mut outcome);
+    if outcome.delegates.is_empty() {
+        return Ok(outcome);
+    }
+    // Boxed, so that a call without any need not carry the room for it.
+    Box::pin(follow_delegates(cx, *outcome)).await.map(Box::new)
+}
+
+/// Remembers what the call says to. What is read off the screen may be a secret; memory and delegates hold its placeholder.
+/// A value that was made from a template keeps its seal, so that it can still be typed.
+fn remember(cx: &Cx, outcome: &mut Outcome) {
     let secrets = &cx.session.secrets;
     let is_sealed = |value: &Value| value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
-    let mut outcome = outcome;
     let sealed: Vec<(String, Value)> = outcome
         .memory
         .set
@@ -353,13 +369,12 @@ async fn carry_out(
         .filter(|(_, value)| is_sealed(value))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    secrets.redact_outcome(&mut outcome);
+    secrets.redact_outcome(outcome);
     if !outcome.memory.is_empty() {
         let mut changes = outcome.memory.clone();
         changes.set.extend(sealed);
         cx.attempt.memory().apply(&changes);
     }
-    follow_delegates(cx, outcome).await
 }
 
 /// Waits until nobody wants the answer any more, or nobody can expect one. Boxed, since hardly any call gets there: a
@@ -380,19 +395,22 @@ async fn run(
     cx: &Cx,
     registry: &Registry,
     tool: &Tool,
-    authored: Arc<Map<String, Value>>,
-    args: Args,
+    authored: &Map<String, Value>,
+    args: &mut Args,
 ) -> Result<Outcome, Stop> {
     match &tool.body {
-        Body::BuiltIn(built_in) => built_in(cx, &args).await,
-        Body::Foreign(source) => {
-            // Foreign code gets the template, which resolves when it calls back with it, unless it may have the value.
-            let mut args = Value::Object(args.0);
-            cx.session.secrets.share_value(&mut args, source.secrets());
-            Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
-        }
-        Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, Map::clone(&authored))).await,
+        Body::BuiltIn(built_in) => built_in(cx, args).await,
+        // Boxed, so that the call of a built-in tool need not carry the room for others.
+        Body::Foreign(source) => Box::pin(call_source(cx, source.as_ref(), tool, std::mem::take(args))).await,
+        Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
     }
+}
+
+/// Foreign code gets the template, which resolves when it calls back with it, unless it may have the value.
+async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: Args) -> Result<Outcome, Stop> {
+    let mut args = Value::Object(args.0);
+    cx.session.secrets.share_value(&mut args, source.secrets());
+    Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
 }
 
 /// What to say of a call that took too long.

@@ -79,7 +79,7 @@ fn a_name_claimed_twice_names_both_and_nothing_of_the_second_batch_stays() {
         &[source("acme", &["login", "login"]).batch()],
         &android(),
         &[],
-        &["server acme: the tool `login` is offered twice: by server acme and by server acme"],
+        &["server acme: server acme offers the tool `login` twice"],
     );
 }
 

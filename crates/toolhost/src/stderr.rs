@@ -128,3 +128,35 @@ impl Log {
         let _ = writeln!(self.file, "{line}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn check(written: &[u8], expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let (tail, file) = (Tail::default(), folder.path().join("server.log"));
+        capture(written, tail.clone(), Some(&file), &Secrets::default()).await;
+        assert_eq!(tail.last(3), expected);
+        let logged = std::fs::read_to_string(&file).unwrap();
+        let plain = |text: &str| text.replace(['\r', '\n'], "");
+        assert_eq!(plain(&logged), plain(&String::from_utf8_lossy(written)), "all of it is in the log");
+    }
+
+    #[tokio::test]
+    async fn the_last_lines_are_kept() {
+        check(b"one\ntwo\r\nthree\nfour, without an end", &["two", "three", "four, without an end"]).await;
+    }
+
+    #[tokio::test]
+    async fn what_would_drive_a_terminal_is_not_shown() {
+        check(b"\x1b[1;31mred\x1b[0m and \x07loud\n", &["red and loud"]).await;
+    }
+
+    #[tokio::test]
+    async fn a_long_line_is_shown_by_its_beginning() {
+        let long = format!("{}\nshort\n", "x".repeat(50_000));
+        let shown = format!("{}…", "x".repeat(limits::STDERR_SHOWN_CHARS));
+        check(long.as_bytes(), &[&shown, "short"]).await;
+    }
+}

@@ -1,12 +1,15 @@
 //! What the engine costs, each number beside what it is to be judged by. Prints a table; no number fails it, because a
 //! number depends on the machine. `docs/benchmarks.md` says what was measured where.
 
+mod support;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+use support::{Measure, Row, head, quantile};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use trailblaze::devices::DeviceSpec;
@@ -65,64 +68,13 @@ fn main() {
 }
 
 fn table() {
-    println!("{:<58} {:>10} {:>10} {:>7}   {:<22} met", "what", "measured", "against", "ratio", "goal");
+    head();
     steps();
     many_devices();
     ten_thousand_tools();
     long_trail();
     start();
     pictures();
-}
-
-/// A line of the table: a measure, what it is held against, and what is wanted of both.
-struct Row<'a> {
-    what: &'a str,
-    measured: Measure,
-    against: Option<Measure>,
-    goal: &'a str,
-    is_met: Option<bool>,
-}
-
-#[derive(Clone, Copy)]
-enum Measure {
-    Time(Duration),
-    Megabytes(f64),
-    PerSecond(f64),
-}
-
-impl Measure {
-    fn number(self) -> f64 {
-        match self {
-            Measure::Time(time) => time.as_secs_f64(),
-            Measure::Megabytes(number) | Measure::PerSecond(number) => number,
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
-            Measure::Time(time) if time < Duration::from_millis(1) => format!("{:.1} µs", time.as_secs_f64() * 1e6),
-            Measure::Time(time) if time < Duration::from_secs(10) => format!("{:.1} ms", time.as_secs_f64() * 1e3),
-            Measure::Time(time) => format!("{:.1} s", time.as_secs_f64()),
-            Measure::Megabytes(number) => format!("{number:.0} MB"),
-            Measure::PerSecond(number) => format!("{number:.0} /s"),
-        }
-    }
-}
-
-impl Row<'_> {
-    fn print(&self) {
-        let against = self.against.map(Measure::text).unwrap_or_default();
-        let ratio = self.against.map(|against| format!("{:.2}", self.measured.number() / against.number()));
-        let met = self.is_met.map_or("", |is_met| if is_met { "yes" } else { "no" });
-        let (measured, ratio) = (self.measured.text(), ratio.unwrap_or_default());
-        println!("{:<58} {measured:>10} {against:>10} {ratio:>7}   {:<22} {met}", self.what, self.goal);
-    }
-}
-
-/// The time that one in `1 / share` does not exceed.
-fn quantile(times: &mut [Duration], share: f64) -> Duration {
-    times.sort_unstable();
-    times[((times.len() - 1) as f64 * share) as usize]
 }
 
 fn median(n_runs: usize, mut work: impl FnMut()) -> Duration {

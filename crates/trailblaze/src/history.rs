@@ -36,7 +36,7 @@ impl History {
             std::fs::create_dir_all(folder)?;
         }
         let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
-        crate::recordings::write_atomically(&path, &format!("{text}\n"))
+        crate::recordings::write_atomically(&path, format!("{text}\n"))
     }
 
     pub fn note(&mut self, key: &str, millis: u64, has_failed: bool) {

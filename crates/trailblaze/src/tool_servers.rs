@@ -169,11 +169,12 @@ impl ToolServers {
             let (waiting, base_url) = (&waiting, &base_url);
             async move {
                 let server = match is_shared {
-                    true => self.shared(named, base_url, secrets).await?,
-                    false => self.started(named, base_url, Some(session), secrets).await?,
+                    true => self.shared(named, base_url, secrets).await,
+                    false => self.started(named, base_url, Some(session), secrets).await,
                 };
+                let server = server.inspect_err(|_| waiting.no_more(&named.name))?;
                 let listed = list(&*server).await;
-                waiting.arrived(&named.name);
+                waiting.no_more(&named.name);
                 match listed {
                     Ok(batch) => {
                         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
@@ -319,7 +320,7 @@ impl Waiting {
         Waiting(Mutex::new(names))
     }
 
-    fn arrived(&self, name: &str) {
+    fn no_more(&self, name: &str) {
         lock(&self.0).retain(|waiting| waiting != name);
     }
 
@@ -331,7 +332,7 @@ impl Waiting {
             tokio::time::sleep(pause).await;
             pause *= 2;
             let names: Vec<String> = lock(&self.0).iter().map(|name| format!("`{name}`")).collect();
-            if let Some(progress) = progress {
+            if let Some(progress) = progress.filter(|_| !names.is_empty()) {
                 let seconds = started.elapsed().as_secs();
                 progress.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
             }

@@ -99,8 +99,10 @@ fn write(folder: &Path) -> Result<Written, Refusal> {
 fn remember(root: &Path, runs: &[Run]) {
     let mut history = History::read(root);
     let shards = runs.iter().filter(|run| run.start.as_ref().is_some_and(|start| start.shard.is_some()));
-    let has_noted = shards.fold(false, |has_noted, shard| history.note_run(root, shard) || has_noted);
-    if has_noted && let Err(error) = history.write(root) {
+    let n_noted = shards.filter(|shard| history.note_run(root, shard)).count();
+    if n_noted > 0
+        && let Err(error) = history.write(root)
+    {
         print::warning(format!("cannot write {}: {error}", history::file(root).display()));
     }
 }

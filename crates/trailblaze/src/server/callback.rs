@@ -36,13 +36,18 @@ pub async fn callback(
         let text = format!("the content type must be application/json, not `{kind}`");
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &text));
     }
-    let too_large = |_| refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
+    let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
+    // Who says beforehand that it is too much is spared sending it.
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > BODY_BYTES as u64) {
+        return Err(too_large());
+    }
     let too_slow = |_| {
         let text = format!("the request took longer than {} s to arrive", BODY_TIME.as_secs());
         refuse(StatusCode::REQUEST_TIMEOUT, &text)
     };
     let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, BODY_BYTES)).await.map_err(too_slow)?;
-    let bytes = bytes.map_err(too_large)?;
+    let bytes = bytes.map_err(|_| too_large())?;
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
     let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
     let response = match Request::read(&value) {

@@ -167,14 +167,14 @@ fn an_answer_that_never_comes() {
 
 #[test]
 fn an_answer_that_comes_too_late_disturbs_nobody() {
-    let stage = Stage::new("answers_too_late").with("callTimeout: 500ms").then_the_other();
+    let stage = Stage::new("answers_too_late").with("callTimeout: 1s").then_the_other();
     stage.project().write("trails/c.trail.yaml", "trail:\n  - step: Rest\n    tools:\n      - rogue_rest: {}\n");
     let played = stage.play(1);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_rest"), ["rested"]);
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 1s; `callTimeout:` of its entry allows more
 
     2 passed, 1 failed in [time]
     "#);
@@ -186,7 +186,6 @@ fn messages_that_mean_nothing_are_let_pass() {
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did it"]);
     insta::assert_snapshot!(played.notes(), @r#"
-    info: 
     info: {"a":1}
     warning: server `rogue`: it prints to stdout, which carries the protocol: `[7]`; print to stderr instead
     "#);
@@ -237,7 +236,12 @@ fn an_answer_of_odd_fields() {
 
 #[test]
 fn an_answer_in_ten_thousand_pieces() {
-    insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @"");
+    insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @r#"
+    trails/a on android/sim-1 (trails/a.trail.yaml)
+      step 1 "Act": `rogue_act` failed: its answer is of no use: it has 10000 parts; the limit is 1000
+
+    1 passed, 1 failed in [time]
+    "#);
 }
 
 #[test]
@@ -281,7 +285,7 @@ fn a_server_that_asks_in_return_is_answered_a_ping_only() {
 
 #[test]
 fn progress_keeps_a_long_call_alive() {
-    let played = Stage::new("works_long_and_says_so").with("callTimeout: 1s").play(0);
+    let played = Stage::new("works_long_and_says_so").with("callTimeout: 1500ms").play(0);
     assert_eq!(played.answers("rogue_act"), ["counted"]);
     let expected: Vec<String> = (1..=8).map(|number| format!("info: {number}/8 counting")).collect();
     assert_eq!(played.notes(), expected.join("\n"));

@@ -18,9 +18,9 @@ fn check_refused(stage: Stage) -> String {
 
 #[test]
 fn a_server_that_never_lists_its_tools() {
-    insta::assert_snapshot!(check_unusable(Stage::new("never_lists").with("startupTimeout: 1s")), @r"
+    insta::assert_snapshot!(check_unusable(Stage::new("never_lists").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it did not answer `tools/list` within 1s; `startupTimeout:` of its entry allows more
+      server `rogue` did not list its tools: it did not answer `tools/list` within 3s; `startupTimeout:` of its entry allows more
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -264,9 +264,9 @@ fn a_registry_whose_parts_are_none() {
 
 #[test]
 fn a_registry_that_never_comes() {
-    insta::assert_snapshot!(check_unusable(Stage::new("never_shows_its_registry").with("startupTimeout: 1s")), @r"
+    insta::assert_snapshot!(check_unusable(Stage::new("never_shows_its_registry").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it did not answer `resources/read` of its registry within 1s; `startupTimeout:` of its entry allows more
+      server `rogue` did not list its tools: it did not answer `resources/read` of its registry within 3s; `startupTimeout:` of its entry allows more
 
     0 passed, 1 broken by the environment in [time]
     ");

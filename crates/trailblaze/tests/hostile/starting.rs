@@ -68,9 +68,9 @@ fn a_server_that_exits_after_the_handshake() {
 
 #[test]
 fn a_server_that_never_answers_the_opening() {
-    insta::assert_snapshot!(check(Stage::new("never_opens").with("startupTimeout: 1s")), @r"
+    insta::assert_snapshot!(check(Stage::new("never_opens").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it did not answer the opening of the protocol within 1s; `startupTimeout:` of its entry allows more
+      server `rogue` did not start: it did not answer the opening of the protocol within 3s; `startupTimeout:` of its entry allows more
       its last words on stderr:
         still loading a large model
 

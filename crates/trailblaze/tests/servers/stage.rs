@@ -158,7 +158,7 @@ pub struct Played {
 impl Played {
     /// What the user read, less how the run went on and where its report is.
     pub fn said(&self) -> String {
-        let is_told = |line: &&str| !line.starts_with(['✓', '✗']) && !line.starts_with("Report: ");
+        let is_told = |line: &&str| !["✓", "✗", "Report: ", "waiting for "].iter().any(|word| line.starts_with(word));
         let lines = self.ran.stderr.lines().chain(self.ran.stdout.trim_start().lines()).filter(is_told);
         let text = lines.collect::<Vec<_>>().join("\n");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/hostile.py");

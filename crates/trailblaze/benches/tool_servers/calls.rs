@@ -1,0 +1,85 @@
+//! One call, as a session makes it, against the official client and against the pipe itself.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::official::Official;
+use crate::pipe::Pipe;
+use crate::stage::{Lane, Script, Stage, runtime};
+use crate::support::{Measure, Row, quantile};
+
+/// How many calls each has in its turn.
+const CALLS: usize = 100;
+const TURNS: usize = 40;
+/// Turns in which runtimes learn what is hot.
+const WARM_UP: usize = 10;
+
+pub fn row(script: &Script) {
+    let runtime = runtime();
+    let stage = Stage::new(&script.entry("bench"), 1);
+    let lane = runtime.block_on(stage.session());
+    let (mut official, mut pipe, mut heavy) = (Official::open(script), Pipe::open(script), Pipe::open(script));
+    let meta = like_ours();
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    // In turns, so that all see the machine in the same moods.
+    for turn in 0..WARM_UP + TURNS {
+        let lane = lane.clone();
+        // Sessions live in tasks.
+        let own = runtime.block_on(async { tokio::spawn(calls(lane)).await.expect("the calls are made") });
+        let turns = [own, official.calls(CALLS), pipe.calls(CALLS, None), heavy.calls(CALLS, Some(&meta))];
+        if turn >= WARM_UP {
+            times.iter_mut().zip(turns).for_each(|(times, turn)| times.extend(turn));
+        }
+    }
+    runtime.block_on(async {
+        lane.close().await;
+        stage.close().await;
+    });
+    let [mut own, mut official, mut pipe, mut heavy] = times;
+    let name = script.runtime;
+    let mut row = |share: f64, what: &str, against: &mut [Duration], goal: &str, most: Option<f64>| {
+        let (own, against) = (quantile(&mut own, share), quantile(against, share));
+        Row {
+            what,
+            measured: Measure::Time(own),
+            against: Some(Measure::Time(against)),
+            goal,
+            is_met: most.map(|most| own <= against.mul_f64(most)),
+        }
+        .print();
+    };
+    row(0.5, &format!("{name}: a call, p50 | the official client"), &mut official, "≤ 0.7 ×", Some(0.7));
+    row(0.5, &format!("{name}: a call, p50 | a line written, a line read"), &mut pipe, "≤ 1.5 ×", Some(1.5));
+    row(0.5, &format!("{name}: a call, p50 | the same, with what rides along"), &mut heavy, "", None);
+    row(0.99, &format!("{name}: a call, p99 | the official client"), &mut official, "", None);
+}
+
+async fn calls(lane: Lane) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(CALLS);
+    for count in 0..CALLS {
+        let args = Map::from_iter([("text".to_string(), "hello".into()), ("count".to_string(), count.into())]);
+        let started = Instant::now();
+        let outcome = lane.call("bench_echo", args).await;
+        times.push(started.elapsed());
+        assert_eq!(outcome.text, "hello");
+    }
+    times
+}
+
+/// As long as what a call of ours carries in `_meta`.
+fn like_ours() -> Value {
+    let id = "c-0123456789abcdef0123456789abcdef";
+    let device = json!({
+        "id": "android/bench", "platform": "android", "widthPixels": 1080, "heightPixels": 2400,
+        "driverType": "android-ondevice-accessibility",
+    });
+    json!({
+        "trailblaze": {
+            "baseUrl": "http://127.0.0.1:52525", "sessionId": id, "invocationId": id, "device": device,
+            "memory": {}, "capabilities": {"sampling": false},
+        },
+        "trailblazeInvocationId": id,
+        "progressToken": 1,
+    })
+}

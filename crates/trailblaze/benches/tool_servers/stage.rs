@@ -1,0 +1,147 @@
+//! A project with tool servers, and sessions on phones that take no time, as a run has them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use trailblaze::lane::LaneSink;
+use trailblaze::progress::Progress;
+use trailblaze::project::Loaded;
+use trailblaze::run_folder::RunFolder;
+use trailblaze::tool_servers::{Mode, Outlets, Staff, ToolServers};
+use trailblaze_core::cx::{Attempt, Cx};
+use trailblaze_core::dispatch::{Arguments, Call, dispatch};
+use trailblaze_core::driver::Driver;
+use trailblaze_core::events::PicturePolicy;
+use trailblaze_core::ids;
+use trailblaze_core::invocations::Invocations;
+use trailblaze_core::memory::Memory;
+use trailblaze_core::registry::Registry;
+use trailblaze_core::secret::Secrets;
+use trailblaze_core::session::{Parts, Session};
+use trailblaze_core::testing::{FakeDriver, Page, button, label, scope};
+use trailblaze_core::tools;
+use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::StepId;
+use trailblaze_protocol::outcome::Outcome;
+
+/// A JavaScript runtime, with the scripts laid out so that it finds the official libraries.
+pub struct Script {
+    pub runtime: &'static str,
+    pub program: PathBuf,
+    folder: TempDir,
+}
+
+impl Script {
+    pub fn find(runtime: &'static str) -> Option<Script> {
+        let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.parts/node/node_modules");
+        let modules = std::fs::canonicalize(modules).ok()?;
+        let program = modules.join(".bin").join(runtime);
+        program.is_file().then_some(())?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::os::unix::fs::symlink(modules, folder.path().join("node_modules")).expect("a link");
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a script");
+        write("package.json", r#"{"type": "module"}"#);
+        write("server.ts", include_str!("scripts/server.ts"));
+        write("client.ts", include_str!("scripts/client.ts"));
+        Some(Script { runtime, program, folder })
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// An entry of `mcpServers:` for the server.
+    pub fn entry(&self, name: &str) -> String {
+        let (program, server) = (self.program.display(), self.path("server.ts"));
+        format!("  - {{name: {name}, command: '{program}', args: ['{}']}}\n", server.display())
+    }
+}
+
+/// A run: its folder, its servers, and what its sessions share.
+pub struct Stage {
+    _project: TempDir,
+    folder: Arc<RunFolder>,
+    servers: ToolServers,
+    invocations: Arc<Invocations>,
+    secrets: Arc<Secrets>,
+}
+
+impl Stage {
+    pub fn new(entries: &str, n_devices: usize) -> Stage {
+        let project = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(project.path().join("trailblaze.yaml"), format!("mcpServers:\n{entries}")).expect("a project");
+        let loaded = Loaded::read(project.path()).expect("the project is read");
+        assert!(!loaded.has_errors(), "{:?}", loaded.problems);
+        let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
+        let outlets =
+            Outlets { events: Some(Arc::clone(&folder) as _), progress: None, folder: Some(folder.path.clone()) };
+        let servers = ToolServers::new(&loaded, Mode::Start).with_outlets(outlets).for_devices(n_devices);
+        Stage { _project: project, folder, servers, invocations: Arc::default(), secrets: Arc::default() }
+    }
+
+    /// Opens a session once its servers are ready.
+    pub async fn session(&self) -> Lane {
+        let driver = phone().share();
+        let id = ids::session();
+        let who = (&id, driver.describe());
+        let hired = self.servers.hire(None, who, &self.invocations, &self.secrets).await;
+        let Staff { sources, batches, .. } = hired.expect("the servers start");
+        let registry = Registry::build(1, tools::batches().iter().chain(&batches), &scope(driver.describe()));
+        let device = driver.describe().id.clone();
+        let lane = LaneSink::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
+        let session = Session::open(Parts {
+            registry,
+            shelf: None,
+            sources,
+            id,
+            driver,
+            events: Arc::new(lane),
+            secrets: Arc::clone(&self.secrets),
+            invocations: Arc::clone(&self.invocations),
+            pictures: PicturePolicy::Off,
+        });
+        let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()));
+        let cx = Cx::for_step(&session, &attempt, StepId::new("bench/1.1"), CancellationToken::new());
+        Lane { session, cx }
+    }
+
+    pub async fn close(self) {
+        self.servers.close().await;
+        self.folder.finish(Exit::Passed, self.servers.leaked()).expect("the folder is written");
+    }
+}
+
+/// A session in the middle of a step.
+#[derive(Clone)]
+pub struct Lane {
+    session: Arc<Session>,
+    cx: Cx,
+}
+
+impl Lane {
+    /// A call as a step makes it.
+    pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Outcome {
+        let call = Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Step };
+        let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
+        assert!(!outcome.is_error(), "{outcome:?}");
+        outcome
+    }
+
+    pub async fn close(self) {
+        self.session.close("").await;
+    }
+}
+
+/// A phone that takes no time, showing a page of ordinary size.
+fn phone() -> FakeDriver {
+    let rows = (0..12).map(|row| label(&format!("row{row}"), &format!("Row {row}")));
+    FakeDriver::new("android/bench", [Page::new("home", rows.chain([button("add", "Add one")]))])
+}
+
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime")
+}
