@@ -35,7 +35,9 @@ pub enum DeviceError {
     Form { text: String },
     #[error("unknown platform `{platform}` in `{text}`{}", .near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Platform { text: String, platform: String, near: Option<&'static str> },
-    #[error("there is no device `{text}`; this build has simulated ones: {platform}/sim-1, {platform}/sim-2 and so on")]
+    #[error(
+        "there is no device `{text}`; this build has simulated ones, {platform}/sim-1, {platform}/sim-2 and so on, and web/chromium"
+    )]
     Unknown { text: String, platform: Platform },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },

@@ -57,6 +57,8 @@ pub fn device(project: Option<PathBuf>, command: DeviceCommand) -> Result<Exit, 
             row.size.height
         ));
     }
-    print::say("\nMore simulated devices need no set-up: android/sim-2, android/sim-3 and so on.");
+    print::say(
+        "\nMore simulated devices need no set-up: android/sim-2, android/sim-3 and so on. web/chromium is a real browser.",
+    );
     Ok(Exit::Passed)
 }

@@ -1,0 +1,181 @@
+//! Trails on a real Chromium: exploring, recording, replaying, and what goes wrong there.
+
+#[path = "processes/marked.rs"]
+mod marked;
+mod support;
+
+use std::process::Command;
+
+use marked::Mark;
+use support::{Project, Ran, wait_until};
+use trailblaze_protocol::event::{Event, Verdict};
+
+/// A shop of one page, and a cart.
+struct Shop {
+    project: Project,
+    mark: Mark,
+}
+
+impl Shop {
+    /// `None` where there is no Chromium; CI must have one.
+    fn open(calls: &str) -> Option<Shop> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+        if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
+            assert!(std::env::var_os("CI").is_none(), "CI needs Chromium; scripts/parts installs it");
+            eprintln!("SKIPPED: there is no Chromium; scripts/parts installs it");
+            return None;
+        }
+        let project = Project::empty()
+            .with("trailblaze.yaml", "devices: [{id: web/chromium}]\n")
+            .with("shop.html", include_str!("web/shop.html"))
+            .with("cart.html", include_str!("web/cart.html"));
+        let address = format!("file://{}/shop.html", project.root().display());
+        let trail = format!("trail:\n  - step: Shop\n    tools:\n      - openUrl: {{url: '{address}'}}\n{calls}");
+        project.write("trails/shop.trail.yaml", trail);
+        Some(Shop { project, mark: Mark::new() })
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.project.command(args);
+        let (name, value) = self.mark.variable();
+        command.env(name, value);
+        command
+    }
+
+    /// Runs the trail. No browser is left, whatever happened, and no profile.
+    #[track_caller]
+    fn run(&self, args: &[&str], code: i32) -> Ran {
+        let all = [&["run", "--pictures", "off"], args].concat();
+        let mut command = self.command(&all);
+        let temp = self.project.root().join("temp");
+        std::fs::create_dir_all(&temp).expect("a folder");
+        let ran = self.project.finish({
+            command.env("TMPDIR", &temp);
+            command
+        });
+        let ran = ran.exits(code);
+        self.mark.wait_until_none_left_blocking();
+        let left: Vec<_> = std::fs::read_dir(&temp).expect("a folder").flatten().map(|entry| entry.path()).collect();
+        assert!(!left.iter().any(|path| path.to_string_lossy().contains("trailblaze-chromium")), "{left:?}");
+        ran
+    }
+}
+
+fn calls(calls: &[&str]) -> String {
+    calls.iter().map(|call| format!("      - {call}\n")).collect()
+}
+
+#[test]
+fn a_page_is_filled_in_and_answers() {
+    let Some(shop) = Shop::open(&calls(&[
+        "tap: {text: Your name}",
+        "inputText: {text: Ada}",
+        "tap: {text: Send me news}",
+        "tap: {text: Greet}",
+        "assertVisible: {text: 'Hello Ada, news follow'}",
+        "clearText: {}",
+        "tap: {text: Ask me}",
+        "assertVisible: {text: Agreed}",
+        "tap: {text: Load slowly}",
+        "assertVisible: {text: Here at last}",
+    ])) else {
+        return;
+    };
+    shop.run(&[], 0);
+}
+
+#[test]
+fn what_is_scrolled_away_moves_or_is_nested_is_reached() {
+    let Some(shop) = Shop::open(&calls(&[
+        "tap: {text: Moving}",
+        "assertVisible: {text: Caught}",
+        "tap: {id: far}",
+        "assertVisible: {text: Reached}",
+        "tap: {text: Five stars}",
+        "assertVisible: {text: Rated}",
+        "tap: {text: Inside a frame}",
+        "assertVisible: {text: Pressed inside}",
+        "tap: {text: Cart}",
+        "assertVisible: {text: Your cart}",
+        "pressKey: {keyCode: BACK}",
+        "assertVisible: {text: Acme shop}",
+    ])) else {
+        return;
+    };
+    shop.run(&[], 0);
+}
+
+#[test]
+fn what_cannot_be_touched_is_named_with_the_reason() {
+    let check = |call: &str, expected: &str| {
+        let Some(shop) = Shop::open(&calls(&[call])) else { return };
+        let ran = shop.run(&[], 1);
+        assert!(ran.stdout.contains(expected), "{call}: expected `{expected}` in\n{}", ran.stdout);
+    };
+    check("tap: {id: off}", "button \"Not yet\"");
+    check("tap: {id: under}", "A veil");
+    check("tap: {text: Nowhere}", "nothing on the screen has the text \"Nowhere\"");
+    check("openUrl: {url: 'http://127.0.0.1:9/'}", "cannot open `http://127.0.0.1:9/`: net::ERR");
+    check("openUrl: {url: shop.html}", "`shop.html` is no address");
+}
+
+#[test]
+fn what_a_shell_explores_is_kept_and_replayed() {
+    let Some(shop) = Shop::open("") else { return };
+    let address = format!("file://{}/shop.html", shop.project.root().display());
+    let lines = format!(
+        "step \"Greet\"\nopenUrl url={address}\nsnapshot\ntap ref=e4\ninputText text=Grace\ntap text=Greet\n\
+         assertVisible text=\"Hello Grace\"\nsave trails/kept.trail.yaml\nquit\n"
+    );
+    let ran = shop.project.feed(&["shell", "-d", "web/chromium"], &lines).exits(0);
+    assert!(ran.stdout.contains("[e4] textbox \"Your name\" [id=name]"), "{}", ran.stdout);
+    let kept = shop.project.read("trails/kept.trail.yaml");
+    assert!(kept.contains("tapOnElementBySelector") && kept.contains("#name"), "{kept}");
+    shop.run(&["trails/kept.trail.yaml", "--record"], 0);
+    shop.run(&["trails/kept.trail.yaml"], 0);
+}
+
+#[test]
+fn devices_of_one_browser_know_nothing_of_each_other() {
+    let Some(shop) = Shop::open(&calls(&["evaluateJs: {script: '`visits: ${localStorage.visits}`'}"])) else { return };
+    shop.project.write("trailblaze.yaml", "devices: [{id: web/one}, {id: web/two}]\n");
+    shop.run(&["--all-devices"], 0);
+    assert_eq!(shop.project.last_run().mentions("\"text\":\"visits: 1\""), 2, "each device was here once");
+}
+
+#[test]
+fn a_browser_that_is_not_there_is_told_with_what_to_do() {
+    let Some(shop) = Shop::open("") else { return };
+    let mut command = shop.command(&["run", "--pictures", "off"]);
+    command.env("TRAILBLAZE_CHROMIUM", "/nowhere/chromium");
+    let ran = shop.project.finish(command).exits(2);
+    assert!(ran.stdout.contains("`/nowhere/chromium` is no program"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_browser_that_is_killed_ends_its_trail_and_leaves_nothing() {
+    let Some(shop) = Shop::open(&calls(&["waitUntilVisible: {text: Nowhere, timeoutMs: 60000}"])) else { return };
+    let mut command = shop.command(&["run", "--pictures", "off"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let running = support::Running::of(command.spawn().expect("the program starts"));
+    wait_until("it waits", || (shop.project.runs().first()?.mentions("waitUntilVisible") > 0).then_some(()));
+    let browser = wait_until("there is a browser", || {
+        let alive = shop.mark.alive();
+        let is_browser = |line: &&String| {
+            line.contains("--remote-debugging-pipe") && !line.contains("--type=") && !line.contains("(guardian)")
+        };
+        let found = alive.iter().find(is_browser)?;
+        found.split_whitespace().next().map(str::to_string)
+    });
+    Command::new("kill").args(["-9", &browser]).status().expect("kill runs");
+    let ran = shop.project.ended(running).exits(2);
+    assert!(ran.stdout.contains("the device was lost: the browser"), "{}", ran.stdout);
+    shop.mark.wait_until_none_left_blocking();
+    let verdict = |event: &Event| match event {
+        Event::AttemptEnded { verdict, .. } => Some(*verdict),
+        _ => None,
+    };
+    let events = shop.project.last_run().events();
+    assert_eq!(events.iter().filter_map(verdict).collect::<Vec<_>>(), [Verdict::Errored]);
+}
