@@ -430,7 +430,7 @@ impl Desk {
         };
         let text = match params.get("data") {
             Some(Value::String(text)) => text.clone(),
-            Some(data) => data.to_string(),
+            Some(data) => plain(data).map_or_else(|| data.to_string(), str::to_string),
             None => String::new(),
         };
         if text.is_empty() {
@@ -448,6 +448,13 @@ impl Desk {
             _ => {}
         }
     }
+}
+
+/// The words of a message that is wrapped, as FastMCP wraps all of its own, and has nothing else to it.
+fn plain(data: &Value) -> Option<&str> {
+    let data = data.as_object()?;
+    let is_all = data.iter().all(|(key, value)| key == "msg" || value.is_null());
+    data.get("msg").filter(|_| is_all)?.as_str()
 }
 
 impl Listener for Desk {
