@@ -84,7 +84,7 @@ pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Res
                 },
             }),
         };
-        let registry = cx.session.registry();
+        let registry = cx.session.registry_with(&call.tool).await;
         let tool = registry.get(&call.tool).map(AsRef::as_ref);
         let prepared = prepare(cx, &call, tool, &registry);
         let mut opened = Opened::new(cx, &call, tool, &prepared);

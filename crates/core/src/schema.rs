@@ -89,6 +89,15 @@ impl Schema {
         }
     }
 
+    /// Some libraries call an argument required that has a default. Whoever leaves it out means the default.
+    fn fill_required(&self, args: &mut Map<String, Value>) {
+        for (name, default) in self.defaults.get_or_init(|| self.find_defaults()) {
+            if !args.contains_key(name) && is_required(&self.json, name) {
+                args.insert(name.clone(), default.clone());
+            }
+        }
+    }
+
     fn find_defaults(&self) -> Vec<(String, Value)> {
         let properties = self.json.get("properties").and_then(Value::as_object).into_iter().flatten();
         properties.filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone()))).collect()
@@ -111,9 +120,10 @@ impl Schema {
     /// As `check`, but texts that stand for another one are taken to fit wherever a text does. Answers with what fits.
     pub fn check_around(
         &self,
-        args: Map<String, Value>,
+        mut args: Map<String, Value>,
         stands_for_another: impl Fn(&str) -> bool,
     ) -> Result<Map<String, Value>, Misfit> {
+        self.fill_required(&mut args);
         let validator = match self.validator() {
             Ok(validator) => validator,
             Err(error) => {
@@ -206,5 +216,13 @@ mod tests {
         check(json!({"text": 5}), "`text`: 5 is not of type \"string\"");
         check(json!({"text": "Pay", "direction": "LEFT"}), "`direction`: \"LEFT\" is not one of \"UP\", \"DOWN\"");
         check(json!({"index": -1}), "missing argument `text`; `index`: -1 is less than the minimum of 0");
+    }
+
+    #[test]
+    fn what_is_required_and_has_a_default_may_be_left_out() {
+        let scale = json!({"type": "string", "default": "css"});
+        let schema = Schema::new(json!({"type": "object", "properties": {"scale": scale}, "required": ["scale"]}));
+        let filled = schema.check_around(Map::new(), |_| false).unwrap();
+        assert_eq!(Value::from(filled), json!({"scale": "css"}));
     }
 }

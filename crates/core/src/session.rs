@@ -27,6 +27,10 @@ pub struct Session {
     registry: RwLock<Arc<Registry>>,
     shelf: Option<Arc<dyn Shelf>>,
     sources: Vec<Source>,
+    /// The revisions of the sources that the registry was read at.
+    revisions: Mutex<Vec<u64>>,
+    /// Held while announced changes are read; what was told of the last ones.
+    catching_up: tokio::sync::Mutex<String>,
     events: Arc<dyn EventSink>,
     /// Top-level calls take turns, first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
@@ -48,6 +52,8 @@ pub struct Source {
     pub tools: Arc<dyn ToolSource>,
     /// Whether other sessions use it too, so that it outlives this one.
     pub is_shared: bool,
+    /// The revision at which its tools were listed.
+    pub revision: u64,
 }
 
 /// What a session is made of.
@@ -74,7 +80,9 @@ impl Session {
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),
             shelf: parts.shelf,
+            revisions: Mutex::new(parts.sources.iter().map(|source| source.revision).collect()),
             sources: parts.sources,
+            catching_up: tokio::sync::Mutex::default(),
             events: parts.events,
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
@@ -101,6 +109,38 @@ impl Session {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The registry to look for this tool in. One that is not there may be in a list that a source has announced, and that
+    /// nobody has read yet.
+    pub async fn registry_with(&self, tool: &str) -> Arc<Registry> {
+        let registry = self.registry();
+        if registry.get(tool).is_some() || self.announced().is_none() {
+            return registry;
+        }
+        self.catch_up().await;
+        self.registry()
+    }
+
+    /// A source whose tools may have changed since they were read.
+    fn announced(&self) -> Option<&Source> {
+        let seen = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = self.sources.iter().zip(seen.iter());
+        sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
+    }
+
+    /// Reads what sources have announced, and tells the record.
+    async fn catch_up(&self) {
+        let mut last = self.catching_up.lock().await;
+        let Some(name) = self.announced().map(|source| source.tools.name()) else { return };
+        let (level, text) = match self.reload().await {
+            Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
+            Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
+        };
+        if text != *last {
+            self.emit(Event::Noted { about: None, level, text: text.clone() });
+            *last = text;
+        }
+    }
+
     /// A source that died takes the session with it: what its tools did may be half done.
     pub fn unless_dead(&self) -> Result<(), SourceError> {
         self.sources.iter().find_map(|source| source.tools.death()).map_or(Ok(()), Err)
@@ -110,7 +150,11 @@ impl Session {
     pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
         let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
         let old = self.registry();
-        let new = shelf.registry(old.generation + 1).await?;
+        let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
+        let new = shelf.registry(old.generation + 1).await;
+        // What could not be read is not tried again until it changes again.
+        *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
+        let new = new?;
         let missing_from = |registry: &Registry, of: &Registry| -> Vec<String> {
             of.tools().filter(|tool| registry.get(&tool.name).is_none()).map(|tool| tool.name.clone()).collect()
         };
@@ -157,22 +201,14 @@ impl std::fmt::Display for Reloaded {
 /// Reads the tools anew whenever a source says that its own have changed.
 async fn follow(session: Weak<Session>, sources: Vec<Source>) {
     let next = |source: Source| async move {
-        source.tools.changes().await;
+        source.tools.changes(source.revision).await;
         source
     };
     let mut changes: FuturesUnordered<_> = sources.into_iter().map(next).collect();
-    let mut last = String::new();
-    while let Some(source) = changes.next().await {
+    while let Some(mut source) = changes.next().await {
         let Some(session) = session.upgrade() else { return };
-        let name = source.tools.name();
-        let (level, text) = match session.reload().await {
-            Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
-            Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
-        };
-        if text != last {
-            session.emit(Event::Noted { about: None, level, text: text.clone() });
-            last = text;
-        }
+        source.revision = source.tools.revision();
+        session.catch_up().await;
         drop(session);
         // A source that never stops changing must not keep everybody busy.
         tokio::time::sleep(limits::RELOAD_PAUSE).await;

@@ -44,8 +44,13 @@ pub trait ToolSource: Send + Sync {
         None
     }
 
-    /// Returns when the tools may have changed; never, if they cannot.
-    async fn changes(&self) {
+    /// How often its tools may have changed since it started.
+    fn revision(&self) -> u64 {
+        0
+    }
+
+    /// Returns when the tools may have changed since that revision; never, if they cannot.
+    async fn changes(&self, _since: u64) {
         std::future::pending().await
     }
 

@@ -43,7 +43,7 @@ pub enum Disagreement {
     Unanswered(#[from] Unanswered),
     #[error("it refused `{method}`: {error}")]
     RefusedOne { method: &'static str, error: RpcError },
-    #[error("it refuses `initialize` in version {pinned}, which its entry pins: {error}")]
+    #[error("it refuses version {pinned} of the protocol, which its entry pins: {error}")]
     RefusedPinned { pinned: String, error: RpcError },
     #[error("it refuses `initialize` ({initialize}) and `server/discover` ({discover})")]
     Refused { initialize: RpcError, discover: RpcError },
@@ -70,7 +70,12 @@ impl Disagreement {
 /// Shakes hands, in the generation that the server speaks or its entry pins.
 pub async fn agree(connection: &Connection, pinned: Option<&str>) -> Result<Agreement, Disagreement> {
     if pinned == Some(WITHOUT_OPENING) {
-        return discover(connection).await;
+        return match discover(connection).await {
+            Err(Disagreement::Unanswered(Unanswered::Refused(error))) => {
+                Err(Disagreement::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
+            }
+            agreed => agreed,
+        };
     }
     let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING)).await {
         Err(Disagreement::Unanswered(Unanswered::Refused(error))) => error,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use trailblaze_core::config::Context;
 use trailblaze_core::cx::Cx;
@@ -321,8 +321,13 @@ impl ToolSource for Server {
         self.death.borrow().clone()
     }
 
-    async fn changes(&self) {
-        self.desk.changed.notified().await;
+    fn revision(&self) -> u64 {
+        *self.desk.revision.borrow()
+    }
+
+    async fn changes(&self, since: u64) {
+        // The desk lives as long as this server, so that waiting cannot fail.
+        let _ = self.desk.revision.subscribe().wait_for(|revision| *revision > since).await;
     }
 
     async fn stop(&self) {
@@ -372,7 +377,8 @@ struct Desk {
     last_token: AtomicU64,
     /// How often it was quoted outside of calls.
     n_notes: AtomicUsize,
-    changed: Notify,
+    /// How often it said that its tools changed. Several sessions may be waiting for it.
+    revision: watch::Sender<u64>,
     /// The first thing it printed where it should not.
     noise: Mutex<Option<String>>,
     has_answered_twice: AtomicBool,
@@ -386,7 +392,7 @@ impl Desk {
             calls: Mutex::default(),
             last_token: AtomicU64::new(0),
             n_notes: AtomicUsize::new(0),
-            changed: Notify::new(),
+            revision: watch::Sender::new(0),
             noise: Mutex::default(),
             has_answered_twice: AtomicBool::new(false),
         }
@@ -424,7 +430,7 @@ impl Desk {
         };
         let text = match params.get("data") {
             Some(Value::String(text)) => text.clone(),
-            Some(data) => data.to_string(),
+            Some(data) => plain(data).map_or_else(|| data.to_string(), str::to_string),
             None => String::new(),
         };
         if text.is_empty() {
@@ -444,13 +450,22 @@ impl Desk {
     }
 }
 
+/// The words of a message that is wrapped, as FastMCP wraps all of its own, and has nothing else to it.
+fn plain(data: &Value) -> Option<&str> {
+    let data = data.as_object()?;
+    let is_all = data.iter().all(|(key, value)| key == "msg" || value.is_null());
+    data.get("msg").filter(|_| is_all)?.as_str()
+}
+
 impl Listener for Desk {
     fn notified(&self, method: &str, params: Value) {
         match method {
             "notifications/progress" => self.progressed(&params),
             "notifications/message" => self.logged(&params),
             // A registry is a resource, and says as much about tools as their list does.
-            "notifications/tools/list_changed" | "notifications/resources/list_changed" => self.changed.notify_one(),
+            "notifications/tools/list_changed" | "notifications/resources/list_changed" => {
+                self.revision.send_modify(|revision| *revision += 1);
+            }
             _ => {}
         }
     }

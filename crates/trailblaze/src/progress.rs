@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use trailblaze_protocol::event::{Event, Verdict};
-use trailblaze_protocol::ids::DeviceId;
+use trailblaze_protocol::event::{Event, Level, Verdict};
+use trailblaze_protocol::ids::{DeviceId, Parent};
 
 use crate::print;
 
@@ -77,6 +77,8 @@ impl Progress {
                 self.show(device, lane, "");
             }
             Event::Called(called) => self.show(device, lane, &called.tool),
+            // How far a call is, in its own words.
+            Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => self.show(device, lane, text),
             Event::AttemptEnded { verdict, message, .. } => {
                 let micros =
                     lane.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));

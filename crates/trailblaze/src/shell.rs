@@ -210,7 +210,7 @@ impl Shell {
     }
 
     async fn tool(&mut self, name: &str, args: &[(String, String)]) -> Answer {
-        let registry = self.session.registry();
+        let registry = self.session.registry_with(name).await;
         let args = match registry.get(name) {
             Some(tool) => typed(tool, args),
             None => {

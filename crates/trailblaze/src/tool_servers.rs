@@ -173,12 +173,13 @@ impl ToolServers {
                     false => self.started(named, base_url, Some(session), secrets).await,
                 };
                 let server = server.inspect_err(|_| waiting.no_more(&named.name))?;
+                let revision = server.revision();
                 let listed = list(&*server).await;
                 waiting.no_more(&named.name);
                 match listed {
                     Ok(batch) => {
                         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.raw_listing());
-                        Ok((server, batch))
+                        Ok((Source { tools: server, is_shared: *is_shared, revision }, batch))
                     }
                     Err(error) => {
                         server.stop().await;
@@ -193,10 +194,10 @@ impl ToolServers {
         };
         let mut staff = Staff::default();
         let mut failed = None;
-        for ((_, is_shared), server) in wanted.iter().zip(started) {
-            match server {
-                Ok((server, batch)) => {
-                    staff.sources.push(Source { tools: server, is_shared: *is_shared });
+        for source in started {
+            match source {
+                Ok((source, batch)) => {
+                    staff.sources.push(source);
                     staff.batches.push(batch);
                 }
                 Err(error) => failed = failed.or(Some(error)),

@@ -36,6 +36,7 @@ trail:
     tools:
       - assertVisible: {id: right}
       - assertVisible: {text: 'You typed {{PIN}}'}
+      - assertVisible: {id: echo, expectedText: 'You typed {{PIN}}'}
       - rememberElementText: {id: echo, variable: echo}
       - captureScreen: {}
 ";

@@ -138,7 +138,8 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
         Reached::Met { found, .. } => {
             let found = found.ok_or_else(|| Stop::failed("nothing was found"))?;
             match text {
-                Some(text) if found.text.as_deref() != Some(text) => {
+                // What was found is as the screen shows it, and holds the values of secrets.
+                Some(text) if found.text.as_deref() != Some(&cx.session.secrets.reveal(text)) => {
                     let saw = found.text.unwrap_or_default();
                     Err(differs(&format!("{query} with the text \"{text}\""), &format!("the text \"{saw}\"")))
                 }

@@ -84,6 +84,9 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
         print::warning(format!("the tools of server `{name}` are not known, and calls of them were not checked"));
         print::hint("`trailblaze check` without --offline asks it, and remembers the answer");
     }
+    if args.offline && wiring.servers.has_any() {
+        print::say("offline: tools of servers were judged by what they listed when they were last started");
+    }
     let sound = Refusal::unless_sound(&problems);
     if let Some(error) = judgement.failed.into_iter().next() {
         sound.or_else(|refusal| {
@@ -93,9 +96,6 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
         return Err(error.into());
     }
     sound?;
-    if args.offline && wiring.servers.has_any() {
-        print::say("offline: tools of servers were judged by what they listed when they were last started");
-    }
     let names: Vec<String> = devices.iter().map(|device| device.id.to_string()).collect();
     print::data(format!("{}, no problems on {}", print::count(jobs.len(), "trail"), names.join(", ")));
     Ok(Exit::Passed)

@@ -73,7 +73,7 @@ async fn answer(invocations: &Invocations, request: Request) -> Response {
     if cx.depth() >= limits::CALL_DEPTH {
         return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));
     }
-    let registry = cx.session.registry();
+    let registry = cx.session.registry_with(&tool_name).await;
     if registry.get(&tool_name).is_none() {
         let hint = registry.suggestion(&tool_name).map(|hint| format!("; {hint}")).unwrap_or_default();
         return Response::error(format!("unknown tool `{tool_name}`{hint}"));

@@ -1,0 +1,14 @@
+//! Tool servers as teams write them, with the official libraries, under the runtimes that teams have.
+
+mod calling;
+mod context;
+mod protocols;
+mod registering;
+mod starting;
+
+#[path = "../servers/lab.rs"]
+mod lab;
+#[path = "../processes/marked.rs"]
+mod marked;
+#[path = "../support/mod.rs"]
+mod support;
