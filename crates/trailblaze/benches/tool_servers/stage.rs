@@ -27,6 +27,7 @@ use trailblaze_protocol::event::Origin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
+use trailblaze_supervise::Supervisor;
 
 /// A JavaScript runtime, with the scripts laid out so that it finds the official libraries.
 pub struct Script {
@@ -66,6 +67,7 @@ pub struct Stage {
     _project: TempDir,
     folder: Arc<RunFolder>,
     servers: ToolServers,
+    supervisor: Supervisor,
     invocations: Arc<Invocations>,
     secrets: Arc<Secrets>,
 }
@@ -79,8 +81,9 @@ impl Stage {
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
         let outlets =
             Outlets { events: Some(Arc::clone(&folder) as _), progress: None, folder: Some(folder.path.clone()) };
-        let servers = ToolServers::new(&loaded, Mode::Start).with_outlets(outlets).for_devices(n_devices);
-        Stage { _project: project, folder, servers, invocations: Arc::default(), secrets: Arc::default() }
+        let supervisor = Supervisor::new();
+        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor).with_outlets(outlets).for_devices(n_devices);
+        Stage { _project: project, folder, servers, supervisor, invocations: Arc::default(), secrets: Arc::default() }
     }
 
     /// Opens a session once its servers are ready.
@@ -111,7 +114,7 @@ impl Stage {
 
     pub async fn close(self) {
         self.servers.close().await;
-        self.folder.finish(Exit::Passed, self.servers.leaked()).expect("the folder is written");
+        self.folder.finish(Exit::Passed, self.supervisor.leaked()).expect("the folder is written");
     }
 }
 
