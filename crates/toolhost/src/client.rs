@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use crate::connection::{Connection, Request, RpcError, Unanswered};
+use crate::envelope::Call;
 use crate::limits;
 
 /// The newest version that opens with `initialize`.
@@ -102,13 +103,13 @@ pub async fn agree(connection: &Connection, pinned: Option<&str>) -> Result<Agre
 
 async fn initialize(connection: &Connection, version: &str) -> Result<Agreement, Disagreement> {
     let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()});
-    let answer = connection.request("initialize", params).answer().await?;
+    let answer = connection.request("initialize", &params).answer().await?;
     let version = text(&answer, "protocolVersion")
         .ok_or_else(|| Disagreement::malformed("initialize", "it has no `protocolVersion`"))?;
     if !WITH_OPENING.contains(&version.as_str()) {
         return Err(Disagreement::UnknownVersion { theirs: version });
     }
-    connection.notify("notifications/initialized", json!({}));
+    connection.notify("notifications/initialized", &json!({}));
     let server = answer.get("serverInfo").and_then(|info| text(info, "name"));
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
     Ok(Agreement { version, generation: Generation::Opening, capabilities, server })
@@ -116,7 +117,7 @@ async fn initialize(connection: &Connection, version: &str) -> Result<Agreement,
 
 async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
     let params = json!({"_meta": per_request_meta(WITHOUT_OPENING)});
-    let answer = connection.request("server/discover", params).answer().await?;
+    let answer = connection.request("server/discover", &params).answer().await?;
     let versions = answer.get("supportedVersions").and_then(Value::as_array);
     let versions =
         versions.ok_or_else(|| Disagreement::malformed("server/discover", "it has no `supportedVersions`"))?;
@@ -137,12 +138,12 @@ fn client_info() -> Value {
     json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")})
 }
 
-fn per_request_meta(version: &str) -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientInfo": client_info(),
-        "io.modelcontextprotocol/clientCapabilities": {},
-    })
+fn per_request_meta(version: &str) -> Map<String, Value> {
+    Map::from_iter([
+        ("io.modelcontextprotocol/protocolVersion".to_string(), version.into()),
+        ("io.modelcontextprotocol/clientInfo".to_string(), client_info()),
+        ("io.modelcontextprotocol/clientCapabilities".to_string(), json!({})),
+    ])
 }
 
 fn text(value: &Value, key: &str) -> Option<String> {
@@ -159,22 +160,22 @@ impl<'a> Client<'a> {
     /// Makes a request as the agreed generation wants it.
     pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
         if self.agreement.generation == Generation::PerRequest {
-            let meta = params.entry("_meta").or_insert_with(|| json!({}));
-            if let (Some(meta), Value::Object(own)) = (meta.as_object_mut(), per_request_meta(&self.agreement.version))
-            {
-                meta.extend(own);
-            }
+            params.insert("_meta".to_string(), per_request_meta(&self.agreement.version).into());
         }
-        self.connection.request(method, params.into())
+        self.connection.request(method, &params)
     }
 
     /// Calls a tool. In the newer generation log messages must be asked for with each call.
-    pub fn call(&self, mut params: Map<String, Value>) -> Request<'a> {
-        if self.agreement.generation == Generation::PerRequest {
-            let meta = params.entry("_meta").or_insert_with(|| json!({}));
-            meta["io.modelcontextprotocol/logLevel"] = "info".into();
-        }
-        self.request("tools/call", params)
+    pub fn call(&self, call: Call<'_>) -> Request<'a> {
+        let further = match self.agreement.generation {
+            Generation::Opening => Map::new(),
+            Generation::PerRequest => {
+                let mut meta = per_request_meta(&self.agreement.version);
+                meta.insert("io.modelcontextprotocol/logLevel".to_string(), "info".into());
+                meta
+            }
+        };
+        self.connection.request("tools/call", &call.with_meta(further))
     }
 
     /// All pages of the tools.

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{oneshot, watch};
@@ -122,7 +122,7 @@ impl Connection {
     }
 
     /// Makes a request and waits for its answer. The request can be called off by its id: see [`Request::id`].
-    pub fn request(&self, method: &str, params: Value) -> Request<'_> {
+    pub fn request(&self, method: &str, params: &impl Serialize) -> Request<'_> {
         let (send, answer) = oneshot::channel();
         let id = {
             let mut pending = self.shared.pending();
@@ -135,13 +135,13 @@ impl Connection {
         if self.closed().is_some() {
             self.shared.pending().waiting.remove(&id);
         }
-        let pushed = self.shared.push(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let pushed = self.shared.push(&Outgoing { jsonrpc: VERSION, id: Some(id), method, params });
         Request { connection: self, id, answer, pushed, is_answered: false }
     }
 
     /// Sends a notification, without waiting for it to be read.
-    pub fn notify(&self, method: &str, params: Value) {
-        self.shared.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    pub fn notify(&self, method: &str, params: &Value) {
+        self.shared.say(&Outgoing { jsonrpc: VERSION, id: None, method, params });
     }
 
     pub fn closed(&self) -> Option<Closed> {
@@ -226,12 +226,16 @@ impl Shared {
     }
 
     /// Puts a message in line. Whoever flushes next sends it, so that no caller that gives up tears a line in two.
-    fn push(&self, message: &Value) -> Result<(), Closed> {
+    fn push(&self, message: &impl Serialize) -> Result<(), Closed> {
         let mut backlog = self.backlog.lock().unwrap_or_else(PoisonError::into_inner);
         if backlog.len() > limits::BACKLOG_BYTES {
             return Err(Closed::Deaf);
         }
-        serde_json::to_writer(&mut *backlog, message).map_err(|error| Closed::Io(error.to_string()))?;
+        let start = backlog.len();
+        if let Err(error) = serde_json::to_writer(&mut *backlog, message) {
+            backlog.truncate(start);
+            return Err(Closed::Io(error.to_string()));
+        }
         backlog.push(b'\n');
         Ok(())
     }
@@ -263,7 +267,7 @@ impl Shared {
     }
 
     /// Sends a message that nobody waits for.
-    fn say(self: &Arc<Self>, message: &Value) {
+    fn say(self: &Arc<Self>, message: &impl Serialize) {
         if self.push(message).is_ok() {
             let shared = Arc::clone(self);
             tokio::spawn(async move { shared.flush().await });
@@ -278,6 +282,18 @@ impl Shared {
         });
         self.pending().waiting.clear();
     }
+}
+
+const VERSION: &str = "2.0";
+
+/// A request or a notification, written without a copy of what it carries.
+#[derive(Serialize)]
+struct Outgoing<'a, P> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    method: &'a str,
+    params: &'a P,
 }
 
 /// A line that may be a message. What else it holds is ignored.

@@ -1,7 +1,16 @@
 //! What rides along with every call: which device it is for, what is remembered, and where to call back.
+//!
+//! It borrows what it carries and is written straight into the line that is sent: a call should cost little more than
+//! the pipe.
 
-use serde_json::{Map, Value, json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 use trailblaze_core::cx::Cx;
+use trailblaze_core::driver::Description;
+use trailblaze_core::memory::Memory;
+use trailblaze_core::secret::Secrets;
+use trailblaze_protocol::ids::{DeviceId, SessionId};
 
 /// Whether a tool's arguments carry the context too, besides `_meta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,57 +25,165 @@ pub enum Carrier {
 pub const ARGUMENT: &str = "_trailblazeContext";
 
 /// The parameters of `tools/call`.
-pub fn call(cx: &Cx, tool: &str, args: &Map<String, Value>, carrier: Carrier, base_url: &str) -> Map<String, Value> {
-    let description = cx.session.device.description();
-    let memory = memory(cx);
-    let platform = description.platform.name();
-    let size = description.size;
-    let driver = description.driver.to_string();
-    let id = cx.call_id().map(ToString::to_string).unwrap_or_default();
-    let mut arguments = args.clone();
-    if carrier == Carrier::ArgumentsAndMeta {
-        let context = json!({
-            "memory": memory,
-            "device": {
-                "platform": platform.to_uppercase(), "widthPixels": size.width, "heightPixels": size.height,
-                "driverType": driver,
+#[derive(Serialize)]
+pub struct Call<'a> {
+    name: &'a str,
+    arguments: Arguments<'a>,
+    #[serde(rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// What a call is made from.
+pub struct Asked<'a> {
+    pub cx: &'a Cx,
+    pub memory: &'a Memory,
+    pub tool: &'a str,
+    pub args: &'a Map<String, Value>,
+    pub carrier: Carrier,
+    pub base_url: &'a str,
+    pub progress_token: u64,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(asked: &Asked<'a>) -> Call<'a> {
+        let session = &asked.cx.session;
+        let description = session.device.description();
+        let memory = Remembered { memory: asked.memory, secrets: &session.secrets };
+        let context = || Context { memory, device: Device::new(description, Case::Upper) };
+        let invocation_id = asked.cx.call_id().map_or("", |id| id.as_str());
+        let trailblaze = Trailblaze {
+            base_url: asked.base_url,
+            session_id: &session.id,
+            invocation_id,
+            device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
+            memory,
+            capabilities: Capabilities { sampling: false },
+        };
+        Call {
+            name: asked.tool,
+            arguments: Arguments {
+                given: asked.args,
+                context: (asked.carrier == Carrier::ArgumentsAndMeta).then(context),
             },
-        });
-        arguments.insert(ARGUMENT.to_string(), context);
+            meta: Meta { trailblaze, invocation_id, progress_token: asked.progress_token, further: Map::new() },
+        }
     }
-    let meta = json!({
-        "trailblaze": {
-            "baseUrl": base_url,
-            "sessionId": cx.session.id,
-            "invocationId": id,
-            "device": {
-                "id": description.id, "platform": platform, "widthPixels": size.width, "heightPixels": size.height,
-                "driverType": driver,
+
+    /// Adds to `_meta` what is not ours.
+    pub fn with_meta(mut self, further: Map<String, Value>) -> Call<'a> {
+        self.meta.further = further;
+        self
+    }
+}
+
+struct Arguments<'a> {
+    given: &'a Map<String, Value>,
+    context: Option<Context<'a>>,
+}
+
+impl Serialize for Arguments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(context) = &self.context else { return self.given.serialize(serializer) };
+        let mut map = serializer.serialize_map(None)?;
+        // Nobody can make up the context.
+        for (name, value) in self.given.iter().filter(|(name, _)| *name != ARGUMENT) {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry(ARGUMENT, context)?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Context<'a> {
+    memory: Remembered<'a>,
+    device: Device<'a>,
+}
+
+struct Meta<'a> {
+    trailblaze: Trailblaze<'a>,
+    invocation_id: &'a str,
+    progress_token: u64,
+    further: Map<String, Value>,
+}
+
+impl Serialize for Meta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("trailblaze", &self.trailblaze)?;
+        map.serialize_entry("trailblazeInvocationId", self.invocation_id)?;
+        map.serialize_entry("progressToken", &self.progress_token)?;
+        for (name, value) in &self.further {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Trailblaze<'a> {
+    base_url: &'a str,
+    session_id: &'a SessionId,
+    invocation_id: &'a str,
+    device: Device<'a>,
+    memory: Remembered<'a>,
+    capabilities: Capabilities,
+}
+
+#[derive(Serialize)]
+struct Capabilities {
+    sampling: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Device<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a DeviceId>,
+    platform: String,
+    width_pixels: u32,
+    height_pixels: u32,
+    driver_type: String,
+}
+
+enum Case {
+    Upper,
+    Lower,
+}
+
+impl<'a> Device<'a> {
+    fn new(description: &Description, case: Case) -> Device<'a> {
+        let platform = description.platform.name();
+        Device {
+            id: None,
+            platform: match case {
+                Case::Upper => platform.to_uppercase(),
+                Case::Lower => platform.to_string(),
             },
-            "memory": memory,
-            "capabilities": {"sampling": false},
-        },
-        "trailblazeInvocationId": id,
-    });
-    let mut params = Map::new();
-    params.insert("name".to_string(), tool.into());
-    params.insert("arguments".to_string(), arguments.into());
-    params.insert("_meta".to_string(), meta);
-    params
+            width_pixels: description.size.width,
+            height_pixels: description.size.height,
+            driver_type: description.driver.to_string(),
+        }
+    }
 }
 
 /// What is remembered, less what is secret.
-fn memory(cx: &Cx) -> Map<String, Value> {
-    let memory = cx.attempt.memory();
-    let is_open = |value: &Value| {
-        let mut redacted = value.clone();
-        cx.session.secrets.redact_value(&mut redacted);
-        redacted == *value
-    };
-    memory
-        .values()
-        .iter()
-        .filter(|(_, value)| is_open(value))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+#[derive(Clone, Copy)]
+struct Remembered<'a> {
+    memory: &'a Memory,
+    secrets: &'a Secrets,
+}
+
+impl Serialize for Remembered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_open = |value: &Value| {
+            self.secrets.is_empty() || {
+                let mut redacted = value.clone();
+                self.secrets.redact_value(&mut redacted);
+                redacted == *value
+            }
+        };
+        serializer.collect_map(self.memory.values().iter().filter(|(_, value)| is_open(value)))
+    }
 }

@@ -22,7 +22,7 @@ use trailblaze_supervise::{Child, Launch, Running, Supervisor};
 
 use crate::client::{Agreement, Client, Disagreement, agree};
 use crate::connection::{Closed, Connection, Listener, Oddity, RpcError, Unanswered};
-use crate::envelope::{self, Carrier};
+use crate::envelope::{Asked, Call, Carrier};
 use crate::listing::{RawListing, interpret, refuses_context};
 use crate::stderr::{Tail, capture};
 use crate::{answer, limits};
@@ -284,10 +284,16 @@ impl ToolSource for Server {
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
         let client = self.client()?;
         let manner = self.manner(tool);
-        let mut params = envelope::call(cx, tool, args, manner.carrier, &self.spec.base_url);
         let at_desk = self.desk.enter(cx);
-        params["_meta"]["progressToken"] = at_desk.token.into();
-        let request = client.call(params);
+        let request = client.call(Call::new(&Asked {
+            cx,
+            memory: &cx.attempt.memory(),
+            tool,
+            args,
+            carrier: manner.carrier,
+            base_url: &self.spec.base_url,
+            progress_token: at_desk.token,
+        }));
         let mut calling_off =
             CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
         let answer = request.answer();
@@ -353,7 +359,7 @@ struct CallingOff<'a> {
 impl CallingOff<'_> {
     fn tell(&mut self, reason: &str) {
         self.is_over = true;
-        self.connection.notify("notifications/cancelled", json!({"requestId": self.id, "reason": reason}));
+        self.connection.notify("notifications/cancelled", &json!({"requestId": self.id, "reason": reason}));
     }
 }
 
