@@ -20,21 +20,29 @@ fn main() -> ExitCode {
     if let Some(code) = trailblaze_supervise::guardian_main() {
         return code;
     }
-    if std::env::args().nth(1).as_deref() == Some(slow_start::FIXTURE) {
+    // Cargo adds a flag of its own.
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    if asked == [slow_start::FIXTURE] {
         slow_start::fixture();
         return ExitCode::SUCCESS;
     }
+    let is_wanted = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     support::head();
     for runtime in ["bun", "node"] {
         let Some(script) = Script::find(runtime) else {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;
         };
-        calls::row(&script);
-        callbacks::row(&script);
-        crowd::row(&script);
-        slow_start::scripts(&script);
+        let parts: [(&str, fn(&Script)); 4] = [
+            ("calls", calls::row),
+            ("callbacks", callbacks::row),
+            ("crowd", crowd::row),
+            ("start", slow_start::scripts),
+        ];
+        parts.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row(&script));
     }
-    slow_start::row();
+    if is_wanted("start") {
+        slow_start::row();
+    }
     ExitCode::SUCCESS
 }
