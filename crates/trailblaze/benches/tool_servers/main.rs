@@ -15,6 +15,9 @@ use std::process::ExitCode;
 
 use stage::Script;
 
+/// One part of the table.
+type Part = fn(&Script);
+
 fn main() -> ExitCode {
     // Guardians are this program, started again; so are servers that start slowly.
     if let Some(code) = trailblaze_supervise::guardian_main() {
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;
         };
-        let parts: [(&str, fn(&Script)); 4] = [
+        let parts: [(&str, Part); 4] = [
             ("calls", calls::row),
             ("callbacks", callbacks::row),
             ("crowd", crowd::row),
