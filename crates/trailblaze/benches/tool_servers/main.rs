@@ -15,6 +15,9 @@ use std::process::ExitCode;
 
 use stage::Script;
 
+/// Rows of the table, by the name that asks for them.
+type Part = (&'static str, fn(&Script));
+
 fn main() -> ExitCode {
     // Guardians are this program, started again; so are servers that start slowly.
     if let Some(code) = trailblaze_supervise::guardian_main() {
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;
         };
-        let parts: [(&str, fn(&Script)); 4] = [
+        let parts: [Part; 4] = [
             ("calls", calls::row),
             ("callbacks", callbacks::row),
             ("crowd", crowd::row),
