@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor};
@@ -43,7 +43,7 @@ pub enum BrowserError {
          TRAILBLAZE_CHROMIUM"
     )]
     NotFound,
-    #[error("`{}` is no program", .0.display())]
+    #[error("`{}` is no program; TRAILBLAZE_CHROMIUM names the browser", .0.display())]
     NoProgram(PathBuf),
     #[error(transparent)]
     Start(#[from] StartError),
@@ -56,7 +56,6 @@ pub enum BrowserError {
 /// A browser at work. Devices hold it; with the last of them it ends.
 pub struct Browser {
     pub cdp: Arc<Cdp>,
-    pub version: String,
     child: Child,
 }
 
@@ -92,10 +91,7 @@ impl Browser {
         });
         let asked = tokio::time::timeout(STARTUP, cdp.call(None, "Browser.getVersion", json!({}))).await;
         let why = match asked {
-            Ok(Ok(answer)) => {
-                let version = answer.get("product").and_then(Value::as_str).unwrap_or("Chromium").to_string();
-                return Ok(Browser { cdp, version, child });
-            }
+            Ok(Ok(_)) => return Ok(Browser { cdp, child }),
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it was silent for {} s", STARTUP.as_secs()),
         };

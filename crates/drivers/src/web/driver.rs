@@ -124,7 +124,7 @@ impl Driver for Web {
         if checks == Checks::Visible {
             return Ok(Find::Found(found));
         }
-        let ready = tab.ask(budget, &format!("trailblaze.ready({}, true)", found.node)).await?;
+        let ready = tab.ask(budget, &format!("trailblaze.ready({})", found.node)).await?;
         let text = |key: &str| ready.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
         let element = found.summary.clone();
         let reason = match ready.get("why").and_then(Value::as_str) {

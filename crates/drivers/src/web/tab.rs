@@ -43,8 +43,6 @@ struct State {
     /// The world of the walker in the main frame's document.
     world: Option<i64>,
     is_crashed: bool,
-    /// What the page asked in dialogs, and was answered at once.
-    dialogs: Vec<String>,
 }
 
 impl Tab {
@@ -101,29 +99,31 @@ impl Tab {
     /// Waits until the document that is being loaded is there, but not for ever.
     pub async fn settle(&self, budget: &Budget) -> Result<(), DriverError> {
         let until = budget.deadline.min(Instant::now() + LOADING);
+        self.wait(budget, until, |state| state.is_crashed || !state.is_loading && state.world.is_some()).await?;
+        if self.heard.state().is_crashed {
+            return Err(DriverError::Lost { evidence: "the page crashed".to_string() });
+        }
+        match self.browser.end() {
+            Some(evidence) => Err(DriverError::Lost { evidence }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until something holds of what was heard, or the time is up.
+    async fn wait(&self, budget: &Budget, until: Instant, holds: impl Fn(&State) -> bool) -> Result<(), DriverError> {
         loop {
             let changed = self.heard.changed.notified();
             tokio::pin!(changed);
+            // Enlisted before the look, so that no change between look and wait is missed.
             changed.as_mut().enable();
-            {
-                let state = self.heard.state();
-                if state.is_crashed {
-                    return Err(DriverError::Lost { evidence: "the page crashed".to_string() });
-                }
-                if !state.is_loading && state.world.is_some() {
-                    return Ok(());
-                }
+            if holds(&self.heard.state()) {
+                return Ok(());
             }
             tokio::select! {
                 biased;
                 () = budget.cancel.cancelled() => return Err(DriverError::Cancelled),
                 () = changed => {}
-                () = tokio::time::sleep_until(until) => {
-                    if let Some(evidence) = self.browser.end() {
-                        return Err(DriverError::Lost { evidence });
-                    }
-                    return Ok(());
-                }
+                () = tokio::time::sleep_until(until) => return Ok(()),
             }
         }
     }
@@ -174,20 +174,7 @@ impl Tab {
     }
 
     pub async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
-        loop {
-            let changed = self.heard.changed.notified();
-            tokio::pin!(changed);
-            changed.as_mut().enable();
-            if self.version() != since {
-                return Ok(());
-            }
-            tokio::select! {
-                biased;
-                () = budget.cancel.cancelled() => return Err(DriverError::Cancelled),
-                () = changed => {}
-                () = tokio::time::sleep_until(budget.deadline) => return Ok(()),
-            }
-        }
+        self.wait(budget, budget.deadline, |state| SnapshotId(state.version) != since).await
     }
 
     pub async fn close(&self) {
@@ -216,16 +203,8 @@ impl Heard {
     }
 
     /// A dialog stops the page until it is answered, so it is, at once.
-    fn answer_dialog(&self, params: &Value) {
-        let kind = params.get("type").and_then(Value::as_str).unwrap_or_default();
-        let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        let session = {
-            let mut state = self.state();
-            if state.dialogs.len() < 100 {
-                state.dialogs.push(format!("{kind}: {message}"));
-            }
-            state.session.clone()
-        };
+    fn answer_dialog(&self) {
+        let session = self.state().session.clone();
         let browser = Arc::clone(&self.browser);
         tokio::spawn(async move {
             let params = json!({"accept": true});
@@ -269,7 +248,7 @@ impl Listener for Heard {
             // What comes after, such as pictures, is not waited for.
             "Page.domContentEventFired" => self.bump(|state| state.is_loading = false),
             "Page.navigatedWithinDocument" => self.bump(|state| state.is_loading = false),
-            "Page.javascriptDialogOpening" => self.answer_dialog(params),
+            "Page.javascriptDialogOpening" => self.answer_dialog(),
             "Inspector.targetCrashed" => self.bump(|state| state.is_crashed = true),
             _ => {}
         }

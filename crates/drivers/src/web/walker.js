@@ -209,17 +209,12 @@
     return false;
   };
 
-  let version = 1;
-  const bump = () => {
-    version += 1;
-    globalThis.trailblazeChanged?.(String(version));
-  };
   // Changes are told at most once a frame, however many there are.
   let isDue = false;
   const changed = () => {
     if (isDue) return;
     isDue = true;
-    setTimeout(() => { isDue = false; bump(); }, 16);
+    setTimeout(() => { isDue = false; globalThis.trailblazeChanged?.(""); }, 16);
   };
   const watch = () => {
     new MutationObserver(changed).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
@@ -249,10 +244,10 @@
     },
 
     // Makes an element ready to be touched: in view, at rest, enabled, and not covered. Answers where to touch it.
-    async ready(id, needsHit) {
+    async ready(id) {
       const e = elementOf(id);
       if (!e) return { why: "gone" };
-      if (isDisabled(e)) return { why: "disabled", what: summary(e) };
+      if (isDisabled(e)) return { why: "disabled" };
       const inView = () => {
         const box = e.getBoundingClientRect();
         const view = e.ownerDocument.defaultView;
@@ -268,26 +263,17 @@
       }
       if (!e.isConnected) return { why: "gone" };
       const box = [...e.getClientRects()].find((rect) => rect.width > 0 && rect.height > 0) ?? e.getBoundingClientRect();
-      if (box.width === 0 || box.height === 0) return { why: "hidden", what: summary(e) };
+      if (box.width === 0 || box.height === 0) return { why: "hidden" };
       const view = e.ownerDocument.defaultView;
       const [dx, dy] = offset(e);
       const clamp = (from, to, most) => (Math.max(from, 0) + Math.min(to, most)) / 2;
       const x = clamp(box.left, box.right, view.innerWidth) + dx;
       const y = clamp(box.top, box.bottom, view.innerHeight) + dy;
-      if (needsHit) {
-        const got = hit(x, y);
-        // What is inside it, and a label that stands for it, pass the touch on.
-        const reaches = got && (isWithin(got, e) || [...(e.labels ?? [])].some((one) => isWithin(got, one)) || got.tagName === "LABEL" && got.contains(e));
-        if (!reaches) return { why: "covered", what: summary(e), by: got ? summary(got) : "nothing" };
-      }
+      const got = hit(x, y);
+      // What is inside it, and a label that stands for it, pass the touch on.
+      const reaches = got && (isWithin(got, e) || [...(e.labels ?? [])].some((one) => isWithin(got, one)) || got.tagName === "LABEL" && got.contains(e));
+      if (!reaches) return { why: "covered", by: got ? summary(got) : "nothing" };
       return { x, y, b: [box.left + dx, box.top + dy, box.right + dx, box.bottom + dy].map(Math.round) };
-    },
-
-    focus(id) {
-      const e = elementOf(id);
-      if (!e) return "gone";
-      e.focus({ preventScroll: true });
-      return "";
     },
 
     // Chooses the whole text of the focused field, so that what is typed next replaces it.
