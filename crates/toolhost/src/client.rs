@@ -26,8 +26,6 @@ pub struct Agreement {
     pub version: String,
     pub generation: Generation,
     pub capabilities: Value,
-    /// What the server calls itself.
-    pub server: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,9 +108,8 @@ async fn initialize(connection: &Connection, version: &str) -> Result<Agreement,
         return Err(Disagreement::UnknownVersion { theirs: version });
     }
     connection.notify("notifications/initialized", &json!({}));
-    let server = answer.get("serverInfo").and_then(|info| text(info, "name"));
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
-    Ok(Agreement { version, generation: Generation::Opening, capabilities, server })
+    Ok(Agreement { version, generation: Generation::Opening, capabilities })
 }
 
 async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
@@ -125,12 +122,10 @@ async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
         let theirs: Vec<&str> = versions.iter().filter_map(Value::as_str).collect();
         return Err(Disagreement::UnknownVersion { theirs: theirs.join(", ") });
     }
-    let server = answer.pointer("/_meta/io.modelcontextprotocol~1serverInfo").and_then(|info| text(info, "name"));
     Ok(Agreement {
         version: WITHOUT_OPENING.to_string(),
         generation: Generation::PerRequest,
         capabilities: answer.get("capabilities").cloned().unwrap_or_default(),
-        server,
     })
 }
 

@@ -40,15 +40,13 @@ pub struct RpcError {
     pub code: i64,
     #[serde(default)]
     pub message: String,
-    #[serde(default)]
-    pub data: Option<Value>,
 }
 
 impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into(), data: None }
+        RpcError { code, message: message.into() }
     }
 }
 

@@ -6,6 +6,7 @@
 mod answer;
 mod client;
 pub mod connection;
+pub mod desk;
 mod envelope;
 pub mod launch;
 pub mod listing;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,7 +21,8 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::{Child, Launch, Running, Supervisor};
 
 use crate::client::{Agreement, Client, Disagreement, agree};
-use crate::connection::{Closed, Connection, Listener, Oddity, RpcError, Unanswered};
+use crate::connection::{Closed, Connection, Listener, Oddity, Unanswered};
+use crate::desk::{Desk, Diary, lock};
 use crate::envelope::{Asked, Call, Carrier};
 use crate::listing::{RawListing, interpret, refuses_context};
 use crate::stderr::{Tail, capture};
@@ -44,15 +45,6 @@ pub struct Spec {
     pub log: Option<PathBuf>,
     pub secrets: Arc<Secrets>,
     pub diary: Arc<dyn Diary>,
-}
-
-/// Where a server's news go that belong to no call.
-pub trait Diary: Send + Sync {
-    fn note(&self, server: &str, level: Level, text: String);
-
-    fn started(&self, server: &str, version: &str);
-
-    fn ended(&self, server: &str, how: String);
 }
 
 pub struct Server {
@@ -375,164 +367,6 @@ impl Drop for CallingOff<'_> {
     }
 }
 
-/// Where the server's notifications arrive, and the calls that they may be about.
-struct Desk {
-    server: String,
-    diary: Arc<dyn Diary>,
-    calls: Mutex<HashMap<u64, Talk>>,
-    last_token: AtomicU64,
-    /// How often it was quoted outside of calls.
-    n_notes: AtomicUsize,
-    /// How often it said that its tools changed. Several sessions may be waiting for it.
-    revision: watch::Sender<u64>,
-    /// The first thing it printed where it should not.
-    noise: Mutex<Option<String>>,
-    has_answered_twice: AtomicBool,
-}
-
-impl Desk {
-    fn new(server: String, diary: Arc<dyn Diary>) -> Desk {
-        Desk {
-            server,
-            diary,
-            calls: Mutex::default(),
-            last_token: AtomicU64::new(0),
-            n_notes: AtomicUsize::new(0),
-            revision: watch::Sender::new(0),
-            noise: Mutex::default(),
-            has_answered_twice: AtomicBool::new(false),
-        }
-    }
-
-    /// Registers a call until the guard goes.
-    fn enter(&self, cx: &Cx) -> AtDesk<'_> {
-        let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.calls).insert(token, Talk { cx: cx.clone(), n_notes: 0 });
-        AtDesk { desk: self, token }
-    }
-
-    fn progressed(&self, params: &Value) {
-        let token = params.get("progressToken").and_then(Value::as_u64);
-        let mut calls = lock(&self.calls);
-        let Some(talk) = token.and_then(|token| calls.get_mut(&token)) else { return };
-        let number = |key: &str| params.get(key).and_then(Value::as_f64);
-        let share = match (number("progress"), number("total")) {
-            (Some(done), Some(total)) => format!("{done}/{total}"),
-            (Some(done), None) => done.to_string(),
-            _ => String::new(),
-        };
-        let words = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        let text: Vec<&str> = [share.as_str(), words].into_iter().filter(|part| !part.is_empty()).collect();
-        talk.cx.renew();
-        talk.note(Level::Info, text.join(" "));
-    }
-
-    fn logged(&self, params: &Value) {
-        let level = match params.get("level").and_then(Value::as_str) {
-            Some("debug") => Level::Debug,
-            Some("warning") => Level::Warning,
-            Some("error" | "critical" | "alert" | "emergency") => Level::Error,
-            _ => Level::Info,
-        };
-        let text = match params.get("data") {
-            Some(Value::String(text)) => text.clone(),
-            Some(data) => plain(data).map_or_else(|| data.to_string(), str::to_string),
-            None => String::new(),
-        };
-        if text.is_empty() {
-            return;
-        }
-        // A message does not say which call it is about; with one at work there is no doubt.
-        let mut calls = lock(&self.calls);
-        if let (1, Some(talk)) = (calls.len(), calls.values_mut().next()) {
-            return talk.note(level, text);
-        }
-        drop(calls);
-        match self.n_notes.fetch_add(1, Ordering::Relaxed) {
-            n if n < limits::NOTES => self.diary.note(&self.server, level, text),
-            limits::NOTES => self.diary.note(&self.server, Level::Warning, TOO_MUCH.to_string()),
-            _ => {}
-        }
-    }
-}
-
-/// The words of a message that is wrapped, as FastMCP wraps all of its own, and has nothing else to it.
-fn plain(data: &Value) -> Option<&str> {
-    let data = data.as_object()?;
-    let is_all = data.iter().all(|(key, value)| key == "msg" || value.is_null());
-    data.get("msg").filter(|_| is_all)?.as_str()
-}
-
-impl Listener for Desk {
-    fn notified(&self, method: &str, params: Value) {
-        match method {
-            "notifications/progress" => self.progressed(&params),
-            "notifications/message" => self.logged(&params),
-            // A registry is a resource, and says as much about tools as their list does.
-            "notifications/tools/list_changed" | "notifications/resources/list_changed" => {
-                self.revision.send_modify(|revision| *revision += 1);
-            }
-            _ => {}
-        }
-    }
-
-    fn asked(&self, method: &str, _: Value) -> Result<Value, RpcError> {
-        match method {
-            "ping" => Ok(json!({})),
-            _ => {
-                let text = format!("Trailblaze does not offer `{method}` to its tool servers");
-                Err(RpcError::new(RpcError::METHOD_NOT_FOUND, text))
-            }
-        }
-    }
-
-    fn odd(&self, oddity: Oddity) {
-        let is_first = match &oddity {
-            Oddity::Noise(text) => {
-                let mut noise = lock(&self.noise);
-                let is_first = noise.is_none();
-                noise.get_or_insert_with(|| text.clone());
-                is_first
-            }
-            Oddity::AnsweredTwice => !self.has_answered_twice.swap(true, Ordering::Relaxed),
-        };
-        // Once is enough: it would be said of every line.
-        if is_first {
-            self.diary.note(&self.server, Level::Warning, oddity.to_string());
-        }
-    }
-}
-
-/// A call that the server may speak of.
-struct Talk {
-    cx: Cx,
-    n_notes: usize,
-}
-
-const TOO_MUCH: &str = "it has more to say than anybody would read; the rest is left out";
-
-impl Talk {
-    fn note(&mut self, level: Level, text: String) {
-        match self.n_notes {
-            n if n < limits::NOTES => self.cx.note(level, text),
-            limits::NOTES => self.cx.note(Level::Warning, TOO_MUCH),
-            _ => return,
-        }
-        self.n_notes += 1;
-    }
-}
-
-struct AtDesk<'a> {
-    desk: &'a Desk,
-    token: u64,
-}
-
-impl Drop for AtDesk<'_> {
-    fn drop(&mut self) {
-        lock(&self.desk.calls).remove(&self.token);
-    }
-}
-
 /// What kept a server from starting.
 #[derive(Debug, thiserror::Error)]
 enum Obstacle {
@@ -574,8 +408,4 @@ enum End {
     StillRunning,
     #[error("{0}; it was ended")]
     Broke(Closed),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
