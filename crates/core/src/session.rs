@@ -70,6 +70,12 @@ pub struct Parts {
     pub pictures: PicturePolicy,
 }
 
+/// Ends the sources that nobody else uses, side by side.
+pub async fn stop_own(sources: &[Source]) {
+    let own = sources.iter().filter(|source| !source.is_shared);
+    join_all(own.map(|source| source.tools.stop())).await;
+}
+
 impl Session {
     pub fn open(parts: Parts) -> Arc<Session> {
         let session = Arc::new(Session {
@@ -98,9 +104,7 @@ impl Session {
     /// Ends what belongs to this session alone, and tells the record.
     pub async fn close(&self, message: &str) {
         self.stop_following();
-        let own = self.sources.iter().filter(|source| !source.is_shared);
-        let stops = join_all(own.map(|source| source.tools.stop()));
-        tokio::join!(stops, self.device.close());
+        tokio::join!(stop_own(&self.sources), self.device.close());
         self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
     }
 

@@ -181,7 +181,7 @@ pub fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     free
 }
 
-/// A file name made of the id of a trail.
+/// A file name made of an id or a name.
 pub fn slug(id: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     id.chars().map(safe).collect::<String>().trim_start_matches('.').to_string()

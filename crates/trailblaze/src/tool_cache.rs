@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::config::Server;
 use trailblaze_toolhost::listing::RawListing;
 
-use crate::recordings::write_atomically;
+use crate::recordings::{slug, write_atomically};
 
 pub struct ToolCache {
     folder: PathBuf,
@@ -47,8 +47,7 @@ impl ToolCache {
     }
 
     fn file(&self, target: Option<&str>, name: &str) -> PathBuf {
-        let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
-        let key: String = name.chars().map(safe).collect();
+        let key = slug(name);
         let digest = short_digest(&format!("{}\n{name}", target.unwrap_or_default()));
         self.folder.join(format!("{key}-{digest}.json"))
     }

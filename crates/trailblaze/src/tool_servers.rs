@@ -15,18 +15,20 @@ use trailblaze_core::invocations::Invocations;
 use trailblaze_core::names::Origin;
 use trailblaze_core::registry::Batch;
 use trailblaze_core::secret::Secrets;
-use trailblaze_core::session::Source;
+use trailblaze_core::session::{Source, stop_own};
 use trailblaze_core::source::{SourceError, ToolSource};
 use trailblaze_core::yaml::{Millis, Spanned};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
+use trailblaze_toolhost::desk::Diary;
 use trailblaze_toolhost::launch::{Place, Runtimes, launch};
 use trailblaze_toolhost::offline::Remembered;
-use trailblaze_toolhost::server::{Diary, Server, Spec};
+use trailblaze_toolhost::server::{Server, Spec};
 
 use crate::progress::Progress;
 use crate::project::Loaded;
+use crate::recordings::slug;
 use crate::server::LoopbackServer;
 use crate::tool_cache::ToolCache;
 
@@ -153,10 +155,7 @@ impl ToolServers {
         if self.mode == Mode::Remember {
             return self.remember(target).await;
         }
-        let mut wanted: Vec<(&Named, bool)> = Vec::new();
-        for named in self.of(target) {
-            wanted.push((named, self.is_shared(named)));
-        }
+        let wanted: Vec<(&Named, bool)> = self.of(target).map(|named| (named, self.is_shared(named))).collect();
         if wanted.is_empty() {
             return Ok(Staff::default());
         }
@@ -204,8 +203,7 @@ impl ToolServers {
             }
         }
         let Some(error) = failed else { return Ok(staff) };
-        let own = staff.sources.iter().filter(|source| !source.is_shared);
-        join_all(own.map(|source| source.tools.stop())).await;
+        stop_own(&staff.sources).await;
         Err(error)
     }
 
@@ -304,8 +302,7 @@ async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {
 
 /// Where the stderr of a server goes, relative to the run folder.
 fn log_name(server: &str, session: Option<&SessionId>) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
-    let name: String = server.chars().map(safe).collect();
+    let name = slug(server);
     match session {
         // An id is a capability; its beginning tells sessions apart and opens nothing.
         Some(session) => format!("servers/{name}-{}.log", session.as_str().get(2..8).unwrap_or_default()),
