@@ -224,6 +224,17 @@ impl Loaded {
         self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
+    /// Whether servers are named in a file that could not be read whole, so that tools may be missing for that alone.
+    pub fn has_unread_servers(&self) -> bool {
+        let is_unread = |problem: &Problem| {
+            let source = &problem.source;
+            problem.severity == Severity::Error
+                && (source.path == PROJECT_FILE || source.path.starts_with(&format!("{CONFIG_DIR}/targets/")))
+                && ["mcpServers", "mcp_servers"].iter().any(|key| root_key(source, key).is_some())
+        };
+        self.problems.iter().any(is_unread)
+    }
+
     /// A target by its id, or the nearest one that there is.
     pub fn target(&self, id: &str) -> Result<&Target, Option<&str>> {
         let found = self.targets.iter().find(|target| target.id.value == id);

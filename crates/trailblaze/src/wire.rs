@@ -12,7 +12,7 @@ use trailblaze_core::invocations::Invocations;
 use trailblaze_core::memory::Memory;
 use trailblaze_core::registry::{Registry, Scope};
 use trailblaze_core::secret::Secrets;
-use trailblaze_core::session::{Parts, Session, Source};
+use trailblaze_core::session::{Parts, Session, Source, stop_own};
 use trailblaze_core::source::{Shelf, ShelfError, SourceError};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Severity;
@@ -107,7 +107,7 @@ impl Wiring {
         let staff = self.servers.hire(target, (&id, driver.describe()), &self.invocations, &self.secrets).await?;
         let batches = self.loaded.batches.iter().chain(&staff.batches);
         let mut registry = Registry::build(1, batches, &self.scope(device, target));
-        registry.is_partial = !staff.unknown.is_empty();
+        registry.is_partial = !staff.unknown.is_empty() || self.loaded.has_unread_servers();
         Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown })
     }
 
@@ -249,8 +249,7 @@ impl Wiring {
 impl Prepared {
     /// Ends what would have been the session's own, and gives what is left of it: the tools that it would have had.
     pub async fn discard(self) -> Registry {
-        let own = self.sources.iter().filter(|source| !source.is_shared);
-        futures::future::join_all(own.map(|source| source.tools.stop())).await;
+        stop_own(&self.sources).await;
         self.registry
     }
 }

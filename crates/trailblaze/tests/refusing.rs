@@ -720,3 +720,15 @@ fn a_folder_that_cannot_be_made() {
     error: cannot create a folder in `[project]/logs`: Not a directory (os error 20)
     ");
 }
+
+#[test]
+fn a_broken_server_entry_is_not_blamed_on_the_trails() {
+    let trail = "trail:\n  - step: Greet\n    tools:\n      - acme_hello: {}\n";
+    let project = Project::empty()
+        .with("trailblaze.yaml", "mcpServers:\n  acme: {comand: python3}\n")
+        .with("trails/a.trail.yaml", trail);
+    let refusal = project.run(&["check"]).refusal();
+    assert!(refusal.contains("error: unknown key `comand`"), "{refusal}");
+    assert!(!refusal.contains("error: unknown tool"), "{refusal}");
+    assert!(refusal.contains("warning: `acme_hello` may be a tool of a server that was not asked"), "{refusal}");
+}

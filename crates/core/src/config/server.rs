@@ -138,16 +138,13 @@ fn decode_one(node: &Node, problems: &mut Problems) -> Option<Server> {
         .filter(|(_, way)| way.is_some())
         .map(|(name, _)| name)
         .collect();
-    match (ways.as_slice(), server.transport) {
-        ([], _) => problems.error(server.span, "a server needs one of `command`, `script` or `url`"),
-        ([_, _, ..], _) => {
-            problems.error(server.span, format!("a server has one of `{}`, not several", ways.join("`, `")))
-        }
-        (["url"], Some(Transport::Stdio)) => problems.error(server.span, "`url` goes with `transport: http`"),
-        ([way], Some(Transport::Http)) if *way != "url" => {
-            problems.error(server.span, format!("`transport: http` needs a `url`, not a `{way}`"));
-        }
-        _ => {}
-    }
-    Some(server)
+    let wrong = match (ways.as_slice(), server.transport) {
+        ([], _) => "a server needs one of `command`, `script` or `url`".to_string(),
+        ([_, _, ..], _) => format!("a server has one of `{}`, not several", ways.join("`, `")),
+        (["url"], Some(Transport::Stdio)) => "`url` goes with `transport: http`".to_string(),
+        ([way], Some(Transport::Http)) if *way != "url" => format!("`transport: http` needs a `url`, not a `{way}`"),
+        _ => return Some(server),
+    };
+    problems.error(server.span, wrong);
+    None
 }
