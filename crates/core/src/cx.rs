@@ -32,6 +32,8 @@ pub struct Cx {
 /// One try of one trail: what is remembered belongs to it.
 pub struct Attempt {
     pub id: AttemptId,
+    /// The trail's folder, beneath the project's.
+    folder: String,
     memory: Mutex<Memory>,
 }
 
@@ -88,8 +90,10 @@ impl Drop for Entered {
 }
 
 impl Attempt {
-    pub fn new(id: AttemptId, memory: Memory) -> Arc<Attempt> {
-        Arc::new(Attempt { id, memory: Mutex::new(memory) })
+    /// `trail` is the path of the trail's file beneath the project's folder, or empty.
+    pub fn new(id: AttemptId, memory: Memory, trail: &str) -> Arc<Attempt> {
+        let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
+        Arc::new(Attempt { id, folder, memory: Mutex::new(memory) })
     }
 
     pub fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -120,6 +124,15 @@ impl Cx {
         let frame = self.frame.as_ref()?;
         frame.beneath.n_open.fetch_add(1, Ordering::SeqCst);
         Some(Entered(Arc::clone(frame)))
+    }
+
+    /// A file that a call names: beside the trail, unless its path is absolute.
+    pub fn beside_trail(&self, path: &str) -> String {
+        if path.starts_with('/') {
+            return path.to_string();
+        }
+        let parts = [self.session.home.as_str(), self.attempt.folder.as_str(), path];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
     }
 
     pub fn parent(&self) -> Parent {

@@ -11,7 +11,7 @@ use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::ids::Parent;
 
 use crate::cx::Cx;
-use crate::driver::{Acted, Action, Budget, Description, Driver, Target, Want};
+use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
 use crate::events::{PicturePolicy, Shot};
 use crate::fault::{Fault, Stop};
 use crate::limits;
@@ -83,7 +83,12 @@ impl Device {
 
     /// Looks at the screen for somebody who may point at what is on it.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
-        let screen = self.look(cx).await?;
+        self.show_with(cx, false).await
+    }
+
+    /// The same, with what lies upon what if that is asked for.
+    pub async fn show_with(&self, cx: &Cx, covers: bool) -> Result<Screen, Stop> {
+        let (screen, _) = self.observe(cx, if covers { Want::TreeWithCovers } else { Want::Tree }).await?;
         let names =
             |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
         let likenesses =
@@ -94,13 +99,20 @@ impl Device {
 
     /// The element that a ref means, on the screen as it is now.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
-        let reference = reference.trim_matches(['[', ']']);
+        let reference = reference.trim().trim_matches(['[', ']']);
         let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
         let screen = self.look(cx).await?;
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
         let unknown = || Stop::failed(format!("no snapshot has shown `{reference}`; take one and use a ref from it"));
         let likeness = likeness.ok_or_else(unknown)?;
-        let node = likeness.nearest(&screen.root).ok_or_else(stale)?.id;
+        let is_named = |node: &&Node| {
+            node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
+        };
+        let node = match self.description().knows_elements {
+            true => screen.root.walk().find(is_named),
+            false => likeness.nearest(&screen.root),
+        };
+        let node = node.ok_or_else(stale)?.id;
         Ok((screen, node))
     }
 
@@ -121,7 +133,9 @@ impl Device {
 
     async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let _lease = self.lease(cx).await?;
-        let mut screen = self.driver.observe(&cx.budget(), want).await?;
+        let observed = self.driver.observe(&cx.budget(), want).await;
+        self.tell_heard(cx);
+        let mut screen = observed?;
         refs::assign(&mut screen.root);
         let mut masks = Vec::new();
         if !self.secrets.is_empty() {
@@ -146,10 +160,10 @@ impl Device {
     pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
         self.before_touch(cx, target).await?;
         let _lease = self.lease(cx).await?;
-        self.act_leased(cx, target, action).await
+        Ok(self.act_leased(cx, target, action).await?)
     }
 
-    async fn act_leased(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
+    async fn act_leased(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, DriverError> {
         if let (Some(call), true) = (cx.call_id(), !matches!(target, Target::Device)) {
             let (bounds, what) = match target {
                 Target::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
@@ -157,7 +171,16 @@ impl Device {
             };
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
         }
-        Ok(self.driver.act(&cx.budget(), target, &self.revealed(action)).await?)
+        let acted = self.driver.act(&cx.budget(), target, &self.revealed(action)).await;
+        self.tell_heard(cx);
+        acted
+    }
+
+    /// What the device said by itself goes into the record, beneath the call that it said it during.
+    fn tell_heard(&self, cx: &Cx) {
+        for heard in self.driver.heard() {
+            cx.note(heard.level, self.secrets.redact(&heard.text).into_owned());
+        }
     }
 
     async fn before_touch(&self, cx: &Cx, target: &Target) -> Result<(), Stop> {
@@ -199,11 +222,15 @@ impl Device {
                         looks -= 1;
                         continue;
                     }
-                    let acted = self.act_leased(cx, &target, action).await?;
-                    drop(lease);
+                    let acted = self.act_leased(cx, &target, action).await;
                     let Target::Element(found) = target else { unreachable!("the target is an element") };
-                    self.waited(cx, query, &goal, started, looks, None);
-                    return Ok(Reached::Met { found: Some(found), acted });
+                    // What slipped away from under the touch is looked for again.
+                    let Err(DriverError::Evaded { by }) = acted else {
+                        let acted = acted?;
+                        self.waited(cx, query, &goal, started, looks, None);
+                        return Ok(Reached::Met { found: Some(found), acted });
+                    };
+                    (found.snapshot, format!("{by} took the place of {} as it was touched", found.summary))
                 }
                 (Find::Found(found), Goal::Gone) => (found.snapshot, format!("{} is still there", found.summary)),
                 (Find::Not(why), Goal::Gone) if is_absence(&why) => {
@@ -283,6 +310,7 @@ impl Device {
             Action::Shell { command } => Action::Shell { command: reveal(command) },
             Action::EvaluateJs { script } => Action::EvaluateJs { script: reveal(script) },
             Action::OpenUrl { url } => Action::OpenUrl { url: reveal(url) },
+            Action::Choose { values } => Action::Choose { values: values.iter().map(reveal).collect() },
             other => other.clone(),
         }
     }

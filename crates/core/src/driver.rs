@@ -1,5 +1,7 @@
 //! The port to a device. A driver knows nothing of tools, trails or models.
 
+mod browse;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,9 +9,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::event::Level;
 use trailblaze_protocol::geometry::{Point, Size};
 use trailblaze_protocol::ids::DeviceId;
+use trailblaze_protocol::outcome::Attachment;
 
+pub use self::browse::Browse;
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 
@@ -35,6 +40,11 @@ pub trait Driver: Send + Sync {
     /// Returns when the screen may differ from `since`, or when the budget ends.
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError>;
 
+    /// What the device said by itself since it was last asked: a page's console, a request that failed.
+    fn heard(&self) -> Vec<Heard> {
+        Vec::new()
+    }
+
     /// Lets go of the device. Called once, at the end of the session.
     async fn close(&self) {}
 }
@@ -50,6 +60,15 @@ pub struct Description {
     pub classifiers: Vec<String>,
     /// For people: `simulated phone`.
     pub summary: String,
+    /// Whether its elements keep their numbers and refs for as long as they live.
+    pub knows_elements: bool,
+}
+
+/// Something that a device said by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heard {
+    pub level: Level,
+    pub text: String,
 }
 
 /// How long a driver may take, and whether anybody still wants the answer.
@@ -78,6 +97,8 @@ impl Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Tree,
+    /// Also which elements others lie upon, where that is dear to find out.
+    TreeWithCovers,
     TreeAndPicture,
 }
 
@@ -164,6 +185,32 @@ pub enum Action {
         script: String,
     },
     ListApps,
+    /// With the other button of a mouse.
+    SecondaryTap,
+    /// Moves the pointer there.
+    Hover,
+    DragTo {
+        to: Box<Found>,
+    },
+    /// Keys held together, as `Control+K`.
+    PressChord {
+        chord: String,
+    },
+    /// Chooses from a list by value or by what is read.
+    Choose {
+        values: Vec<String>,
+    },
+    SetChecked {
+        checked: bool,
+    },
+    Upload {
+        files: Vec<String>,
+    },
+    /// An attribute of an element, as it was written.
+    Attribute {
+        name: String,
+    },
+    Browse(Browse),
 }
 
 impl Action {
@@ -192,6 +239,16 @@ impl Action {
             Action::Shell { .. } => "shell",
             Action::EvaluateJs { .. } => "evaluateJs",
             Action::ListApps => "listApps",
+            Action::SecondaryTap => "secondaryTap",
+            Action::Hover => "hover",
+            Action::DragTo { .. } => "drag",
+            Action::PressChord { .. } => "pressChord",
+            Action::Choose { .. } => "choose",
+            Action::SetChecked { checked: true } => "check",
+            Action::SetChecked { checked: false } => "uncheck",
+            Action::Upload { .. } => "upload",
+            Action::Attribute { .. } => "attribute",
+            Action::Browse(browse) => browse.name(),
         }
     }
 }
@@ -252,6 +309,8 @@ named! {
 pub struct Acted {
     pub text: String,
     pub value: Option<Value>,
+    /// To be kept with the record.
+    pub files: Vec<Attachment>,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -265,6 +324,9 @@ pub enum DriverError {
     /// The device understood and would not.
     #[error("{reason}")]
     Refused { reason: String },
+    /// The touch would have landed on something else, so it was called off.
+    #[error("{by} took its place as it was touched")]
+    Evaded { by: String },
     #[error("timed out: {what}")]
     TimedOut { what: String },
     #[error("cancelled")]

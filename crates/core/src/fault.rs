@@ -99,6 +99,7 @@ impl From<DriverError> for Stop {
             DriverError::TimedOut { what } => Fault::DeviceSilent { what }.into(),
             DriverError::Cancelled => Fault::Cancelled.into(),
             DriverError::Unsupported { .. } => Stop::error(Variant::Unsupported, error.to_string()),
+            DriverError::Evaded { .. } => Stop::failed(error.to_string()),
             DriverError::Refused { reason } => Stop::failed(reason),
         }
     }

@@ -106,6 +106,10 @@ pub enum Reason {
         element: String,
         by: String,
     },
+    /// It moves, and goes on moving.
+    Restless {
+        element: String,
+    },
     StaleReference {
         reference: String,
     },

@@ -13,6 +13,9 @@ pub fn assign(root: &mut Node) {
     while let Some(node) = todo.pop() {
         node.reference = if !can_be_pointed_at(node) {
             None
+        } else if node.reference.is_some() {
+            // A driver that knows its elements has named them.
+            node.reference.take()
         } else if node.props.shape == Shape::Web {
             sequence += 1;
             Some(format!("e{sequence}"))

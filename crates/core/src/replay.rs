@@ -67,6 +67,7 @@ pub fn not_begun(
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
     let Try { trail, about, number, repeat, memory, timeout, cancel } = attempt;
+    let attempt = Attempt::new(id.clone(), memory, &about.path);
     session.emit(Event::AttemptStarted {
         attempt: id.clone(),
         session: session.id.clone(),
@@ -79,7 +80,6 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
         Some(reason) => Broken { verdict: Verdict::Skipped, message: reason.to_string(), ..Broken::default() },
         None => {
             let has_head = trail.trailhead.is_some();
-            let attempt = Attempt::new(id.clone(), memory);
             let runner =
                 Runner { session, attempt, lineage, has_head, after: Mutex::default(), cancel: cancel.child_token() };
             runner.run_within(trail, timeout).await

@@ -142,6 +142,7 @@ fields! {
     NthIndex "nthIndex" Number,
     IsInteractive "isInteractive" Flag,
     IsLandmark "isLandmark" Flag,
+    IsCovered "isCovered" Flag,
     Role "role" Text,
     Subrole "subrole" Text,
     Label "label" Text,

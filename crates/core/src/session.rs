@@ -23,6 +23,8 @@ pub struct Session {
     pub device: Device,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
+    /// The project's folder.
+    pub home: String,
     pub invocations: Arc<Invocations>,
     registry: RwLock<Arc<Registry>>,
     shelf: Option<Arc<dyn Shelf>>,
@@ -68,6 +70,8 @@ pub struct Parts {
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
+    /// The project's folder, absolute.
+    pub home: String,
 }
 
 /// Ends the sources that nobody else uses, side by side.
@@ -83,6 +87,7 @@ impl Session {
             device: Device::new(parts.driver, Arc::clone(&parts.secrets)),
             secrets: parts.secrets,
             pictures: parts.pictures,
+            home: parts.home,
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),
             shelf: parts.shelf,

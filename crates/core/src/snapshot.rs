@@ -10,16 +10,24 @@ use crate::selector::Outline;
 pub struct Details {
     pub bounds: bool,
     pub offscreen: bool,
+    /// Which elements others lie upon.
+    pub covered: bool,
     /// Layout boxes, system bars and all.
     pub all: bool,
+    /// Only what is beneath this node.
+    pub within: Option<u64>,
+    /// Only so many levels.
+    pub depth: Option<usize>,
 }
 
 /// The text of a screen. Every element that can be acted on is there with its reference.
 pub fn text(screen: &Screen, details: &Details) -> String {
     let outline = Outline::new(&screen.root);
     let mut page = Page::new(&outline);
-    let mut place = 0;
-    while place < outline.places().end {
+    let scope = details.within.and_then(|node| outline.find(node)).map(|place| place..outline.beneath(place).end);
+    let scope = scope.unwrap_or(outline.places());
+    let mut place = scope.start;
+    while place < scope.end {
         if !details.all && is_system(outline.node(place)) {
             place = outline.beneath(place).end;
             continue;
@@ -38,6 +46,19 @@ pub fn text(screen: &Screen, details: &Details) -> String {
         n_hidden => lines.push(format!("({n_hidden} offscreen elements hidden — use --offscreen to show)")),
     }
     lines.join("\n")
+}
+
+/// What differs between two texts of a screen: lines that went, then lines that came.
+pub fn changes(before: &str, after: &str) -> String {
+    let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
+    let (old, new) = (lines(before), lines(after));
+    let without = |all: &[String], known: &[String], mark: char| {
+        let known: std::collections::HashSet<&str> = known.iter().map(|line| line.trim()).collect();
+        let differs = |line: &&String| !line.trim().is_empty() && !known.contains(line.trim());
+        all.iter().filter(differs).map(|line| format!("{mark} {}", line.trim_start())).collect::<Vec<_>>()
+    };
+    let changed = [without(&old, &new, '-'), without(&new, &old, '+')].concat();
+    if changed.is_empty() { "(nothing changed)".to_string() } else { changed.join("\n") }
 }
 
 fn header(screen: &Screen) -> Vec<String> {
@@ -112,7 +133,12 @@ impl<'a> Page<'a> {
             self.hidden += usize::from(node.is_interactive() || bearer.is_none() && line::group(node).is_none());
             return;
         }
-        self.lines.push(format!("{}{line}", "  ".repeat(indent)));
+        if details.covered && node.props.flag(Field::IsCovered).unwrap_or(false) {
+            line.push_str(" (covered)");
+        }
+        if details.depth.is_none_or(|depth| indent < depth) {
+            self.lines.push(format!("{}{line}", "  ".repeat(indent)));
+        }
         self.indents[place] = indent + 1;
     }
 
@@ -176,7 +202,8 @@ mod tests {
     use super::*;
     use crate::selector::samples::{Build, android, any_screen, node, screen};
 
-    const PLAIN: Details = Details { bounds: false, offscreen: false, all: false };
+    const PLAIN: Details =
+        Details { bounds: false, offscreen: false, covered: false, all: false, within: None, depth: None };
 
     /// Checks the text beneath the header, with references written as `[#]`.
     fn check(root: Node, details: Details, expected: &[&str]) {

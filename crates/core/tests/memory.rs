@@ -71,6 +71,6 @@ async fn the_built_in_tools_remember_and_forget() {
 async fn another_attempt_sees_nothing_of_it() {
     let mut lane = lane();
     check(&lane, &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
-    lane.attempt = Attempt::new(ids::attempt(), Memory::default());
+    lane.attempt = Attempt::new(ids::attempt(), Memory::default(), "");
     check(&lane, &[("remember", json!({"variable": "a", "value": "{{who}}"}))], json!({"a": "{{who}}"})).await;
 }

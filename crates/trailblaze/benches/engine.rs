@@ -151,6 +151,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
         secrets: Arc::default(),
         invocations: Arc::default(),
         pictures: PicturePolicy::Off,
+        home: String::new(),
     });
     let trail = trail(&format!("trail:\n{}", "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS)));
     for _ in 0..rounds {
@@ -324,6 +325,8 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
             platform: Platform::Android,
             driver: DriverKey::default_for(Platform::Android),
             classifiers: Vec::new(),
+            emulation: trailblaze_drivers::web::Emulation::default(),
+            storage_state: None,
         };
         Kind { devices: vec![device], jobs: vec![0] }
     };

@@ -1,7 +1,12 @@
 //! Which devices there are, and which a command means.
 
+use std::path::PathBuf;
+
+use trailblaze_core::config::{ColorScheme, DeviceEntry};
 use trailblaze_core::yaml::nearest;
+use trailblaze_drivers::web::Emulation;
 use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::project::Loaded;
@@ -14,6 +19,10 @@ pub struct DeviceSpec {
     pub driver: DriverKey,
     /// What kind of device of its platform it is; as the driver says, unless given.
     pub classifiers: Vec<String>,
+    /// What a web device pretends to be.
+    pub emulation: Emulation,
+    /// The file with the cookies and storage that a web device starts with.
+    pub storage_state: Option<PathBuf>,
 }
 
 impl DeviceSpec {
@@ -39,6 +48,10 @@ pub enum DeviceError {
         "there is no device `{text}`; this build has simulated ones, {platform}/sim-1, {platform}/sim-2 and so on, and web/chromium"
     )]
     Unknown { text: String, platform: Platform },
+    #[error("`{text}` is no device to emulate; there are {}", Emulation::names().collect::<Vec<_>>().join(", "))]
+    Emulation { text: String },
+    #[error("`{text}` is no size of a window; write it as 1280x800")]
+    Viewport { text: String },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },
 }
@@ -49,6 +62,9 @@ pub struct DeviceArgs {
     /// The device to use, as platform/name: android/sim-1. Repeat it, or separate by commas, for several
     #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
     pub device: Vec<String>,
+    /// Show the window of the browser that web devices use
+    #[arg(long)]
+    pub headed: bool,
 }
 
 impl Loaded {
@@ -104,6 +120,27 @@ impl Loaded {
             platform,
             driver: driver.unwrap_or_else(|| DriverKey::default_for(platform)),
             classifiers: entry.map(|entry| entry.classifiers.clone()).unwrap_or_default(),
+            emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
+            storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
         })
     }
+}
+
+fn emulation(entry: &DeviceEntry) -> Result<Emulation, DeviceError> {
+    let mut emulation = match &entry.emulate {
+        Some(name) => {
+            Emulation::device(&name.value).ok_or_else(|| DeviceError::Emulation { text: name.value.clone() })?
+        }
+        None => Emulation::default(),
+    };
+    if let Some(viewport) = &entry.viewport {
+        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
+        let size = viewport.value.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        let (width, height) = size.ok_or_else(|| DeviceError::Viewport { text: viewport.value.clone() })?;
+        emulation.size = Size { width, height };
+    }
+    emulation.locale.clone_from(&entry.locale);
+    emulation.timezone.clone_from(&entry.timezone);
+    emulation.is_dark = entry.color_scheme.map(|scheme| scheme == ColorScheme::Dark);
+    Ok(emulation)
 }

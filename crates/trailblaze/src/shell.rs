@@ -34,6 +34,7 @@ pub struct Shell {
     step: Option<OpenStep>,
     steps: usize,
     has_failed: bool,
+    last_snapshot: Option<String>,
 }
 
 struct OpenStep {
@@ -61,7 +62,7 @@ pub enum Answer {
 #[derive(Debug, PartialEq)]
 pub enum Line {
     Step { kind: StepKind, text: String },
-    Snapshot(snapshot::Details),
+    Snapshot { details: snapshot::Details, within: Option<String>, only_changes: bool },
     Tool { name: String, args: Vec<(String, String)> },
     Tools { search: Option<String> },
     Memory,
@@ -73,8 +74,8 @@ pub enum Line {
 pub const HELP: &str = "\
 step \"WORDS\"            begin a step: what the next calls are for
 verify \"WORDS\"          begin a step that checks something
-snapshot [--bounds] [--offscreen] [--all]
-                        show the screen, with refs to tap
+snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes]
+                        show the screen, with refs to tap; or what changed since the last one
 tool NAME k=v ...       call a tool; `tool` may be left out
 tools [WORD]            list the tools
 memory                  show what is remembered
@@ -89,7 +90,7 @@ impl Shell {
         target: Option<String>,
         cancel: CancellationToken,
     ) -> Shell {
-        let attempt = Attempt::new(ids::attempt(), memory);
+        let attempt = Attempt::new(ids::attempt(), memory, "");
         let trail = TrailRef { id: "shell".into(), title: "shell".into(), path: String::new(), tags: Vec::new() };
         session.emit(Event::AttemptStarted {
             attempt: attempt.id.clone(),
@@ -98,7 +99,7 @@ impl Shell {
             number: 1,
             repeat: None,
         });
-        Shell { session, sink, attempt, cancel, target, step: None, steps: 0, has_failed: false }
+        Shell { session, sink, attempt, cancel, target, step: None, steps: 0, has_failed: false, last_snapshot: None }
     }
 
     /// Carries out one line. What it answers is fit to be shown: a message may repeat what was typed.
@@ -141,7 +142,7 @@ impl Shell {
                 self.begin(kind, &text);
                 done(format!("step {}: {text}", self.steps), json!({"step": self.steps, "text": text}))
             }
-            Line::Snapshot(details) => self.snapshot(&details).await,
+            Line::Snapshot { details, within, only_changes } => self.snapshot(details, within, only_changes).await,
             Line::Tool { name, args } => self.tool(&name, &args).await,
             Line::Tools { search } => self.tools(search.as_deref()),
             Line::Memory => {
@@ -193,11 +194,21 @@ impl Shell {
         Cx::for_step(&self.session, &self.attempt, step, self.cancel.clone())
     }
 
-    async fn snapshot(&mut self, details: &snapshot::Details) -> Answer {
+    async fn snapshot(&mut self, mut details: snapshot::Details, within: Option<String>, only_changes: bool) -> Answer {
         let cx = self.cx();
-        match self.session.device.show(&cx).await {
+        match self.session.device.show_with(&cx, details.covered).await {
             Ok(screen) => {
-                let text = snapshot::text(&screen, details);
+                if let Some(reference) = within {
+                    let found = screen.root.walk().find(|node| node.reference.as_deref() == Some(&reference));
+                    let Some(found) = found else {
+                        let message = format!("nothing on the screen has the ref `{reference}`");
+                        return Answer::Failed { message, exit: Exit::Failed };
+                    };
+                    details.within = Some(found.id);
+                }
+                let text = snapshot::text(&screen, &details);
+                let before = self.last_snapshot.replace(text.clone()).filter(|_| only_changes);
+                let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
                 done(text.clone(), json!({"app": screen.app, "text": text}))
             }
             Err(trailblaze_core::fault::Stop::Fault(fault)) => {
@@ -368,17 +379,32 @@ fn parse(text: &str) -> Result<Option<Line>, String> {
         "verify" => say(StepKind::Verify),
         "snapshot" => {
             let mut details = snapshot::Details::default();
-            for flag in rest {
+            let (mut within, mut only_changes) = (None, false);
+            let mut words = rest.iter();
+            while let Some(flag) = words.next() {
                 match flag.as_str() {
                     "--bounds" => details.bounds = true,
                     "--offscreen" => details.offscreen = true,
+                    "--covered" => details.covered = true,
                     "--all" => details.all = true,
+                    "--changes" => only_changes = true,
+                    "--within" => match words.next() {
+                        Some(reference) => within = Some(reference.trim_matches(['[', ']']).to_string()),
+                        None => return Err("`--within` needs a ref: snapshot --within e7".to_string()),
+                    },
+                    "--depth" => match words.next().and_then(|depth| depth.parse().ok()) {
+                        Some(depth) => details.depth = Some(depth),
+                        None => return Err("`--depth` needs a number: snapshot --depth 2".to_string()),
+                    },
                     other => {
-                        return Err(format!("`snapshot` has no `{other}`; it takes --bounds, --offscreen and --all"));
+                        return Err(format!(
+                            "`snapshot` has no `{other}`; it takes --bounds, --offscreen, --covered, --all, --within REF, \
+                             --depth N and --changes"
+                        ));
                     }
                 }
             }
-            Ok(Some(Line::Snapshot(details)))
+            Ok(Some(Line::Snapshot { details, within, only_changes }))
         }
         "tool" => match rest {
             [] => Err("`tool` needs a name: tool tap text=Pay".to_string()),

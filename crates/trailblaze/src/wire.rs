@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
+use trailblaze_core::config::BrowserEntry;
 use trailblaze_core::driver::Driver;
 use trailblaze_core::events::{EventSink, PicturePolicy};
 use trailblaze_core::invocations::Invocations;
@@ -18,7 +19,7 @@ use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Severity;
 use trailblaze_core::{ids, limits};
 use trailblaze_drivers::sim::{Options, Sim};
-use trailblaze_drivers::web::{BrowserOptions, Browsers, Web};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web};
 use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
@@ -75,10 +76,16 @@ impl Wiring {
             groups: Vec::new(),
             prefixes: Vec::new(),
             servers: ToolServers::new(loaded, Mode::Start, &supervisor),
-            browsers: Browsers::new(browser_options(), supervisor.clone()),
+            browsers: Browsers::new(browser_options(loaded.project.browser.as_ref(), false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
         }
+    }
+
+    /// Shows the window of the browser that web devices will use.
+    pub fn show_browser(&mut self, is_headed: bool) {
+        let options = browser_options(self.loaded.project.browser.as_ref(), is_headed);
+        self.browsers = Browsers::new(options, self.supervisor.clone());
     }
 
     /// The tools of the project's files that a session on this device has; those of servers are not among them.
@@ -93,7 +100,13 @@ impl Wiring {
     pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
         if !device.is_simulated() {
             let (id, driver) = (device.id.clone(), device.driver.clone());
-            return Arc::new(Web::new(id, driver, &device.classifiers, Arc::clone(&self.browsers)));
+            return Arc::new(Web::new(
+                id,
+                driver,
+                &device.classifiers,
+                Start { emulation: device.emulation.clone(), storage_state: device.storage_state.clone() },
+                Arc::clone(&self.browsers),
+            ));
         }
         let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
         let sim = Sim::open(device.id.clone(), device.platform, device.driver.clone(), self.sim.apps.clone(), options);
@@ -179,6 +192,7 @@ impl Wiring {
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: self.pictures,
+            home: std::path::absolute(&self.loaded.root).unwrap_or_default().display().to_string(),
         });
         let description = session.device.description();
         session.emit(Event::SessionOpened {
@@ -261,7 +275,7 @@ pub struct NotOpened {
 }
 
 /// Which Chromium, and how it must be started here.
-fn browser_options() -> BrowserOptions {
+fn browser_options(entry: Option<&BrowserEntry>, is_headed: bool) -> BrowserOptions {
     #[cfg(unix)]
     let is_root = {
         use std::os::unix::fs::MetadataExt;
@@ -269,9 +283,13 @@ fn browser_options() -> BrowserOptions {
     };
     #[cfg(not(unix))]
     let is_root = false;
+    let program = entry.and_then(|entry| entry.program.clone()).map(Into::into);
     BrowserOptions {
-        program: std::env::var_os("TRAILBLAZE_CHROMIUM").map(PathBuf::from),
-        is_headed: false,
+        program: std::env::var_os("TRAILBLAZE_CHROMIUM").or(program).map(PathBuf::from),
+        is_headed: is_headed || entry.is_some_and(|entry| entry.headed),
+        attach: entry.and_then(|entry| entry.attach.clone()),
+        ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
+        args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
         path: std::env::var_os("PATH").unwrap_or_default(),
         is_root,
     }

@@ -125,11 +125,11 @@ fn what_a_shell_explores_is_kept_and_replayed() {
     let Some(shop) = Shop::open("") else { return };
     let address = format!("file://{}/shop.html", shop.project.root().display());
     let lines = format!(
-        "step \"Greet\"\nopenUrl url={address}\nsnapshot\ntap ref=e4\ninputText text=Grace\ntap text=Greet\n\
+        "step \"Greet\"\nopenUrl url={address}\nsnapshot\ntap ref=e7\ninputText text=Grace\ntap text=Greet\n\
          assertVisible text=\"Hello Grace\"\nsave trails/kept.trail.yaml\nquit\n"
     );
     let ran = shop.project.feed(&["shell", "-d", "web/chromium"], &lines).exits(0);
-    assert!(ran.stdout.contains("[e4] textbox \"Your name\" [id=name]"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("[e7] textbox \"Your name\" [id=name]"), "{}", ran.stdout);
     let kept = shop.project.read("trails/kept.trail.yaml");
     assert!(kept.contains("- tap:\n          id: name\n"), "a ref became something stable: {kept}");
     shop.run(&["trails/kept.trail.yaml", "--record"], 0);

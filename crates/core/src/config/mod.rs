@@ -6,7 +6,7 @@ mod target;
 mod tool_file;
 mod toolset;
 
-pub use project::{DeviceEntry, Project};
+pub use project::{BrowserEntry, ColorScheme, DeviceEntry, Project};
 pub use server::{Context, MultiDevice, Restart, Server, Servers, Transport};
 pub use target::{PlatformEntry, Target};
 pub use tool_file::{Mode, Parameter, ParameterType, ToolFile};

@@ -24,6 +24,8 @@ table! {
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
         /// Reserved name prefixes that this project's own tools may use, such as `org_`.
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
+        /// The browser of web devices.
+        "browser" => browser: Option<BrowserEntry> = None,
         /// Simulated devices: their apps and faults.
         "sim" => sim: Option<Node> = None,
     }
@@ -38,6 +40,57 @@ table! {
         "driver" => driver: Option<DriverKey> = None,
         /// What kind of device of its platform it is, broad first: [tablet].
         "classifiers" => classifiers: Vec<String> = Vec::new(),
+        /// The phone or tablet that a web device pretends to be: iPhone 14.
+        "emulate" => emulate: Option<Spanned<String>> = None,
+        /// The size of a web device's window: 1280x800.
+        "viewport" => viewport: Option<Spanned<String>> = None,
+        /// The language of a web device: de-DE.
+        "locale" => locale: Option<String> = None,
+        /// The time zone of a web device: Europe/Berlin.
+        "timezone" => timezone: Option<String> = None,
+        /// Whether a web device prefers dark or light pages.
+        "colorScheme" => color_scheme: Option<ColorScheme> = None,
+        /// A file with the cookies and local storage that a web device starts with, as web_getStorageState answers them.
+        "storageState" => storage_state: Option<Spanned<String>> = None,
+    }
+}
+
+table! {
+    /// The browser of web devices.
+    pub struct BrowserEntry {
+        /// The program; looked for unless given.
+        "program" => program: Option<String> = None,
+        /// Whether its window is shown.
+        "headed" => headed: bool = false,
+        /// The address of a browser that runs already and listens for DevTools: http://127.0.0.1:9222.
+        "attach" => attach: Option<String> = None,
+        /// Open pages whose certificates are wrong.
+        "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
+        /// Further arguments for the program.
+        "args" => args: Vec<String> = Vec::new(),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColorScheme {
+    Light,
+    Dark,
+}
+
+impl Decode for ColorScheme {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match node.raw() {
+            Some("light") => Some(ColorScheme::Light),
+            Some("dark") => Some(ColorScheme::Dark),
+            other => {
+                problems.unknown(node.span, "colour scheme", other.unwrap_or(node.noun()), ["light", "dark"]);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"enum": ["light", "dark"]})
     }
 }
 

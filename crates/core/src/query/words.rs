@@ -78,6 +78,7 @@ impl fmt::Display for Reason {
             Reason::Offscreen { element } => write!(f, "{element} is there, but not on the visible part of the screen"),
             Reason::Disabled { element } => write!(f, "{element} is disabled"),
             Reason::Covered { element, by } => write!(f, "{element} is covered by {by}"),
+            Reason::Restless { element } => write!(f, "{element} does not come to rest"),
             Reason::StaleReference { reference } => {
                 write!(f, "ref {reference} is not on the screen any more; take a new snapshot")
             }

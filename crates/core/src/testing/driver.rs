@@ -112,6 +112,7 @@ impl FakeDriver {
                 size: SIZE,
                 classifiers: vec!["android".into(), "phone".into()],
                 summary: "fake phone".into(),
+                knows_elements: false,
             },
             links: Vec::new(),
             mishap: None,

@@ -85,8 +85,9 @@ impl Wiring {
             secrets: Arc::new(Secrets::new(self.secrets)),
             invocations: self.invocations,
             pictures: self.pictures,
+            home: String::new(),
         });
-        let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()));
+        let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()), "");
         Lane { session, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
     }
 }

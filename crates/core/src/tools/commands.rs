@@ -222,7 +222,7 @@ pub const ROWS: &[Row] = &[
 /// Acts on the device as a whole.
 pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
     let acted = cx.session.device.act(cx, &Target::Device, action).await?;
-    Ok(Outcome { text: acted.text, structured: acted.value, ..Outcome::default() })
+    Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
 }
 
 /// The element that `text` and `id` name together.

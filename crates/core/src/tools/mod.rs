@@ -12,6 +12,7 @@ mod row;
 mod shipped;
 mod toolsets;
 mod waiting;
+mod web;
 
 pub use toolsets::toolsets;
 
@@ -30,7 +31,7 @@ pub fn batches() -> Vec<Batch> {
         maestro::ROWS,
         reload::ROWS,
     ];
-    let mut batches = vec![row::batch(rows.into_iter().flatten())];
+    let mut batches = vec![row::batch(rows.into_iter().flatten().chain(web::rows()))];
     batches.extend(shipped::batches());
     batches
 }

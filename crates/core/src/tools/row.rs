@@ -43,6 +43,9 @@ pub enum Ty {
     Selector,
     /// A list of Maestro commands.
     Commands,
+    Texts,
+    /// The fields of a form, each with what goes into it.
+    Fields,
 }
 
 pub enum Preset {
@@ -147,6 +150,17 @@ impl Ty {
             Ty::Word(words) => json!({"enum": words}),
             Ty::Selector => selector::json_schema(),
             Ty::Commands => super::maestro::schema(),
+            Ty::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Ty::Fields => json!({
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {"ref": {"type": "string"}, "nodeSelector": selector::json_schema(), "value": {}},
+                    "required": ["value"],
+                    "additionalProperties": false,
+                },
+            }),
         }
     }
 }

@@ -97,7 +97,14 @@ const ROWS: &[Row] = &[
         about: "What only browsers have.",
         platforms: &[Platform::Web],
         is_always_enabled: false,
-        tools: &["navigate"],
+        tools: super::web::CORE,
+    },
+    Row {
+        id: "web_verification",
+        about: "Assertions about pages.",
+        platforms: &[Platform::Web],
+        is_always_enabled: false,
+        tools: super::web::VERIFICATION,
     },
 ];
 

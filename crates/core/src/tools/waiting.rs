@@ -22,7 +22,7 @@ pub const ROWS: &[Row] = &[
         "wait",
         "Wait for a while. Prefer waiting for what you expect to see.",
         &[defaulted("timeToWaitInSeconds", Ty::Number, Preset::Number(1.0), "How long, in seconds."), REASON],
-        |cx, args| Box::pin(wait(cx, args)),
+        |cx, args| Box::pin(async move { wait_for(cx, args.number("timeToWaitInSeconds").unwrap_or(1.0)).await }),
     ),
     Row::action(
         "waitForChange",
@@ -72,8 +72,8 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-async fn wait(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let seconds = args.number("timeToWaitInSeconds").unwrap_or(1.0).clamp(0.0, limits::CALL_TOTAL.as_secs_f64());
+pub async fn wait_for(cx: &Cx, seconds: f64) -> Result<Outcome, Stop> {
+    let seconds = seconds.clamp(0.0, limits::CALL_TOTAL.as_secs_f64());
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     while Instant::now() < end {
         cx.renew();
@@ -159,7 +159,7 @@ fn snapshot_text(screen: &crate::screen::Screen) -> String {
     snapshot::text(screen, &snapshot::Details { bounds: true, ..snapshot::Details::default() })
 }
 
-async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+pub async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     cx.session.device.shoot(cx, cx.parent(), trailblaze_protocol::event::Moment::After).await?;
     Ok(Outcome::success(format!("kept a picture of {}", args.required("screenName"))))
 }

@@ -66,7 +66,19 @@ impl Device {
             Action::EvaluateJs { script } => return self.evaluate(script),
             Action::ListApps => {
                 let ids = self.ids();
-                return Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)) });
+                return Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)), ..Acted::default() });
+            }
+            Action::SecondaryTap
+            | Action::Hover
+            | Action::DragTo { .. }
+            | Action::PressChord { .. }
+            | Action::Choose { .. }
+            | Action::SetChecked { .. }
+            | Action::Upload { .. }
+            | Action::Attribute { .. }
+            | Action::Browse(_) => {
+                let reason = format!("a simulated device cannot `{}`", action.name());
+                return Err(DriverError::Refused { reason });
             }
         }
         Ok(Acted::default())
@@ -140,7 +152,7 @@ impl Device {
                 return Err(DriverError::Refused { reason });
             }
         };
-        Ok(Acted { value: Some(Value::from(text.clone())), text })
+        Ok(Acted { value: Some(Value::from(text.clone())), text, ..Acted::default() })
     }
 
     pub fn app(&self, id: &str) -> Result<usize, DriverError> {

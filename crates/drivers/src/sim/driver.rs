@@ -49,6 +49,7 @@ impl Sim {
             size: metrics.size,
             classifiers: classifiers.iter().map(|word| word.to_string()).collect(),
             summary: summary.to_string(),
+            knows_elements: false,
         };
         Sim { description, device: Mutex::new(device), changed: Notify::new() }
     }

@@ -18,7 +18,7 @@ impl Device {
             Err((code, stderr)) => (code, String::new(), stderr),
         };
         let value = json!({"exitCode": exit_code, "stdout": stdout, "stderr": stderr});
-        Acted { text: stdout, value: Some(value) }
+        Acted { text: stdout, value: Some(value), ..Acted::default() }
     }
 
     fn run_command(&mut self, words: &[&str], now: Instant) -> Ran {

@@ -10,6 +10,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use trailblaze_supervise::{Child, Grace, Launch, Running, StartError, Supervisor};
 
+use super::attach::attach;
 use super::cdp::{Cdp, CdpError};
 
 /// How long a browser may take to answer its first command.
@@ -30,6 +31,11 @@ pub struct BrowserOptions {
     /// The program; looked for unless given.
     pub program: Option<PathBuf>,
     pub is_headed: bool,
+    /// The address of a browser that runs already.
+    pub attach: Option<String>,
+    pub ignores_certificates: bool,
+    /// Further arguments.
+    pub args: Vec<String>,
     /// Where programs are looked for, as in the variable PATH.
     pub path: OsString,
     /// Whether we are root: Chromium's sandbox refuses to work then.
@@ -49,6 +55,11 @@ pub enum BrowserError {
     Start(#[from] StartError),
     #[error("cannot make a profile: {0}")]
     Profile(std::io::Error),
+    #[error(
+        "no browser could be reached at `{address}`: {why}; start one with `--remote-debugging-port=9222`, or remove \
+         `attach`"
+    )]
+    Attach { address: String, why: String },
     #[error("{program} did not answer: {why}{stderr}")]
     Silent { program: String, why: String, stderr: String },
 }
@@ -56,11 +67,32 @@ pub enum BrowserError {
 /// A browser at work. Devices hold it; with the last of them it ends.
 pub struct Browser {
     pub cdp: Arc<Cdp>,
-    child: Child,
+    /// Where downloads go, each by its number.
+    pub downloads: PathBuf,
+    /// None if it ran already: then it is not ours to end.
+    child: Option<Child>,
 }
 
 impl Browser {
     pub async fn start(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
+        match &options.attach {
+            Some(address) => Browser::attach(address).await,
+            None => Browser::launch(options, supervisor).await,
+        }
+    }
+
+    async fn attach(address: &str) -> Result<Browser, BrowserError> {
+        let wrong = |why: String| BrowserError::Attach { address: address.to_string(), why };
+        let (from, to) = tokio::io::split(attach(address).await.map_err(wrong)?);
+        let cdp = Cdp::open(from, to);
+        let discover = cdp.call(None, "Target.setDiscoverTargets", json!({"discover": true}));
+        let answer = tokio::time::timeout(STARTUP, discover).await;
+        answer.map_err(|_| wrong("it is silent".to_string()))?.map_err(|error| wrong(error.to_string()))?;
+        let downloads = profile().map_err(BrowserError::Profile)?;
+        Ok(Browser { cdp, downloads, child: None })
+    }
+
+    async fn launch(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
         let program = find(options)?;
         let profile = profile().map_err(BrowserError::Profile)?;
         let mut launch = Launch::new(program.clone().into_os_string(), profile.clone());
@@ -70,6 +102,7 @@ impl Browser {
         let pipes = std::io::pipe().and_then(|ours| Ok((ours, std::io::pipe()?)));
         let ((their_in, our_out), (our_in, their_out)) = pipes.map_err(BrowserError::Profile)?;
         launch.fds = vec![(3, their_in.into()), (4, their_out.into())];
+        let downloads = profile.join("downloads");
         launch.folders = vec![profile];
         let Running { mut stderr, child, .. } = supervisor.start(launch).await?;
         let opened = pipe::Receiver::from_owned_fd(our_in.into())
@@ -91,7 +124,11 @@ impl Browser {
         });
         let asked = tokio::time::timeout(STARTUP, cdp.call(None, "Browser.getVersion", json!({}))).await;
         let why = match asked {
-            Ok(Ok(_)) => return Ok(Browser { cdp, child }),
+            Ok(Ok(_)) => {
+                // Tells of tabs that pages open.
+                let _ = cdp.call(None, "Target.setDiscoverTargets", json!({"discover": true})).await;
+                return Ok(Browser { cdp, downloads, child: Some(child) });
+            }
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it was silent for {} s", STARTUP.as_secs()),
         };
@@ -103,13 +140,17 @@ impl Browser {
     }
 
     pub async fn close(&self) {
+        let Some(child) = &self.child else {
+            let _ = std::fs::remove_dir_all(&self.downloads);
+            return;
+        };
         let _ = tokio::time::timeout(Duration::from_secs(2), self.cdp.call(None, "Browser.close", json!({}))).await;
-        self.child.stop().await;
+        child.stop().await;
     }
 
     /// How it came to its end, if it has.
     pub fn end(&self) -> Option<String> {
-        let ended = self.child.exited();
+        let ended = self.child.as_ref().and_then(Child::exited);
         ended
             .map(|ended| format!("the browser {ended}"))
             .or_else(|| self.cdp.is_gone().then(|| CdpError::Gone.to_string()))
@@ -168,6 +209,10 @@ fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
     if options.is_root {
         arguments.push("--no-sandbox".into());
     }
+    if options.ignores_certificates {
+        arguments.push("--ignore-certificate-errors".into());
+    }
+    arguments.extend(options.args.iter().map(OsString::from));
     arguments.push("about:blank".into());
     arguments
 }

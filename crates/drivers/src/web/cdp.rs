@@ -13,9 +13,9 @@ const MESSAGE_BYTES: usize = 256 << 20;
 /// How many commands may wait to be written.
 const WAITING: usize = 256;
 
-/// Hears what one session of the browser tells.
+/// Hears what sessions of the browser tell, or the browser itself, whose session is empty.
 pub trait Listener: Send + Sync {
-    fn told(&self, method: &str, params: &Value);
+    fn told(&self, session: &str, method: &str, params: &Value);
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -38,7 +38,10 @@ pub struct Cdp {
 struct State {
     last_id: u64,
     waiting: HashMap<u64, (String, oneshot::Sender<Answer>)>,
+    /// By session.
     listeners: HashMap<String, Weak<dyn Listener>>,
+    /// Those who hear what the browser itself tells.
+    browser_listeners: Vec<Weak<dyn Listener>>,
 }
 
 impl Cdp {
@@ -62,6 +65,17 @@ impl Cdp {
     /// Hears of a session as long as the listener lives.
     pub fn listen(&self, session: &str, listener: &Arc<dyn Listener>) {
         self.state().listeners.insert(session.to_string(), Arc::downgrade(listener));
+    }
+
+    /// Hears of the browser itself as long as the listener lives.
+    pub fn listen_to_browser(&self, listener: &Arc<dyn Listener>) {
+        let mut state = self.state();
+        state.browser_listeners.retain(|known| known.strong_count() > 0);
+        state.browser_listeners.push(Arc::downgrade(listener));
+    }
+
+    pub fn forget(&self, session: &str) {
+        self.state().listeners.remove(session);
     }
 
     /// Makes a command and waits for its answer. Whoever waits decides for how long.
@@ -88,6 +102,12 @@ impl Cdp {
         answer.await.unwrap_or(Err(CdpError::Gone))
     }
 
+    /// Ends when the browser does.
+    pub async fn gone(&self) {
+        let mut gone = self.gone.subscribe();
+        let _ = gone.wait_for(|gone| *gone).await;
+    }
+
     pub fn is_gone(&self) -> bool {
         *self.gone.borrow()
     }
@@ -110,10 +130,13 @@ impl Cdp {
             return;
         }
         let session = message.get("sessionId").and_then(Value::as_str).unwrap_or_default();
-        let listener = self.state().listeners.get(session).and_then(Weak::upgrade);
-        if let (Some(listener), Some(method)) = (listener, message.get("method").and_then(Value::as_str)) {
-            listener.told(method, message.get("params").unwrap_or(&Value::Null));
-        }
+        let listeners: Vec<Arc<dyn Listener>> = match session {
+            "" => self.state().browser_listeners.iter().filter_map(Weak::upgrade).collect(),
+            session => self.state().listeners.get(session).and_then(Weak::upgrade).into_iter().collect(),
+        };
+        let Some(method) = message.get("method").and_then(Value::as_str) else { return };
+        let params = message.get("params").unwrap_or(&Value::Null);
+        listeners.iter().for_each(|listener| listener.told(session, method, params));
     }
 
     fn end(&self) {

@@ -1,28 +1,28 @@
-//! A tab of Chromium as the engine sees it.
+//! A device of Chromium as the engine sees it.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
-use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
-use trailblaze_core::query::{Checks, Find, Query, Reason, WhyNot};
+use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Heard, Target, Want};
+use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
-use trailblaze_protocol::geometry::{Point, Rect, Size};
+use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
 
-use super::act::act;
+use super::act::{Hands, act};
+use super::browse::restore;
 use super::browser::{Browser, BrowserOptions};
-use super::look::{Look, Part};
-use super::tab::Tab;
-
-/// What a window shows unless another size is asked for.
-const WINDOW: Size = Size { width: 1280, height: 800 };
+use super::emulation::Emulation;
+use super::look::{Part, Ready};
+use super::page::Page;
+use super::want::want;
 
 /// One browser for all devices of a run, started by the first that needs it.
 pub struct Browsers {
@@ -49,15 +49,24 @@ impl Browsers {
     }
 }
 
+/// What a device is like when it is first used.
+#[derive(Debug, Clone, Default)]
+pub struct Start {
+    pub emulation: Emulation,
+    /// A file with cookies and local storage.
+    pub storage_state: Option<PathBuf>,
+}
+
 pub struct Web {
     description: Description,
     browsers: Arc<Browsers>,
-    tab: OnceCell<Tab>,
+    start: Start,
+    page: OnceCell<Arc<Page>>,
     clipboard: Mutex<String>,
 }
 
 impl Web {
-    pub fn new(id: DeviceId, driver: DriverKey, classifiers: &[String], browsers: Arc<Browsers>) -> Web {
+    pub fn new(id: DeviceId, driver: DriverKey, classifiers: &[String], start: Start, browsers: Arc<Browsers>) -> Web {
         let mut all = vec!["web".to_string()];
         all.extend(classifiers.iter().cloned());
         let description = Description {
@@ -65,32 +74,27 @@ impl Web {
             platform: Platform::Web,
             driver,
             shape: Shape::Web,
-            size: WINDOW,
+            size: start.emulation.size,
             classifiers: all,
             summary: "Chromium".to_string(),
+            knows_elements: true,
         };
-        Web { description, browsers, tab: OnceCell::new(), clipboard: Mutex::default() }
+        Web { description, browsers, start, page: OnceCell::new(), clipboard: Mutex::default() }
     }
 
-    /// The device's tab, opened by the first command.
-    async fn tab(&self, budget: &Budget) -> Result<&Tab, DriverError> {
+    /// What the device has of the browser, opened by the first command.
+    async fn page(&self, budget: &Budget) -> Result<&Arc<Page>, DriverError> {
         let open = || async {
             let browser = Arc::clone(self.browsers.browser().await?);
-            let size = (WINDOW.width, WINDOW.height);
             let lost = |error| DriverError::Lost { evidence: format!("no tab could be opened: {error}") };
-            Tab::open(browser, size).await.map_err(lost)
+            let page = Page::open(browser, self.start.emulation.clone()).await.map_err(lost)?;
+            if let Some(file) = &self.start.storage_state {
+                let state = read_state(file)?;
+                restore(&Hands { page: &page, budget }, &state).await?;
+            }
+            Ok::<_, DriverError>(page)
         };
-        budget.run("the browser to start", self.tab.get_or_try_init(open)).await?
-    }
-
-    async fn look(&self, tab: &Tab, budget: &Budget, part: Part) -> Result<Screen, DriverError> {
-        tab.settle(budget).await?;
-        // Whatever changes from here on is newer than what is seen.
-        let snapshot = tab.version();
-        let seen = tab.ask(budget, "trailblaze.look()").await?;
-        let look = Look::deserialize(&seen)
-            .map_err(|error| DriverError::Refused { reason: format!("the page answered nonsense: {error}") })?;
-        Ok(look.screen(snapshot, part))
+        budget.run("the browser to start", self.page.get_or_try_init(open)).await?
     }
 }
 
@@ -101,10 +105,14 @@ impl Driver for Web {
     }
 
     async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
-        let tab = self.tab(budget).await?;
-        let mut screen = self.look(tab, budget, Part::Window).await?;
+        let page = self.page(budget).await?;
+        page.settle(budget).await?;
+        page.ask(budget, "trailblaze.quiet()").await?;
+        let snapshot = page.version();
+        let seen = page.look(budget, &json!({"covered": want == Want::TreeWithCovers})).await?;
+        let mut screen = seen.screen(snapshot, Part::Window);
         if want == Want::TreeAndPicture {
-            let shot = tab.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
+            let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
             let data = shot.get("data").and_then(Value::as_str).unwrap_or_default();
             let png = BASE64_STANDARD.decode(data).unwrap_or_default();
             screen.picture = Some(Picture { size: screen.size, pixels: Pixels::Png(Arc::from(png)) });
@@ -113,50 +121,88 @@ impl Driver for Web {
     }
 
     /// What is scrolled away counts as there. What is to be acted on is made ready in the page: scrolled into view, at rest,
-    /// enabled, and the one that would get the touch.
+    /// enabled, and the one that would get the touch. As a rule all of it is one evaluation.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
-        let tab = self.tab(budget).await?;
-        let screen = self.look(tab, budget, Part::Whole).await?;
-        let mut found = match query.search(&screen, Checks::Visible) {
+        let page = self.page(budget).await?;
+        page.settle(budget).await?;
+        let snapshot = page.version();
+        let (wanted, is_partial) = want(query, checks);
+        let mut seen = page.look_for(budget, &wanted).await?;
+        let ready = seen.ready.take();
+        let mut found = match query.search(&seen.screen(snapshot, Part::Whole), Checks::Visible) {
             Find::Found(found) => found,
+            // What was left out may still resemble what was asked for.
+            Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }) if is_partial => {
+                let mut full = wanted;
+                full["only"] = Value::Null;
+                let screen = page.look(budget, &full).await?.screen(snapshot, Part::Whole);
+                match query.search(&screen, Checks::Visible) {
+                    Find::Found(found) => found,
+                    not => return Ok(not),
+                }
+            }
             not => return Ok(not),
         };
         if checks == Checks::Visible {
             return Ok(Find::Found(found));
         }
-        let ready = tab.ask(budget, &format!("trailblaze.ready({})", found.node)).await?;
-        let text = |key: &str| ready.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
-        let element = found.summary.clone();
-        let reason = match ready.get("why").and_then(Value::as_str) {
-            None => {
-                let number = |key: &str| ready.get(key).and_then(Value::as_f64).unwrap_or_default().round();
-                found.point = Point { x: number("x") as i32, y: number("y") as i32 };
-                if let Some(Ok([left, top, right, bottom])) = ready.get("b").map(<[i32; 4]>::deserialize) {
-                    found.bounds = Rect { left, top, right, bottom };
-                }
-                return Ok(Find::Found(found));
-            }
-            Some("disabled") => Reason::Disabled { element },
-            Some("covered") => Reason::Covered { element, by: text("by") },
-            Some("hidden") => Reason::Offscreen { element },
-            Some(_) => Reason::NoMatch { near: Vec::new() },
+        let is_it = |ready: &Ready| ready.id == Some(found.node) || ready.why.is_some() && found.count == 1;
+        let ready = match ready.filter(is_it) {
+            Some(ready) => ready,
+            None => page.ready(budget, found.node).await?,
         };
-        Ok(Find::Not(WhyNot { snapshot: found.snapshot, asked: query.clone(), reason }))
+        match judge(&mut found, &ready) {
+            None => Ok(Find::Found(found)),
+            Some(reason) => Ok(Find::Not(WhyNot { snapshot: found.snapshot, asked: query.clone(), reason })),
+        }
     }
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
-        let tab = self.tab(budget).await?;
-        tab.settle(budget).await?;
-        act(tab, budget, (target, action), &self.clipboard).await
+        let page = self.page(budget).await?;
+        // What was found is ready as it is; anything else waits for the page.
+        if !matches!(target, Target::Element(_)) {
+            page.settle(budget).await?;
+        }
+        act(page, budget, (target, action), &self.clipboard).await
     }
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {
-        self.tab(budget).await?.changed(budget, since).await
+        let page = self.page(budget).await?;
+        page.wait(budget, budget.deadline, |state| SnapshotId(state.version) != since).await.map(drop)
+    }
+
+    fn heard(&self) -> Vec<Heard> {
+        self.page.get().map(|page| page.shared.state().untold()).unwrap_or_default()
     }
 
     async fn close(&self) {
-        if let Some(tab) = self.tab.get() {
-            tab.close().await;
+        if let Some(page) = self.page.get() {
+            page.close().await;
         }
+    }
+}
+
+fn read_state(file: &Path) -> Result<Value, DriverError> {
+    let wrong = |why: String| DriverError::Lost { evidence: format!("cannot restore `{}`: {why}", file.display()) };
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// Says where to touch an element, or why it cannot be touched.
+fn judge(found: &mut Found, ready: &Ready) -> Option<Reason> {
+    let element = found.summary.clone();
+    match ready.why.as_deref() {
+        None => {
+            found.point = ready.point();
+            if let Some([left, top, right, bottom]) = ready.b {
+                found.bounds = Rect { left, top, right, bottom };
+            }
+            None
+        }
+        Some("disabled") => Some(Reason::Disabled { element }),
+        Some("covered") => Some(Reason::Covered { element, by: ready.by.clone() }),
+        Some("moving") => Some(Reason::Restless { element }),
+        Some("hidden") => Some(Reason::Offscreen { element }),
+        Some(_) => Some(Reason::NoMatch { near: Vec::new() }),
     }
 }

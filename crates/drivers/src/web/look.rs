@@ -1,48 +1,48 @@
-//! From what the walker saw to a screen.
+//! From what the walkers of a page's frames saw to a screen.
+
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use trailblaze_core::screen::{Field, Node, Props, Screen, Shape, SnapshotId};
-use trailblaze_protocol::geometry::{Rect, Size};
+use trailblaze_protocol::geometry::{Point, Rect, Size};
 
-/// What the walker answers. Keys are short because there are many of them.
+/// What a walker answers. Keys are short because there are many of them.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Look {
-    pub url: String,
+    url: String,
+    title: String,
     width: u32,
     height: u32,
     left: i32,
     top: i32,
     full_width: u32,
     full_height: u32,
-    nodes: Vec<Seen>,
+    pub nodes: Vec<Seen>,
+    /// Where to touch the one element that it may be.
+    pub ready: Option<Ready>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Seen {
-    i: u64,
+pub struct Seen {
+    pub i: u64,
     r: String,
     b: [i32; 4],
-    #[serde(default)]
+    /// Where the document of a frame begins.
+    g: Option<[i32; 2]>,
     n: Option<String>,
-    #[serde(default)]
     t: Option<String>,
-    #[serde(default)]
     v: Option<String>,
-    #[serde(default)]
     q: Option<String>,
-    #[serde(default)]
     s: Option<String>,
-    #[serde(default)]
     h: Option<i64>,
+    k: Option<u8>,
     #[serde(default)]
     x: u8,
     #[serde(default)]
     d: u8,
     #[serde(default)]
     l: u8,
-    #[serde(default)]
-    k: Option<u8>,
     #[serde(default)]
     e: u8,
     #[serde(default)]
@@ -51,7 +51,30 @@ struct Seen {
     w: u8,
     #[serde(default)]
     p: u8,
+    #[serde(default)]
+    o: u8,
+    #[serde(default)]
     c: Vec<Seen>,
+}
+
+/// Whether an element can be touched, and where.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Ready {
+    pub id: Option<u64>,
+    pub why: Option<String>,
+    #[serde(default)]
+    pub by: String,
+    #[serde(default)]
+    pub x: f64,
+    #[serde(default)]
+    pub y: f64,
+    pub b: Option<[i32; 4]>,
+}
+
+impl Ready {
+    pub fn point(&self) -> Point {
+        Point { x: self.x.round() as i32, y: self.y.round() as i32 }
+    }
 }
 
 /// The part of a page that a screen is of.
@@ -61,6 +84,16 @@ pub enum Part {
     Window,
     /// All of it: an element that is scrolled away can be scrolled back.
     Whole,
+}
+
+/// Elements are numbered by frame, then by the frame's walker.
+pub fn node_id(frame: u64, element: u64) -> u64 {
+    frame << 32 | element
+}
+
+/// The numbers of the frame and of the element in it.
+pub fn parts_of(node: u64) -> (u64, u64) {
+    (node >> 32, node & 0xffff_ffff)
 }
 
 impl Look {
@@ -76,13 +109,94 @@ impl Look {
             bottom: i32::try_from(size.height).unwrap_or(i32::MAX),
         };
         let mut root = Node::new(0, Props::new(Shape::Web).with(Field::AriaRole, "document"));
+        if !self.title.trim().is_empty() {
+            root.props.set(Field::AriaName, self.title);
+        }
         root.bounds = Some(bounds);
         root.children = self.nodes.into_iter().map(|seen| seen.node(by)).collect();
+        if part == Part::Whole {
+            root.children.iter_mut().for_each(|child| bring_in(child, bounds));
+        }
+        number_the_alike(&mut root);
         Screen { snapshot, size, app: Some(self.url), root, picture: None }
+    }
+
+    /// The element of this number, anywhere.
+    pub fn find(&mut self, id: u64) -> Option<&mut Seen> {
+        find(&mut self.nodes, id)
+    }
+
+    pub fn has_frames(&self) -> bool {
+        fn any(nodes: &[Seen]) -> bool {
+            nodes.iter().any(|node| node.g.is_some() || any(&node.c))
+        }
+        any(&self.nodes)
+    }
+}
+
+fn find(nodes: &mut [Seen], id: u64) -> Option<&mut Seen> {
+    for node in nodes {
+        if node.i == id {
+            return Some(node);
+        }
+        if let Some(found) = find(&mut node.c, id) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// What is scrolled away within the page is there all the same: a touch scrolls it back.
+fn bring_in(node: &mut Node, page: Rect) {
+    if let Some(own) = &mut node.bounds {
+        let by = |from: i32, to: i32, least: i32, most: i32| (least - to + 1).max(0) + (most - from - 1).min(0);
+        let dx = by(own.left, own.right, page.left, page.right);
+        let dy = by(own.top, own.bottom, page.top, page.bottom);
+        *own = Rect { left: own.left + dx, top: own.top + dy, right: own.right + dx, bottom: own.bottom + dy };
+    }
+    node.children.iter_mut().for_each(|child| bring_in(child, page));
+}
+
+/// Those that are described alike are told apart by their number among them.
+fn number_the_alike(root: &mut Node) {
+    let mut counts: HashMap<String, (i64, i64)> = HashMap::new();
+    let descriptor = |node: &Node| node.props.text(Field::AriaDescriptor).map(str::to_string);
+    for found in root.walk().filter_map(descriptor) {
+        counts.entry(found).or_default().0 += 1;
+    }
+    counts.retain(|_, (count, _)| *count > 1);
+    if counts.is_empty() {
+        return;
+    }
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        if let Some((_, next)) = descriptor(node).and_then(|descriptor| counts.get_mut(&descriptor)) {
+            node.props.set(Field::NthIndex, *next);
+            *next += 1;
+        }
+        todo.extend(node.children.iter_mut().rev());
     }
 }
 
 impl Seen {
+    /// Takes in the document of the frame that this element holds.
+    pub fn hold(&mut self, frame: u64, nodes: Vec<Seen>) {
+        let Some([left, top]) = self.g else { return };
+        self.c = nodes;
+        self.c.iter_mut().for_each(|node| node.shift(frame, (left, top)));
+    }
+
+    fn shift(&mut self, frame: u64, (dx, dy): (i32, i32)) {
+        // What a frame within holds has its numbers already.
+        if self.i >> 32 == 0 {
+            self.i = node_id(frame, self.i);
+        }
+        let [left, top, right, bottom] = self.b;
+        self.b = [left + dx, top + dy, right + dx, bottom + dy];
+        self.g = self.g.map(|[left, top]| [left + dx, top + dy]);
+        self.c.iter_mut().for_each(|child| child.shift(frame, (dx, dy)));
+    }
+
     fn node(self, by: (i32, i32)) -> Node {
         let mut props = Props::new(Shape::Web);
         let descriptor = match &self.n {
@@ -117,6 +231,7 @@ impl Seen {
             (Field::IsFocused, self.f),
             (Field::IsEditable, self.w),
             (Field::IsPassword, self.p),
+            (Field::IsCovered, self.o),
         ];
         for (field, flag) in flags {
             if flag == 1 {
@@ -126,6 +241,10 @@ impl Seen {
         let [left, top, right, bottom] = self.b;
         let (dx, dy) = by;
         let mut node = Node::new(self.i, props);
+        node.reference = Some(match parts_of(self.i) {
+            (0, element) => format!("e{element}"),
+            (frame, element) => format!("f{frame}e{element}"),
+        });
         node.bounds = Some(Rect { left: left + dx, top: top + dy, right: right + dx, bottom: bottom + dy });
         node.children = self.c.into_iter().map(|child| child.node(by)).collect();
         node

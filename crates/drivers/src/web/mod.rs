@@ -1,11 +1,20 @@
-//! Chromium: the DevTools protocol over a pipe, a walker inside the page, and real input events.
+//! Chromium: the DevTools protocol, a walker inside the page, and real input events.
 
 mod act;
+mod attach;
+mod browse;
 mod browser;
 mod cdp;
 mod driver;
+mod ear;
+mod emulation;
+mod frames;
+mod keys;
 mod look;
-mod tab;
+mod page;
+mod state;
+mod want;
 
 pub use browser::{Browser, BrowserError, BrowserOptions};
-pub use driver::{Browsers, Web};
+pub use driver::{Browsers, Start, Web};
+pub use emulation::Emulation;

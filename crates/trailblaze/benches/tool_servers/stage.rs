@@ -106,8 +106,9 @@ impl Stage {
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,
+            home: String::new(),
         });
-        let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()));
+        let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");
         let cx = Cx::for_step(&session, &attempt, StepId::new("bench/1.1"), CancellationToken::new());
         Lane { session, cx }
     }

@@ -137,6 +137,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let loaded = load(project.map(Path::to_path_buf), args.paths.first())?;
     let named = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
+    wiring.show_browser(args.devices.headed);
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
     }

@@ -88,6 +88,7 @@ pub async fn on_device(
     explore: impl AsyncFnOnce(&mut Shell, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
     let mut wiring = Wiring::new(&loaded, args.target.clone());
+    wiring.show_browser(args.devices.headed);
     Refusal::unless_known(&wiring)?;
     wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
     wiring.pictures = PicturePolicy::Action;

@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, Budget, LaunchMode, Target, Want};
+use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
@@ -32,9 +33,18 @@ pub struct SnapshotArgs {
     /// Show elements that are off the screen too
     #[arg(long)]
     offscreen: bool,
+    /// Mark elements that others lie upon
+    #[arg(long)]
+    covered: bool,
     /// Show every element
     #[arg(long)]
     all: bool,
+    /// Show only what is beneath the element with this ref
+    #[arg(long, value_name = "REF")]
+    within: Option<String>,
+    /// Show only so many levels
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
     /// Write a picture, as PNG
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
@@ -53,19 +63,33 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
             hint: Some(format!("name it with -d {}", devices[0].id)),
         });
     };
-    let driver = Wiring::new(&loaded, None).driver(device);
+    let mut wiring = Wiring::new(&loaded, None);
+    wiring.show_browser(args.devices.headed);
+    let driver = wiring.driver(device);
     let budget = Budget { deadline: Instant::now() + limits::DRIVER_COMMAND, cancel: CancellationToken::new() };
     if let Some(app) = &args.launch {
         let action = Action::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };
         driver.act(&budget, &Target::Device, &action).await?;
     }
     // A picture is asked for only where it is wanted: it may be dear.
-    let want = if args.screenshot.is_some() { Want::TreeAndPicture } else { Want::Tree };
+    let want = match (&args.screenshot, args.covered) {
+        (Some(_), _) => Want::TreeAndPicture,
+        (None, true) => Want::TreeWithCovers,
+        (None, false) => Want::Tree,
+    };
     let mut screen =
         driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
     refs::assign(&mut screen.root);
     driver.close().await;
-    let details = text::Details { bounds: args.bounds, offscreen: args.offscreen, all: args.all };
+    let within = args.within.as_deref().map(|reference| find_ref(&screen, reference)).transpose()?;
+    let details = text::Details {
+        bounds: args.bounds,
+        offscreen: args.offscreen,
+        covered: args.covered,
+        all: args.all,
+        within,
+        depth: args.depth,
+    };
     let shown = text::text(&screen, &details);
     if args.json {
         print::json(
@@ -80,4 +104,12 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
         print::say(format!("Screenshot: {}", path.display()));
     }
     Ok(Exit::Passed)
+}
+
+fn find_ref(screen: &Screen, reference: &str) -> Result<u64, Refusal> {
+    let is_named = |node: &&Node| node.reference.as_deref() == Some(reference.trim_matches(['[', ']']));
+    screen.root.walk().find(is_named).map(|node| node.id).ok_or_else(|| Refusal::Usage {
+        message: format!("nothing on the screen has the ref `{reference}`"),
+        hint: Some("a snapshot without `--within` shows the refs there are".into()),
+    })
 }

@@ -1,0 +1,89 @@
+//! Questions to a page: they change nothing.
+
+use serde_json::Value;
+use trailblaze_protocol::outcome::Outcome;
+
+use super::super::commands::act;
+use super::super::row::{REASON, Row, Ty, WEB, optional, required};
+use super::touching::texts;
+use crate::cx::Cx;
+use crate::driver::{Action, Browse};
+use crate::fault::Stop;
+use crate::snapshot::{self, Details};
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::query("web_currentUrl", "The address of the page.", &[REASON], |cx, _| {
+        Box::pin(async move {
+            let url = cx.session.device.look(cx).await?.app.unwrap_or_default();
+            Ok(Outcome::value(url.clone(), Value::String(url)))
+        })
+    })
+    .on(WEB),
+    Row::query(
+        "web_snapshot",
+        "Keep a picture of the page in the report.",
+        &[required("screenName", Ty::Text, "What the page is."), REASON],
+        |cx, args| Box::pin(super::super::waiting::take_snapshot(cx, args)),
+    )
+    .on(WEB),
+    Row::query(
+        "web_requestDetails",
+        "The page with more details than a snapshot has.",
+        &[
+            required(
+                "include",
+                Ty::Texts,
+                "BOUNDS, OFFSCREEN_ELEMENTS, OCCLUDED_ELEMENTS, CSS_SELECTORS, ALL_ELEMENTS: any of them.",
+            ),
+            REASON,
+        ],
+        |cx, args| Box::pin(details(cx, args)),
+    )
+    .on(WEB),
+    Row::query(
+        "web_console",
+        "What the pages told their consoles so far.",
+        &[optional("level", Ty::Text, "Only lines of this level: error, warning, log, info, debug."), REASON],
+        |cx, args| Box::pin(console(cx, args)),
+    )
+    .on(WEB),
+    Row::query("web_getStorageState", "Cookies and local storage, as JSON.", &[REASON], |cx, _| {
+        Box::pin(async move { act(cx, &Action::Browse(Browse::StorageState)).await })
+    })
+    .on(WEB),
+    Row::action(
+        "web_evaluate",
+        "Evaluate JavaScript in the page.",
+        &[required("script", Ty::Text, "An expression."), REASON],
+        |cx, args| {
+            Box::pin(async move { act(cx, &Action::EvaluateJs { script: args.required("script").into() }).await })
+        },
+    )
+    .on(WEB)
+    .hidden(),
+];
+
+async fn details(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let include = texts(args, "include");
+    let has = |name: &str| include.iter().any(|word| word.eq_ignore_ascii_case(name));
+    let details = Details {
+        bounds: has("BOUNDS"),
+        offscreen: has("OFFSCREEN_ELEMENTS") || has("OFFSCREEN"),
+        covered: has("OCCLUDED_ELEMENTS") || has("OCCLUDED"),
+        all: has("ALL_ELEMENTS"),
+        ..Details::default()
+    };
+    let screen = cx.session.device.show_with(cx, details.covered).await?;
+    Ok(Outcome::success(snapshot::text(&screen, &details)))
+}
+
+async fn console(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let told = act(cx, &Action::Browse(Browse::Console)).await?;
+    let Some(level) = args.text("level") else { return Ok(told) };
+    let lines = told.structured.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of_level = |line: &&Value| line.as_str().is_some_and(|line| line.starts_with(&format!("{level}: ")));
+    let kept: Vec<Value> = lines.iter().filter(of_level).cloned().collect();
+    let text = kept.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+    Ok(Outcome::value(text, kept.into()))
+}

@@ -1,0 +1,155 @@
+//! Assertions about a page. They wait until they hold.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use trailblaze_protocol::outcome::Outcome;
+
+use super::super::assertions::expect_visible;
+use super::super::commands::{act, timeout};
+use super::super::elements::{containing, visible};
+use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use super::aim::{Aim, REF, SELECTOR, restate};
+use super::touching::texts;
+use crate::cx::Cx;
+use crate::driver::{Action, Browse, Target};
+use crate::fault::Stop;
+use crate::limits;
+use crate::query::Query;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::assertion(
+        "web_verifyTextVisible",
+        "Fail unless a text stands on the page, also within a longer one.",
+        &[required("text", Ty::Text, "The text."), TIMEOUT, REASON],
+        |cx, args| {
+            Box::pin(async move { expect_visible(cx, containing(args.required("text")), wait(args), None).await })
+        },
+    )
+    .on(WEB),
+    Row::assertion(
+        "web_verifyElementVisible",
+        "Fail unless an element is on the page.",
+        &[REF, SELECTOR, TIMEOUT, REASON],
+        |cx, args| {
+            Box::pin(async move {
+                match Aim::of(args)? {
+                    Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", args, &reference).await,
+                    Aim::Lasting(query) => expect_visible(cx, query, wait(args), None).await,
+                }
+            })
+        },
+    )
+    .on(WEB),
+    Row::assertion(
+        "web_verifyListVisible",
+        "Fail unless each of several texts stands on the page.",
+        &[required("items", Ty::Texts, "The texts."), REF, SELECTOR, TIMEOUT, REASON],
+        |cx, args| Box::pin(list_visible(cx, args)),
+    )
+    .on(WEB),
+    Row::assertion(
+        "web_verifyValue",
+        "Fail unless an element has the text, value or attribute that is expected.",
+        &[
+            required("expected", Ty::Text, "What it must be."),
+            REF,
+            SELECTOR,
+            defaulted("type", Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE"]), Preset::Word("VALUE"), "What is compared."),
+            optional("attribute", Ty::Text, "The name of the attribute."),
+            TIMEOUT,
+            REASON,
+        ],
+        |cx, args| Box::pin(verify_value(cx, args)),
+    )
+    .on(WEB),
+    Row::assertion(
+        "web_assertNetworkEvent",
+        "Fail unless the page has sent a request whose address or body contains a name, or does so in time.",
+        &[required("eventName", Ty::Text, "The name."), TIMEOUT, REASON],
+        |cx, args| Box::pin(network_event(cx, args)),
+    )
+    .on(WEB),
+];
+
+fn wait(args: &Args) -> Duration {
+    timeout(args, limits::ASSERT_WAIT)
+}
+
+async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let within = match Aim::under(args, "ref", "nodeSelector")? {
+        Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", args, &reference).await,
+        Some(Aim::Lasting(query)) => Some(visible(cx, &query).await?.bounds),
+        None => None,
+    };
+    for item in texts(args, "items") {
+        let query = containing(&item);
+        expect_visible(cx, query.clone(), wait(args), None).await?;
+        let Some(within) = within else { continue };
+        // Each of those that contain the text is tried: one of them has to lie in the list.
+        let mut index = 0;
+        loop {
+            let next = Query { index: Some(index), ..query.clone() };
+            match cx.session.device.find(cx, &next, crate::query::Checks::Visible).await? {
+                crate::query::Find::Found(found) if within.contains(found.bounds.center()) => break,
+                crate::query::Find::Found(_) => index += 1,
+                crate::query::Find::Not(_) => {
+                    return Err(Stop::failed(format!("\"{item}\" is on the page, but not in the list")));
+                }
+            }
+        }
+    }
+    Ok(Outcome::success("all are there"))
+}
+
+async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let query = match Aim::of(args)? {
+        Aim::Passing(reference) => return restate(cx, "web_verifyValue", args, &reference).await,
+        Aim::Lasting(query) => query,
+    };
+    let expected = args.required("expected");
+    let end = Instant::now() + wait(args);
+    loop {
+        let found = visible(cx, &query).await?;
+        let (summary, snapshot) = (found.summary.clone(), found.snapshot);
+        let saw = match (args.text("type"), args.text("attribute")) {
+            (Some("TEXT"), _) => found.text.unwrap_or_default(),
+            (Some("ATTRIBUTE"), None) => return Err(Stop::failed("`attribute` says which one; it is missing")),
+            (kind, attribute) => {
+                let name = if kind == Some("ATTRIBUTE") { attribute.unwrap_or_default() } else { "" };
+                let action = Action::Attribute { name: name.to_string() };
+                cx.session.device.act(cx, &Target::Element(found), &action).await?.text
+            }
+        };
+        if saw == expected {
+            return Ok(Outcome::success(format!("{summary} has it")));
+        }
+        let now = Instant::now();
+        if now >= end {
+            return Err(Stop::failed(format!("expected \"{expected}\" of {summary}, saw \"{saw}\"")));
+        }
+        cx.session.device.await_change(cx, snapshot, (end - now).min(Duration::from_millis(250))).await?;
+    }
+}
+
+async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let name = args.required("eventName");
+    let end = Instant::now() + wait(args);
+    loop {
+        let requests = act(cx, &Action::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
+        let has_it = |request: &Value| {
+            ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
+        };
+        if requests.as_array().is_some_and(|requests| requests.iter().any(has_it)) {
+            return Ok(Outcome::success(format!("a request with `{name}` was made")));
+        }
+        let now = Instant::now();
+        if now >= end {
+            return Err(Stop::failed(format!("no request with `{name}` was made")));
+        }
+        let screen = cx.session.device.look(cx).await?;
+        cx.session.device.await_change(cx, screen.snapshot, (end - now).min(Duration::from_millis(250))).await?;
+    }
+}

@@ -1,0 +1,128 @@
+//! Typing into fields, one or a whole form.
+
+use serde_json::{Map, Value, json};
+use trailblaze_protocol::outcome::{Delegate, Outcome};
+
+use super::super::commands::act;
+use super::super::elements::{act_on, delegate};
+use super::super::row::{Preset, REASON, Row, Ty, WEB, defaulted, required};
+use super::aim::{Aim, REF, SELECTOR, describe, lasting, restate};
+use crate::cx::Cx;
+use crate::driver::Action;
+use crate::fault::Stop;
+use crate::query::{Checks, Find, Query, What};
+use crate::screen::{Node, Screen};
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "web_type",
+        "Type text, key by key, at the focus or into a field. With clearFirst the text replaces what is there, at once.",
+        &[
+            required("text", Ty::Text, "The text."),
+            REF,
+            SELECTOR,
+            defaulted("clearFirst", Ty::Flag, Preset::Flag(true), "Replace what is there."),
+            REASON,
+        ],
+        |cx, args| Box::pin(type_text(cx, args)),
+    )
+    .on(WEB),
+    Row::action(
+        "web_fillSecret",
+        "Fill a field with a secret.",
+        &[required("value", Ty::Text, "The secret, as {{NAME}}."), REF, SELECTOR, REASON],
+        |cx, args| {
+            let text = args.required("value").to_string();
+            Box::pin(super::touching::on_element(cx, "web_fillSecret", args, Action::SetText { text }))
+        },
+    )
+    .on(WEB),
+    Row::action(
+        "web_fillForm",
+        "Fill several fields at once: text fields, checkboxes and lists.",
+        &[required("fields", Ty::Fields, "Each with ref or nodeSelector, and value: a text, true or false, or a list."), REASON],
+        |cx, args| Box::pin(fill_form(cx, args)),
+    )
+    .delegating()
+    .on(WEB),
+];
+
+async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let text = args.required("text").to_string();
+    let replaces = args.flag("clearFirst").unwrap_or(true);
+    let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
+    match Aim::under(args, "ref", "nodeSelector")? {
+        // At the focus there may be what is to be kept.
+        None => act(cx, &Action::InputText { text: args.required("text").into() }).await,
+        Some(Aim::Passing(reference)) => restate(cx, "web_type", args, &reference).await,
+        Some(Aim::Lasting(query)) => act_on(cx, query, &action).await,
+    }
+}
+
+/// One call for each field, of the tool that its kind needs.
+async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let fields = args.value("fields").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut delegates = Vec::new();
+    for field in fields {
+        let named = Args(field.as_object().cloned().unwrap_or_default());
+        let (screen, node, selector) = match Aim::of(&named)? {
+            Aim::Passing(reference) => {
+                let (screen, node) = cx.session.device.resolve_ref(cx, &reference).await?;
+                let selector = describe(&screen, node, &reference)?.swap_remove(0);
+                (screen, node, selector)
+            }
+            Aim::Lasting(query) => {
+                let screen = cx.session.device.look(cx).await?;
+                let node = found(&query, &screen)?;
+                (screen, node, selector_of(&query))
+            }
+        };
+        let value = field.get("value").cloned().unwrap_or_default();
+        let node = screen.root.walk().find(|candidate| candidate.id == node);
+        delegates.push(one_field(node, selector, &value)?);
+    }
+    Ok(Outcome::delegating(delegates))
+}
+
+fn found(query: &Query, screen: &Screen) -> Result<u64, Stop> {
+    match query.search(screen, Checks::Visible) {
+        Find::Found(found) => Ok(found.node),
+        Find::Not(why) => Err(Stop::failed(why.to_string())),
+    }
+}
+
+fn selector_of(query: &Query) -> Value {
+    match &query.what {
+        What::Selector(selector) => selector.to_json(),
+        _ => Value::Null,
+    }
+}
+
+fn one_field(node: Option<&Node>, selector: Value, value: &Value) -> Result<Delegate, Stop> {
+    let text = || value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let role = node.and_then(Node::class).unwrap_or_default();
+    // A selector that was written by hand is checked before anything is filled.
+    lasting(&selector)?;
+    let mut args = Map::from_iter([("nodeSelector".to_string(), selector)]);
+    let tool = match (role, value) {
+        ("checkbox" | "radio" | "switch", value) => {
+            let checked = value.as_bool().unwrap_or_else(|| text().eq_ignore_ascii_case("true"));
+            args.insert("checked".to_string(), checked.into());
+            "web_check"
+        }
+        (_, Value::Array(values)) => {
+            args.insert("values".to_string(), values.clone().into());
+            "web_selectOption"
+        }
+        ("combobox" | "listbox", _) if !node.is_some_and(Node::is_editable) => {
+            args.insert("values".to_string(), json!([text()]));
+            "web_selectOption"
+        }
+        _ => {
+            args.insert("text".to_string(), text().into());
+            "web_type"
+        }
+    };
+    Ok(Delegate { args, ..delegate(tool, json!({})) })
+}

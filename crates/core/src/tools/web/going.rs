@@ -1,0 +1,214 @@
+//! Addresses, history, tabs, dialogs, windows.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use trailblaze_protocol::geometry::Size;
+use trailblaze_protocol::outcome::Outcome;
+
+use super::super::commands::{act, timeout};
+use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use crate::cx::Cx;
+use crate::driver::{Action, Browse};
+use crate::fault::Stop;
+use crate::limits;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[
+    Row::action(
+        "web_navigate",
+        "Open an address, or go back, forward, or load the page again.",
+        &[
+            defaulted("action", Ty::Word(&["GOTO", "BACK", "FORWARD", "RELOAD"]), Preset::Word("GOTO"), "Where to go."),
+            optional("url", Ty::Text, "The address. One without a scheme is a file beside the trail."),
+            REASON,
+        ],
+        |cx, args| Box::pin(navigate(cx, args)),
+    )
+    .on(WEB),
+    Row::action(
+        "web_waitForUrl",
+        "Wait until the address matches.",
+        &[required("pattern", Ty::Text, "A part of it, or all of it with * for anything."), TIMEOUT, REASON],
+        |cx, args| Box::pin(wait_for_url(cx, args)),
+    )
+    .on(WEB),
+    Row::action(
+        "web_wait",
+        "Wait for a while. Prefer to wait for something.",
+        &[defaulted("seconds", Ty::Number, Preset::Number(1.0), "How long."), REASON],
+        |cx, args| {
+            Box::pin(async move { super::super::waiting::wait_for(cx, args.number("seconds").unwrap_or(1.0)).await })
+        },
+    )
+    .on(WEB),
+    Row::action(
+        "web_resize",
+        "Give the window another size.",
+        &[required("width", Ty::Integer, "In pixels."), required("height", Ty::Integer, "In pixels."), REASON],
+        |cx, args| Box::pin(resize(cx, args)),
+    )
+    .on(WEB),
+    Row::action(
+        "web_tabs",
+        "List the tabs, bring one to the front, open one, or close one.",
+        &[
+            defaulted("action", Ty::Word(&["LIST", "SELECT", "NEW", "CLOSE"]), Preset::Word("LIST"), "What to do."),
+            optional("index", Ty::Integer, "Which tab, from 0."),
+            optional("url", Ty::Text, "What a new tab opens."),
+            REASON,
+        ],
+        |cx, args| Box::pin(tabs(cx, args)),
+    )
+    .on(WEB),
+    Row::action(
+        "web_dialogs",
+        "Say how alerts, confirmations and prompts are answered from now on; they are accepted unless said otherwise. \
+         Answers with those that were shown.",
+        &[
+            optional("answer", Ty::Word(&["ACCEPT", "DISMISS"]), "How they are answered."),
+            optional("text", Ty::Text, "What is typed into a prompt."),
+            REASON,
+        ],
+        |cx, args| {
+            let accept = args.text("answer").map(|answer| answer == "ACCEPT");
+            let browse = Browse::Dialogs { accept, text: args.text("text").map(str::to_string) };
+            Box::pin(async move { act(cx, &Action::Browse(browse)).await })
+        },
+    )
+    .on(WEB),
+    Row::action(
+        "web_download",
+        "Wait for a download that something before has started, and keep it with the record.",
+        &[optional("name", Ty::Text, "What its name must be."), TIMEOUT, REASON],
+        |cx, args| Box::pin(download(cx, args)),
+    )
+    .on(WEB),
+    Row::action(
+        "web_applyCookies",
+        "Set cookies, and local storage if the state has any.",
+        &[
+            required("cookiesJson", Ty::Text, "A list of cookies, or what web_getStorageState answered, as JSON."),
+            REASON,
+        ],
+        |cx, args| {
+            Box::pin(async move {
+                let text = args.required("cookiesJson");
+                let state = serde_json::from_str(text)
+                    .map_err(|error| Stop::failed(format!("`cookiesJson` is no JSON: {error}")))?;
+                act(cx, &Action::Browse(Browse::Restore { state })).await
+            })
+        },
+    )
+    .on(WEB),
+];
+
+async fn navigate(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let action = match args.text("action") {
+        Some("BACK") => Action::Browse(Browse::Back),
+        Some("FORWARD") => Action::Browse(Browse::Forward),
+        Some("RELOAD") => Action::Browse(Browse::Reload),
+        _ => {
+            let url = args.text("url").filter(|url| !url.trim().is_empty());
+            let url = url.ok_or_else(|| Stop::failed("`url` says where to go; it is missing"))?;
+            Action::OpenUrl { url: address(cx, url) }
+        }
+    };
+    act(cx, &action).await
+}
+
+/// An address as it is, or of a file beside the trail.
+fn address(cx: &Cx, url: &str) -> String {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
+    let is_scheme = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
+    if !scheme.is_empty() && scheme.chars().all(is_scheme) {
+        return url.to_string();
+    }
+    let path = cx.beside_trail(url.strip_prefix("./").unwrap_or(url));
+    format!("file://{}", path.replace('%', "%25").replace(' ', "%20"))
+}
+
+async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let pattern = args.required("pattern");
+    let end = Instant::now() + timeout(args, limits::ASSERT_WAIT);
+    loop {
+        let screen = cx.session.device.look(cx).await?;
+        let url = screen.app.clone().unwrap_or_default();
+        if is_like(&url, pattern) {
+            return Ok(Outcome::success(url));
+        }
+        let now = Instant::now();
+        if now >= end {
+            return Err(Stop::failed(format!("the address is not like `{pattern}`, but `{url}`")));
+        }
+        cx.session.device.await_change(cx, screen.snapshot, (end - now).min(Duration::from_millis(250))).await?;
+    }
+}
+
+/// Whether an address contains the pattern, or is all of it where it has stars.
+fn is_like(url: &str, pattern: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    let Some((last, middle)) = rest.split_last() else { return url.contains(pattern) };
+    let Some(mut left) = url.strip_prefix(first) else { return false };
+    for part in middle {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+async fn resize(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let side = |name: &str| {
+        let pixels = args.integer(name).and_then(|pixels| u32::try_from(pixels).ok());
+        pixels.filter(|pixels| (1..=10_000).contains(pixels))
+    };
+    let (Some(width), Some(height)) = (side("width"), side("height")) else {
+        return Err(Stop::failed("a window is between 1 and 10000 pixels wide and high"));
+    };
+    act(cx, &Action::Browse(Browse::Resize { size: Size { width, height } })).await
+}
+
+async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let index = args.integer("index").map(|index| usize::try_from(index).unwrap_or(usize::MAX));
+    let browse = match (args.text("action"), index) {
+        (Some("SELECT"), Some(index)) => Browse::SelectTab { index },
+        (Some("SELECT"), None) => return Err(Stop::failed("`index` says which tab; it is missing")),
+        (Some("NEW"), _) => Browse::NewTab { url: args.text("url").map(|url| address(cx, url)) },
+        (Some("CLOSE"), index) => Browse::CloseTab { index },
+        _ => Browse::Tabs,
+    };
+    act(cx, &Action::Browse(browse)).await
+}
+
+async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let wait = timeout(args, limits::ASSERT_WAIT);
+    let outcome = act(cx, &Action::Browse(Browse::Download { timeout: wait })).await?;
+    let name = outcome.structured.as_ref().and_then(|value| value.get("name")).and_then(Value::as_str);
+    match (args.text("name"), name) {
+        (Some(wanted), Some(name)) if wanted != name => {
+            Err(Stop::failed(format!("`{name}` was downloaded, not `{wanted}`")))
+        }
+        _ => Ok(outcome),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_like;
+
+    #[test]
+    fn an_address_is_like_a_part_of_it_or_a_pattern_for_all_of_it() {
+        let url = "https://shop.test/cart?id=7";
+        for pattern in ["/cart", "https://*/cart*", "**/cart?id=7", "*", url] {
+            assert!(is_like(url, pattern), "{pattern}");
+        }
+        for pattern in ["/checkout", "https://*/cart", "*/cart/*", "http://*"] {
+            assert!(!is_like(url, pattern), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What only browsers have, in the names that users of the Kotlin Trailblaze know.
+
+mod aim;
+mod asking;
+mod checking;
+mod form;
+mod going;
+mod touching;
+
+use super::row::Row;
+
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    [touching::ROWS, form::ROWS, going::ROWS, checking::ROWS, asking::ROWS].into_iter().flatten()
+}
+
+/// The names of those that models are offered by default, acting and asking.
+pub const CORE: &[&str] = &[
+    "web_navigate",
+    "web_click",
+    "web_type",
+    "web_fillForm",
+    "web_check",
+    "web_selectOption",
+    "web_hover",
+    "web_drag",
+    "web_upload",
+    "web_scroll",
+    "web_pressKey",
+    "web_wait",
+    "web_waitForUrl",
+    "web_resize",
+    "web_tabs",
+    "web_dialogs",
+    "web_download",
+    "web_console",
+    "web_snapshot",
+    "web_requestDetails",
+    "web_currentUrl",
+    "web_getStorageState",
+    "web_applyCookies",
+    "web_fillSecret",
+];
+
+pub const VERIFICATION: &[&str] = &[
+    "web_verifyTextVisible",
+    "web_verifyElementVisible",
+    "web_verifyListVisible",
+    "web_verifyValue",
+    "web_assertNetworkEvent",
+];

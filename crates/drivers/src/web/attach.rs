@@ -1,0 +1,86 @@
+//! A browser that runs already, reached over its WebSocket.
+
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+
+/// How long the browser may take to be reached.
+const REACHING: Duration = Duration::from_secs(10);
+/// How much of its answer about itself is read.
+const ABOUT: u64 = 64 << 10;
+/// The largest message: a tall picture fits.
+const MESSAGE: usize = 256 << 20;
+
+/// A stream of messages, each ended by a zero byte, as on the pipe of a browser that we start.
+pub async fn attach(address: &str) -> Result<DuplexStream, String> {
+    tokio::time::timeout(REACHING, reach(address))
+        .await
+        .unwrap_or_else(|_| Err("it did not answer in time".to_string()))
+}
+
+async fn reach(address: &str) -> Result<DuplexStream, String> {
+    let url = match address.strip_prefix("http://") {
+        Some(host) => web_socket_of(host.trim_end_matches('/')).await?,
+        None if address.starts_with("ws://") => address.to_string(),
+        None => return Err("an address begins with http:// or ws://".to_string()),
+    };
+    let config = WebSocketConfig::default().max_message_size(Some(MESSAGE)).max_frame_size(Some(MESSAGE));
+    let connected = tokio_tungstenite::connect_async_with_config(&url, Some(config), true).await;
+    let (socket, _) = connected.map_err(|error| error.to_string())?;
+    let (mut to_browser, mut from_browser) = socket.split();
+    let (ours, theirs) = tokio::io::duplex(64 << 10);
+    let (mut outgoing, mut incoming) = tokio::io::split(theirs);
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = from_browser.next().await {
+            let Message::Text(text) = message else { continue };
+            if incoming.write_all(text.as_bytes()).await.is_err() || incoming.write_all(&[0]).await.is_err() {
+                return;
+            }
+        }
+        // Whoever reads learns that no more comes.
+        let _ = incoming.shutdown().await;
+    });
+    tokio::spawn(async move {
+        let mut waiting = Vec::new();
+        while let Ok(1..) = outgoing.read_buf(&mut waiting).await {
+            while let Some(end) = waiting.iter().position(|byte| *byte == 0) {
+                let message: Vec<u8> = waiting.drain(..=end).collect();
+                let text = String::from_utf8_lossy(&message[..end]).into_owned();
+                if to_browser.send(Message::text(text)).await.is_err() {
+                    return;
+                }
+            }
+        }
+        let _ = to_browser.close().await;
+    });
+    Ok(ours)
+}
+
+/// The browser tells the address of its WebSocket to whoever asks.
+async fn web_socket_of(host: &str) -> Result<String, String> {
+    let words = |error: std::io::Error| error.to_string();
+    let mut stream = TcpStream::connect(host).await.map_err(words)?;
+    let request = format!("GET /json/version HTTP/1.0\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.map_err(words)?;
+    let mut answer = Vec::new();
+    let mut limited = stream.take(ABOUT);
+    // The browser may keep the connection; its answer is one object.
+    let about = loop {
+        let n = limited.read_buf(&mut answer).await.map_err(words)?;
+        let text = String::from_utf8_lossy(&answer);
+        let body = text.split_once("\r\n\r\n").map(|(_, body)| body.trim());
+        if let Some(about) = body.and_then(|body| serde_json::from_str::<Value>(body).ok()) {
+            break about;
+        }
+        if n == 0 {
+            return Err("what answers there is no browser that listens for DevTools".to_string());
+        }
+    };
+    let url = about.get("webSocketDebuggerUrl").and_then(Value::as_str);
+    url.map(str::to_string).ok_or_else(|| "it tells no address of a WebSocket".to_string())
+}

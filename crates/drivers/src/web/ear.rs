@@ -1,0 +1,250 @@
+//! Hears what the browser tells of one device's tabs, and keeps what is known of them.
+
+use std::sync::{Arc, Weak};
+
+use serde_json::{Value, json};
+use trailblaze_protocol::event::Level;
+
+use super::cdp::{Cdp, Listener};
+use super::page::{BINDING, Page, WORLD};
+use super::state::{Download, Request, Shared, State};
+
+pub struct Ear {
+    pub shared: Arc<Shared>,
+    pub cdp: Arc<Cdp>,
+    pub context: String,
+    /// Whoever can attach to what is new.
+    pub page: Weak<Page>,
+    pub downloads: std::path::PathBuf,
+}
+
+/// The longest body of a request that is kept.
+const BODY: usize = 4096;
+
+impl Listener for Ear {
+    fn told(&self, session: &str, method: &str, params: &Value) {
+        let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        match method {
+            // The browser itself.
+            "Target.targetCreated" if text("/targetInfo/browserContextId") == self.context => {
+                if text("/targetInfo/type") == "page" {
+                    self.adopt(text("/targetInfo/targetId"), params.pointer("/targetInfo/openerId"));
+                }
+            }
+            "Target.targetDestroyed" => self.shared.bump(|state| state.close_tab(text("/targetId"))),
+            "Browser.downloadWillBegin" => {
+                let frame = text("/frameId");
+                self.shared.bump(|state| {
+                    let is_ours = |state: &State| state.tabs.iter().any(|tab| tab.frames.contains_key(frame));
+                    if is_ours(state) || frame.is_empty() {
+                        let (id, name) = (text("/guid").to_string(), text("/suggestedFilename").to_string());
+                        let file = self.downloads.join(&id);
+                        state.downloads.push(Download { id, name, file, is_whole: false, failure: None });
+                    }
+                });
+            }
+            "Browser.downloadProgress" => {
+                let how = text("/state");
+                self.shared.bump(|state| {
+                    if let Some(download) = state.downloads.iter_mut().find(|download| download.id == text("/guid")) {
+                        download.is_whole |= how == "completed";
+                        if how == "canceled" {
+                            download.failure = Some("it was cancelled".to_string());
+                        }
+                    }
+                });
+            }
+            // A tab, or a frame in another process.
+            "Target.attachedToTarget" if text("/targetInfo/type") == "iframe" => {
+                self.take_in(session, text("/sessionId"), text("/targetInfo/targetId"));
+            }
+            "Target.detachedFromTarget" => {
+                let gone = text("/sessionId");
+                self.cdp.forget(gone);
+                self.shared.bump(|state| {
+                    if let Some(tab) = state.tab_of(gone) {
+                        tab.forget_world(gone, None);
+                    }
+                    state.sessions.remove(gone);
+                });
+            }
+            "Runtime.bindingCalled" if text("/name") == BINDING => self.shared.bump(|_| {}),
+            "Runtime.executionContextCreated" if text("/context/name") == WORLD => {
+                let world = params.pointer("/context/id").and_then(Value::as_i64);
+                self.frame(session, text("/context/auxData/frameId"), |frame| {
+                    frame.world = world;
+                    frame.session = session.to_string();
+                });
+            }
+            "Runtime.executionContextDestroyed" => {
+                let world = params.get("executionContextId").and_then(Value::as_i64);
+                self.tab(session, |tab| tab.forget_world(session, world));
+            }
+            "Runtime.executionContextsCleared" => self.tab(session, |tab| tab.forget_world(session, None)),
+            "Page.frameAttached" => {
+                let parent = text("/parentFrameId").to_string();
+                self.frame(session, text("/frameId"), |frame| frame.parent = Some(parent));
+            }
+            "Page.frameDetached" if text("/reason") != "swap" => {
+                self.tab(session, |tab| tab.remove_frame(text("/frameId")));
+            }
+            "Page.frameNavigated" if params.pointer("/frame/parentId").is_none() => {
+                // As a rule the main frame keeps its name.
+                self.tab(session, |tab| {
+                    if tab.session == session {
+                        tab.main_frame = text("/frame/id").to_string();
+                        tab.frame(text("/frame/id"));
+                    }
+                });
+            }
+            "Page.frameStartedLoading" | "Page.frameStartedNavigating" | "Page.frameRequestedNavigation" => {
+                self.tab(session, |tab| tab.is_loading |= tab.main_frame == text("/frameId"));
+            }
+            "Page.frameStoppedLoading" => {
+                self.tab(session, |tab| tab.is_loading &= tab.main_frame != text("/frameId"));
+            }
+            // What comes after, such as pictures, is not waited for.
+            "Page.domContentEventFired" => {
+                self.tab(session, |tab| tab.is_loading &= tab.session != session);
+            }
+            "Page.navigatedWithinDocument" => {
+                self.tab(session, |tab| tab.is_loading &= tab.main_frame != text("/frameId"));
+            }
+            "Page.javascriptDialogOpening" => self.answer_dialog(session, params),
+            "Page.fileChooserOpened" => self.shared.bump(|state| state.chooser = Some(params.clone())),
+            "Input.dragIntercepted" => self.shared.bump(|state| state.drag = params.get("data").cloned()),
+            "Inspector.targetCrashed" => self.tab(session, |tab| tab.is_crashed = true),
+            "Runtime.consoleAPICalled" => self.console(params),
+            "Runtime.exceptionThrown" => {
+                let thrown = params.pointer("/exceptionDetails/exception/description");
+                let thrown = thrown.and_then(Value::as_str).unwrap_or_else(|| text("/exceptionDetails/text"));
+                let line = thrown.lines().next().unwrap_or_default().to_string();
+                self.shared.bump(|state| {
+                    state.tell(Level::Warning, format!("the page threw: {line}"));
+                    state.console(format!("error: {line}"));
+                });
+            }
+            _ if method.starts_with("Network.") => self.network(session, method, params),
+            _ => {}
+        }
+    }
+}
+
+impl Ear {
+    fn tab(&self, session: &str, change: impl FnOnce(&mut super::state::Tab)) {
+        self.shared.bump(|state| state.tab_of(session).map(change));
+    }
+
+    fn frame(&self, session: &str, id: &str, change: impl FnOnce(&mut super::state::Frame)) {
+        self.tab(session, |tab| change(tab.frame(id)));
+    }
+
+    /// A tab that is new: ours, or one that a page opened.
+    fn adopt(&self, target: &str, opener: Option<&Value>) {
+        if !self.shared.state().adopting.insert(target.to_string()) {
+            return;
+        }
+        let Some(page) = self.page.upgrade() else { return };
+        let (target, opener) = (target.to_string(), opener.and_then(Value::as_str).map(str::to_string));
+        tokio::spawn(async move { page.adopt(target, opener).await });
+    }
+
+    /// A frame that lives in another process has a session of its own.
+    fn take_in(&self, parent: &str, session: &str, frame: &str) {
+        let Some(page) = self.page.upgrade() else { return };
+        let is_known = self.shared.bump(|state| {
+            let target = state.sessions.get(parent).cloned();
+            let is_known = target.is_some();
+            state.sessions.extend(target.map(|target| (session.to_string(), target)));
+            if let Some(tab) = state.tab_of(session) {
+                tab.frame(frame).session = session.to_string();
+            }
+            is_known
+        });
+        if is_known {
+            page.listen(session);
+            let session = session.to_string();
+            tokio::spawn(async move { page.set_up(&session).await });
+        }
+    }
+
+    /// A dialog stops the page until it is answered, so it is, at once.
+    fn answer_dialog(&self, session: &str, params: &Value) {
+        let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (kind, message) = (text("type"), text("message"));
+        let answer = self.shared.bump(|state| {
+            // A page that does not want to be left is left all the same.
+            let accept = state.dialogs.is_accepting || kind == "beforeunload";
+            let prompt = (kind == "prompt" && accept).then(|| {
+                let given = state.dialogs.text.clone();
+                given.unwrap_or_else(|| text("defaultPrompt").to_string())
+            });
+            let how = if accept { "accepted" } else { "dismissed" };
+            let with = prompt.as_ref().map(|text| format!(" with \"{text}\"")).unwrap_or_default();
+            state.tell(Level::Debug, format!("{kind} \"{message}\" was {how}{with}"));
+            state.dialogs.seen.push(json!({"type": kind, "message": message, "answer": how}));
+            json!({"accept": accept, "promptText": prompt.unwrap_or_default()})
+        });
+        let (cdp, session) = (Arc::clone(&self.cdp), session.to_string());
+        tokio::spawn(async move {
+            let _ = cdp.call(Some(&session), "Page.handleJavaScriptDialog", answer).await;
+        });
+    }
+
+    fn console(&self, params: &Value) {
+        let kind = params.get("type").and_then(Value::as_str).unwrap_or("log");
+        let one = |value: &Value| match value.get("value") {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => value.get("description").and_then(Value::as_str).unwrap_or("undefined").to_string(),
+        };
+        let args = params.get("args").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let text = args.iter().map(one).collect::<Vec<_>>().join(" ");
+        let level = if matches!(kind, "error" | "warning" | "assert") { Level::Warning } else { Level::Debug };
+        self.shared.bump(|state| {
+            state.tell(level, format!("console.{kind}: {text}"));
+            state.console(format!("{kind}: {text}"));
+        });
+    }
+
+    fn network(&self, session: &str, method: &str, params: &Value) {
+        let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let id = text("/requestId");
+        match method {
+            "Network.requestWillBeSent" => self.shared.bump(|state| {
+                let is_work = matches!(text("/type"), "Document" | "XHR" | "Fetch" | "Script" | "Stylesheet");
+                if is_work && let Some(tab) = state.tab_of(session) {
+                    tab.pending.insert(id.to_string());
+                }
+                state.request(Request {
+                    id: id.to_string(),
+                    method: text("/request/method").to_string(),
+                    url: text("/request/url").to_string(),
+                    body: text("/request/postData").chars().take(BODY).collect(),
+                });
+            }),
+            "Network.responseReceived" => {
+                let status = params.pointer("/response/status").and_then(Value::as_u64).unwrap_or(0);
+                if status >= 400 {
+                    let url = text("/response/url");
+                    self.shared.bump(|state| state.tell(Level::Warning, format!("{url} answered {status}")));
+                }
+            }
+            "Network.loadingFinished" => self.tab(session, |tab| {
+                tab.pending.remove(id);
+            }),
+            "Network.loadingFailed" => self.shared.bump(|state| {
+                if let Some(tab) = state.tab_of(session) {
+                    tab.pending.remove(id);
+                }
+                let is_cancelled = params.get("canceled").and_then(Value::as_bool).unwrap_or(false);
+                let url =
+                    state.requests.iter().rev().find(|request| request.id == id).map(|request| request.url.clone());
+                if let (false, Some(url)) = (is_cancelled, url) {
+                    state.tell(Level::Warning, format!("{url} failed: {}", text("/errorText")));
+                }
+            }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Looking into all frames of a page, and touching what is in them. Each document is read by its own walker; what a
+//! frame shows is put where its parent shows the frame.
+
+use futures::future::{BoxFuture, join_all};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use trailblaze_core::driver::{Budget, DriverError};
+
+use super::look::{Look, Ready, parts_of};
+use super::page::{Page, World};
+use super::state::Frame;
+
+/// How deep frames may nest.
+const DEPTH: usize = 8;
+
+impl Page {
+    /// One look at the page and its frames. `want` is what the walker is asked for.
+    pub async fn look(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
+        let mut seen = parse(&self.ask(budget, &format!("trailblaze.look({want})")).await?)?;
+        self.look_into_frames(budget, &mut seen, want).await?;
+        Ok(seen)
+    }
+
+    /// The same for what may be the element that is wanted. If there is but one, it is made ready to be touched.
+    pub async fn look_for(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
+        let mut seen = parse(&self.ask(budget, &format!("trailblaze.find({want})")).await?)?;
+        self.look_into_frames(budget, &mut seen, want).await?;
+        Ok(seen)
+    }
+
+    async fn look_into_frames(&self, budget: &Budget, seen: &mut Look, want: &Value) -> Result<(), DriverError> {
+        if !seen.has_frames() {
+            return Ok(());
+        }
+        let main = self.shared.state().front().map(|tab| tab.main_frame.clone()).unwrap_or_default();
+        self.fill(budget, main, seen, want, 0).await
+    }
+
+    fn fill<'a>(
+        &'a self,
+        budget: &'a Budget,
+        frame: String,
+        seen: &'a mut Look,
+        want: &'a Value,
+        depth: usize,
+    ) -> BoxFuture<'a, Result<(), DriverError>> {
+        Box::pin(async move {
+            let children: Vec<(String, Frame)> = {
+                let state = self.shared.state();
+                let tab = state.front();
+                let children = tab.into_iter().flat_map(|tab| &tab.frames);
+                let is_child = |(_, child): &(&String, &Frame)| child.parent.as_deref() == Some(&frame);
+                children.filter(is_child).map(|(id, child)| (id.clone(), child.clone())).collect()
+            };
+            let Some(parent) = self.world_of(&frame) else { return Ok(()) };
+            let looks = children.into_iter().map(|(id, child)| {
+                let parent = parent.clone();
+                async move {
+                    let owner = self.owner_of(budget, &id, &child, &parent).await?;
+                    let world = self.world_in(budget, &id).await?;
+                    let answer = self.ask_in(budget, &world, &format!("trailblaze.look({want})")).await.ok()??;
+                    let mut inner = parse(&answer).ok()?;
+                    if depth < DEPTH && inner.has_frames() {
+                        self.fill(budget, id, &mut inner, want, depth + 1).await.ok()?;
+                    }
+                    Some((owner, child.number, inner))
+                }
+            });
+            for (owner, number, inner) in join_all(looks).await.into_iter().flatten() {
+                if let Some(node) = seen.find(owner) {
+                    node.hold(number, inner.nodes);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn world_of(&self, frame: &str) -> Option<World> {
+        let state = self.shared.state();
+        let frame = state.front()?.frames.get(frame)?;
+        Some(World { session: frame.session.clone(), context: frame.world? })
+    }
+
+    fn world_numbered(&self, number: u64) -> Option<World> {
+        let state = self.shared.state();
+        let frame = state.front()?.numbered(number)?;
+        Some(World { session: frame.session.clone(), context: frame.world? })
+    }
+
+    /// The walker's world in a frame. A document that was written by a script has none yet.
+    async fn world_in(&self, budget: &Budget, frame: &str) -> Option<World> {
+        if let Some(world) = self.world_of(frame) {
+            return Some(world);
+        }
+        let session = self.shared.state().front()?.frames.get(frame)?.session.clone();
+        let params = json!({"frameId": frame, "worldName": super::page::WORLD});
+        let made = self.command_to(budget, &session, "Page.createIsolatedWorld", params).await.ok()?;
+        let context = made.get("executionContextId").and_then(Value::as_i64)?;
+        let world = World { session, context };
+        self.ask_in(budget, &world, super::page::WALKER).await.ok()??;
+        Some(world)
+    }
+
+    /// The number of the element that holds a frame, in its parent's walker.
+    async fn owner_of(&self, budget: &Budget, id: &str, frame: &Frame, parent: &World) -> Option<u64> {
+        if frame.owner.is_some() {
+            return frame.owner;
+        }
+        let to = |method: &'static str, params: Value| self.command_to(budget, &parent.session, method, params);
+        let owner = to("DOM.getFrameOwner", json!({"frameId": id})).await.ok()?;
+        let params = json!({"backendNodeId": owner.get("backendNodeId")?, "executionContextId": parent.context});
+        let node = to("DOM.resolveNode", params).await.ok()?;
+        let params = json!({
+            "objectId": node.pointer("/object/objectId")?, "returnByValue": true,
+            "functionDeclaration": "function() { return trailblaze.idOf(this); }",
+        });
+        let number = to("Runtime.callFunctionOn", params).await.ok()?.pointer("/result/value")?.as_u64()?;
+        self.shared.bump(|state| {
+            let front = state.front.clone();
+            let tab = state.tabs.iter_mut().find(|tab| tab.target == front);
+            if let Some(frame) = tab.and_then(|tab| tab.frames.get_mut(id)) {
+                frame.owner = Some(number);
+            }
+        });
+        Some(number)
+    }
+
+    /// Makes an element ready to be touched, and every frame around it.
+    pub async fn ready(&self, budget: &Budget, node: u64) -> Result<Ready, DriverError> {
+        let (number, element) = parts_of(node);
+        let expression = format!("trailblaze.ready({element})");
+        if number == 0 {
+            return read(&self.ask(budget, &expression).await?);
+        }
+        let ready: Option<Ready> = self.ask_frame(budget, number, &expression).await?;
+        let Some(mut ready) = ready else { return Ok(gone()) };
+        ready.id = Some(node);
+        self.climb(budget, number, ready).await
+    }
+
+    /// From a point in a frame to the point of the window, unless something covers the frame.
+    async fn climb(&self, budget: &Budget, number: u64, mut ready: Ready) -> Result<Ready, DriverError> {
+        let mut number = number;
+        while number != 0 && ready.why.is_none() {
+            let Some((owner, parent)) = self.holder(number) else { return Ok(gone()) };
+            let expression = format!("trailblaze.through({owner}, {}, {})", ready.x, ready.y);
+            let through = match parent {
+                0 => Some(read(&self.ask(budget, &expression).await?)?),
+                parent => self.ask_frame(budget, parent, &expression).await?,
+            };
+            let Some(through): Option<Ready> = through else { return Ok(gone()) };
+            let (dx, dy) = ((through.x - ready.x).round() as i32, (through.y - ready.y).round() as i32);
+            ready.b = ready.b.map(|[left, top, right, bottom]| [left + dx, top + dy, right + dx, bottom + dy]);
+            (ready.x, ready.y, ready.why, ready.by) = (through.x, through.y, through.why, through.by);
+            number = parent;
+        }
+        Ok(ready)
+    }
+
+    /// The element that holds a frame, and the number of the frame that it is in.
+    fn holder(&self, number: u64) -> Option<(u64, u64)> {
+        let state = self.shared.state();
+        let tab = state.front()?;
+        let frame = tab.numbered(number)?;
+        let parent = tab.frames.get(frame.parent.as_ref()?)?;
+        Some((frame.owner?, parent.number))
+    }
+
+    /// The frame that an element of another one holds.
+    pub fn frame_held_by(&self, number: u64, owner: u64) -> Option<u64> {
+        let state = self.shared.state();
+        let tab = state.front()?;
+        let is_held = |frame: &&Frame| {
+            let parent = frame.parent.as_ref().and_then(|parent| tab.frames.get(parent));
+            frame.owner == Some(owner) && parent.is_some_and(|parent| parent.number == number)
+        };
+        tab.frames.values().find(is_held).map(|frame| frame.number)
+    }
+
+    async fn ask_frame<T: for<'d> Deserialize<'d>>(
+        &self,
+        budget: &Budget,
+        number: u64,
+        expression: &str,
+    ) -> Result<Option<T>, DriverError> {
+        let Some(world) = self.world_numbered(number) else { return Ok(None) };
+        self.ask_in(budget, &world, expression).await?.map(|value| read(&value)).transpose()
+    }
+
+    /// Asks the walker of the frame that an element is in; `expression` gets the element's number there.
+    pub async fn ask_about<T: for<'d> Deserialize<'d>>(
+        &self,
+        budget: &Budget,
+        node: u64,
+        expression: impl FnOnce(u64) -> String,
+    ) -> Result<T, DriverError> {
+        let (number, element) = parts_of(node);
+        let expression = expression(element);
+        match number {
+            0 => read(&self.ask(budget, &expression).await?),
+            number => {
+                let answer = self.ask_frame(budget, number, &expression).await?;
+                answer.ok_or_else(|| DriverError::Refused { reason: "the frame that it is in has gone".to_string() })
+            }
+        }
+    }
+
+    /// What became of a touch. A document that went away with it was touched.
+    pub async fn landed(&self, budget: &Budget, node: u64) -> Result<Option<String>, DriverError> {
+        let (number, _) = parts_of(node);
+        let Some(world) = self.world_numbered(number) else { return Ok(None) };
+        let by = self.ask_in(budget, &world, "trailblaze.landed()").await?;
+        Ok(by.and_then(|by| by.as_str().map(str::to_string)))
+    }
+
+    /// A handle to an element, for commands that need one.
+    pub async fn handle(&self, budget: &Budget, node: u64) -> Result<(String, Value), DriverError> {
+        let (number, element) = parts_of(node);
+        let gone = || DriverError::Refused { reason: "the page that it was on has gone".to_string() };
+        let world = self.world_numbered(number).ok_or_else(gone)?;
+        let params = json!({"expression": format!("trailblaze.elementOf({element})"), "contextId": world.context});
+        let answer = self.command_to(budget, &world.session, "Runtime.evaluate", params).await?;
+        let handle = answer.pointer("/result/objectId").cloned().ok_or_else(gone)?;
+        Ok((world.session, handle))
+    }
+}
+
+fn gone() -> Ready {
+    Ready { id: None, why: Some("gone".to_string()), by: String::new(), x: 0.0, y: 0.0, b: None }
+}
+
+fn parse(answer: &Value) -> Result<Look, DriverError> {
+    let text = answer.as_str().unwrap_or_default();
+    serde_json::from_str(text).map_err(|error| {
+        let wrong: Option<String> =
+            serde_json::from_str::<Value>(text).ok().and_then(|value| value["wrong"].as_str().map(str::to_string));
+        let reason = wrong.unwrap_or_else(|| format!("the page answered nonsense: {error}"));
+        DriverError::Refused { reason }
+    })
+}
+
+fn read<T: for<'d> Deserialize<'d>>(value: &Value) -> Result<T, DriverError> {
+    T::deserialize(value)
+        .map_err(|error| DriverError::Refused { reason: format!("the page answered nonsense: {error}") })
+}

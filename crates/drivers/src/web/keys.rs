@@ -1,0 +1,262 @@
+//! Keys as a browser knows them.
+
+use serde_json::{Value, json};
+
+/// A key of a keyboard: its name, its place, its number, and what it types.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    key: String,
+    code: String,
+    number: u32,
+    text: Option<String>,
+    /// Bit of the modifier that it is, if it is one.
+    bit: u32,
+}
+
+const SHIFT: u32 = 8;
+
+/// Name, number, text.
+const NAMED: [(&str, u32, Option<&str>); 27] = [
+    ("Enter", 13, Some("\r")),
+    ("Tab", 9, None),
+    ("Escape", 27, None),
+    ("Backspace", 8, None),
+    ("Delete", 46, None),
+    ("Insert", 45, None),
+    ("Home", 36, None),
+    ("End", 35, None),
+    ("PageUp", 33, None),
+    ("PageDown", 34, None),
+    ("ArrowLeft", 37, None),
+    ("ArrowUp", 38, None),
+    ("ArrowRight", 39, None),
+    ("ArrowDown", 40, None),
+    ("F1", 112, None),
+    ("F2", 113, None),
+    ("F3", 114, None),
+    ("F4", 115, None),
+    ("F5", 116, None),
+    ("F6", 117, None),
+    ("F7", 118, None),
+    ("F8", 119, None),
+    ("F9", 120, None),
+    ("F10", 121, None),
+    ("F11", 122, None),
+    ("F12", 123, None),
+    ("ContextMenu", 93, None),
+];
+
+/// Name, place, number, bit.
+const MODIFIERS: [(&str, &str, u32, u32); 4] = [
+    ("Alt", "AltLeft", 18, 1),
+    ("Control", "ControlLeft", 17, 2),
+    ("Meta", "MetaLeft", 91, 4),
+    ("Shift", "ShiftLeft", 16, SHIFT),
+];
+
+/// Place, number, what it types, what it types with shift.
+const SIGNS: [(&str, u32, char, char); 21] = [
+    ("Digit1", 49, '1', '!'),
+    ("Digit2", 50, '2', '@'),
+    ("Digit3", 51, '3', '#'),
+    ("Digit4", 52, '4', '$'),
+    ("Digit5", 53, '5', '%'),
+    ("Digit6", 54, '6', '^'),
+    ("Digit7", 55, '7', '&'),
+    ("Digit8", 56, '8', '*'),
+    ("Digit9", 57, '9', '('),
+    ("Digit0", 48, '0', ')'),
+    ("Minus", 189, '-', '_'),
+    ("Equal", 187, '=', '+'),
+    ("BracketLeft", 219, '[', '{'),
+    ("BracketRight", 221, ']', '}'),
+    ("Backslash", 220, '\\', '|'),
+    ("Semicolon", 186, ';', ':'),
+    ("Quote", 222, '\'', '"'),
+    ("Comma", 188, ',', '<'),
+    ("Period", 190, '.', '>'),
+    ("Slash", 191, '/', '?'),
+    ("Backquote", 192, '`', '~'),
+];
+
+impl Key {
+    /// The key that types a sign, and whether shift is held with it.
+    pub fn typing(sign: char) -> Option<(Key, bool)> {
+        let own = |code: String, number: u32| Key {
+            key: sign.to_string(),
+            code,
+            number,
+            text: Some(sign.to_string()),
+            bit: 0,
+        };
+        match sign {
+            'a'..='z' | 'A'..='Z' => {
+                let capital = sign.to_ascii_uppercase();
+                Some((own(format!("Key{capital}"), u32::from(capital)), sign.is_ascii_uppercase()))
+            }
+            ' ' => Some((own("Space".to_string(), 32), false)),
+            '\n' => Key::named("Enter").map(|key| (key, false)),
+            _ => SIGNS
+                .iter()
+                .find(|row| row.2 == sign || row.3 == sign)
+                .map(|row| (own(row.0.to_string(), row.1), row.3 == sign)),
+        }
+    }
+
+    fn named(name: &str) -> Option<Key> {
+        let alias = match name.to_ascii_lowercase().as_str() {
+            "esc" => "Escape",
+            "return" => "Enter",
+            "del" => "Delete",
+            "up" => "ArrowUp",
+            "down" => "ArrowDown",
+            "left" => "ArrowLeft",
+            "right" => "ArrowRight",
+            "page_up" => "PageUp",
+            "page_down" => "PageDown",
+            _ => name,
+        };
+        let row = NAMED.iter().find(|row| row.0.eq_ignore_ascii_case(alias))?;
+        let text = row.2.map(str::to_string);
+        Some(Key { key: row.0.to_string(), code: row.0.to_string(), number: row.1, text, bit: 0 })
+    }
+
+    fn modifier(name: &str) -> Option<Key> {
+        let alias = match name.to_ascii_lowercase().as_str() {
+            "ctrl" => "Control",
+            "cmd" | "command" | "super" => "Meta",
+            "option" => "Alt",
+            "controlormeta" if cfg!(target_os = "macos") => "Meta",
+            "controlormeta" => "Control",
+            _ => name,
+        };
+        let row = MODIFIERS.iter().find(|row| row.0.eq_ignore_ascii_case(alias))?;
+        Some(Key { key: row.0.to_string(), code: row.1.to_string(), number: row.2, text: None, bit: row.3 })
+    }
+
+    fn event(&self, kind: &str, modifiers: u32) -> Value {
+        let mut event = json!({
+            "type": kind, "key": self.key, "code": self.code, "windowsVirtualKeyCode": self.number,
+            "modifiers": modifiers,
+        });
+        // With a modifier other than shift a key is a command and types nothing.
+        if let (Some(text), "keyDown", 0) = (&self.text, kind, modifiers & !SHIFT) {
+            event["text"] = text.as_str().into();
+            event["unmodifiedText"] = text.as_str().into();
+        }
+        event
+    }
+}
+
+/// Keys that are held together, the last of them struck: `Control+Shift+K`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chord {
+    held: Vec<Key>,
+    struck: Key,
+}
+
+impl Chord {
+    /// Reads a chord. What is wrong with it is said in words.
+    pub fn parse(text: &str) -> Result<Chord, String> {
+        // A plus at the end is the key itself.
+        let (names, last) = match text.strip_suffix("++") {
+            Some(rest) => (rest.split('+').collect::<Vec<_>>(), "+"),
+            None if text == "+" => (Vec::new(), "+"),
+            None => {
+                let mut names: Vec<&str> = text.split('+').map(str::trim).collect();
+                let last = names.pop().unwrap_or_default();
+                (names, last)
+            }
+        };
+        let unknown = |name: &str| {
+            format!(
+                "`{name}` in `{text}` is no key; keys are `Enter`, `ArrowDown`, `F5`, `a`, `Control+K` and the like"
+            )
+        };
+        let held: Result<Vec<Key>, String> =
+            names.iter().map(|name| Key::modifier(name).ok_or_else(|| unknown(name))).collect();
+        let mut held = held?;
+        let mut signs = last.chars();
+        let one = signs.next().filter(|_| signs.as_str().is_empty());
+        let named = Key::named(last).or_else(|| Key::modifier(last));
+        let space = last.eq_ignore_ascii_case("space").then_some(' ');
+        let struck = match (named, one.or(space)) {
+            (Some(key), _) => key,
+            (None, Some(sign)) => {
+                let (key, needs_shift) = Key::typing(sign).ok_or_else(|| unknown(last))?;
+                let is_shifted = held.iter().any(|key| key.bit == SHIFT);
+                // `Control+K` means the key, not a capital letter.
+                if needs_shift && !is_shifted && held.is_empty() {
+                    held.extend(Key::modifier("Shift"));
+                }
+                key
+            }
+            (None, None) => return Err(unknown(last)),
+        };
+        Ok(Chord { held, struck })
+    }
+
+    /// A sign that is typed.
+    pub fn typing(sign: char) -> Option<Chord> {
+        let (struck, needs_shift) = Key::typing(sign)?;
+        Some(Chord {
+            held: if needs_shift { Key::modifier("Shift").into_iter().collect() } else { Vec::new() },
+            struck,
+        })
+    }
+
+    pub fn enter() -> Chord {
+        Chord { held: Vec::new(), struck: Key::named("Enter").expect("the table has it") }
+    }
+
+    /// The events of pressing all and letting go again.
+    pub fn events(&self) -> Vec<Value> {
+        let mut modifiers = 0;
+        let mut events = Vec::new();
+        for key in &self.held {
+            modifiers |= key.bit;
+            events.push(key.event("rawKeyDown", modifiers));
+        }
+        let types = self.struck.text.is_some() && modifiers & !SHIFT == 0;
+        events.push(self.struck.event(if types { "keyDown" } else { "rawKeyDown" }, modifiers));
+        events.push(self.struck.event("keyUp", modifiers));
+        for key in self.held.iter().rev() {
+            modifiers &= !key.bit;
+            events.push(key.event("keyUp", modifiers));
+        }
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(chord: &str) -> Vec<String> {
+        let one = |event: &Value| {
+            format!("{} {} {} {}", event["type"], event["key"], event["modifiers"], event["text"]).replace('"', "")
+        };
+        Chord::parse(chord).unwrap().events().iter().map(one).collect()
+    }
+
+    #[test]
+    fn chords_hold_their_modifiers_around_the_key() {
+        assert_eq!(
+            told("Control+k"),
+            ["rawKeyDown Control 2 null", "rawKeyDown k 2 null", "keyUp k 2 null", "keyUp Control 0 null"]
+        );
+        assert_eq!(told("Enter"), ["keyDown Enter 0 \r", "keyUp Enter 0 null"]);
+        assert_eq!(told("?")[1], "keyDown ? 8 ?");
+        assert_eq!(told("Shift+ArrowDown")[1], "rawKeyDown ArrowDown 8 null");
+        assert_eq!(told("Control++")[1], "rawKeyDown + 2 null");
+        assert_eq!(told("ctrl+Shift+Esc").len(), 6);
+    }
+
+    #[test]
+    fn what_is_no_key_is_named() {
+        let error = Chord::parse("Contrl+K").unwrap_err();
+        assert!(error.starts_with("`Contrl` in `Contrl+K` is no key"), "{error}");
+        assert!(Chord::parse("").is_err());
+        assert!(Chord::parse("Hyper").is_err());
+    }
+}

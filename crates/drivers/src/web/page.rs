@@ -1,0 +1,389 @@
+//! What a device has of the browser: a context of its own, with its tabs, of which one is in front.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use trailblaze_core::driver::{Budget, DriverError};
+use trailblaze_core::screen::SnapshotId;
+use trailblaze_protocol::geometry::Size;
+
+use super::browser::Browser;
+use super::cdp::{CdpError, Listener};
+use super::ear::Ear;
+use super::emulation::Emulation;
+use super::state::{Shared, State, Tab};
+
+pub const WALKER: &str = include_str!("walker.js");
+pub const WORLD: &str = "trailblaze";
+pub const BINDING: &str = "trailblazeChanged";
+/// How long a look waits for a document that is being loaded. What never loads is looked at as it is.
+const LOADING: Duration = Duration::from_secs(10);
+/// How long a look waits for what the page asked its servers after the last action.
+const PENDING: Duration = Duration::from_millis(500);
+/// How long a new tab may take.
+const OPENING: Duration = Duration::from_secs(10);
+
+pub struct Page {
+    pub browser: Arc<Browser>,
+    context: String,
+    pub shared: Arc<Shared>,
+    ear: Arc<dyn Listener>,
+    emulation: std::sync::Mutex<Emulation>,
+}
+
+/// Where to evaluate something: a document's world of the walker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct World {
+    pub session: String,
+    pub context: i64,
+}
+
+impl Page {
+    /// A context with one empty tab.
+    pub async fn open(browser: Arc<Browser>, emulation: Emulation) -> Result<Arc<Page>, CdpError> {
+        let cdp = Arc::clone(&browser.cdp);
+        let made = cdp.call(None, "Target.createBrowserContext", json!({"disposeOnDetach": true})).await?;
+        let context = string(&made, "browserContextId");
+        let shared = Arc::new(Shared::default());
+        let page = Arc::new_cyclic(|page: &Weak<Page>| Page {
+            ear: Arc::new(Ear {
+                shared: Arc::clone(&shared),
+                cdp: Arc::clone(&cdp),
+                context: context.clone(),
+                page: page.clone(),
+                downloads: browser.downloads.clone(),
+            }),
+            browser,
+            context,
+            shared,
+            emulation: std::sync::Mutex::new(emulation),
+        });
+        cdp.listen_to_browser(&page.ear);
+        let behaviour = json!({
+            "behavior": "allowAndName", "browserContextId": page.context, "downloadPath": page.browser.downloads,
+            "eventsEnabled": true,
+        });
+        cdp.call(None, "Browser.setDownloadBehavior", behaviour).await?;
+        page.new_tab("about:blank").await?;
+        Ok(page)
+    }
+
+    /// Opens a tab and brings it to the front. Tabs are attached to where they are heard of, whoever opens them.
+    pub async fn new_tab(&self, url: &str) -> Result<(), CdpError> {
+        let size = self.emulation().size;
+        let params = json!({
+            "url": url, "browserContextId": self.context, "width": size.width, "height": size.height,
+        });
+        let made = self.browser.cdp.call(None, "Target.createTarget", params).await?;
+        let target = string(&made, "targetId");
+        let is_there = |state: &State| state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
+        let until = Instant::now() + OPENING;
+        while !is_there(&self.shared.state()) {
+            let changed = self.shared.changed.notified();
+            if is_there(&self.shared.state()) {
+                break;
+            }
+            if tokio::time::timeout_at(until.min(Instant::now() + Duration::from_millis(50)), changed).await.is_err()
+                && Instant::now() >= until
+            {
+                let message = "the tab did not open".to_string();
+                return Err(CdpError::Refused { method: "Target.createTarget".to_string(), message });
+            }
+            if self.browser.cdp.is_gone() {
+                return Err(CdpError::Gone);
+            }
+        }
+        Ok(())
+    }
+
+    /// Attaches to a tab that is new, and brings it to the front, as a browser does for a person.
+    pub(super) async fn adopt(&self, target: String, opener: Option<String>) {
+        let params = json!({"targetId": target, "flatten": true});
+        let Ok(attached) = self.browser.cdp.call(None, "Target.attachToTarget", params).await else { return };
+        let session = string(&attached, "sessionId");
+        let mut tab = Tab::new(&target, &session, opener);
+        // The frame of a page goes by the name of its target.
+        tab.main_frame.clone_from(&target);
+        tab.frame(&target);
+        // Known before it is heard of; in front only when all is in place.
+        self.shared.bump(|state| {
+            state.sessions.insert(session.clone(), target.clone());
+            state.tabs.push(tab);
+        });
+        self.listen(&session);
+        self.set_up(&session).await;
+        self.shared.bump(|state| {
+            if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == target) {
+                tab.is_ready = true;
+                state.front.clone_from(&target);
+            }
+        });
+    }
+
+    pub(super) fn listen(&self, session: &str) {
+        self.browser.cdp.listen(session, &self.ear);
+    }
+
+    /// Makes a session tell what we need to know, and puts the walker into each document.
+    pub(super) async fn set_up(&self, session: &str) {
+        let script = json!({"source": WALKER, "worldName": WORLD, "runImmediately": true});
+        let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
+        let mut commands = vec![
+            ("Page.enable", json!({})),
+            ("Runtime.enable", json!({})),
+            ("Network.enable", json!({"maxPostDataSize": 4096})),
+            ("Runtime.addBinding", json!({"name": BINDING, "executionContextName": WORLD})),
+            ("Page.addScriptToEvaluateOnNewDocument", script),
+            ("Target.setAutoAttach", attach),
+        ];
+        if self.shared.state().tabs.iter().any(|tab| tab.session == session) {
+            commands.extend(self.emulation().commands());
+        }
+        // Sent at once, carried out in order.
+        let calls = commands.into_iter().map(|(method, params)| self.browser.cdp.call(Some(session), method, params));
+        join_all(calls).await;
+        let Ok(tree) = self.browser.cdp.call(Some(session), "Page.getFrameTree", json!({})).await else { return };
+        self.shared.bump(|state| {
+            if let Some(tab) = state.tab_of(session) {
+                plant(tab, &tree["frameTree"], session);
+            }
+        });
+    }
+
+    pub async fn emulate(&self, budget: &Budget, size: Size) -> Result<(), DriverError> {
+        let emulation = {
+            let mut emulation = self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            emulation.size = size;
+            emulation.clone()
+        };
+        for (method, params) in emulation.commands() {
+            self.command(budget, method, params).await?;
+        }
+        Ok(())
+    }
+
+    fn emulation(&self) -> Emulation {
+        self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    /// A command to the tab in front, with the words of the engine for what goes wrong.
+    pub async fn command(&self, budget: &Budget, method: &str, params: Value) -> Result<Value, DriverError> {
+        let session = self.session()?;
+        self.command_to(budget, &session, method, params).await
+    }
+
+    pub async fn command_to(
+        &self,
+        budget: &Budget,
+        session: &str,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, DriverError> {
+        let answer = budget.run(method, self.browser.cdp.call(Some(session), method, params)).await?;
+        answer.map_err(|error| self.wrong(error))
+    }
+
+    /// Commands that are sent at once and carried out in order.
+    pub async fn commands(&self, budget: &Budget, all: Vec<(&str, Value)>) -> Result<(), DriverError> {
+        let session = self.session()?;
+        let what = all.last().map_or("nothing", |(method, _)| *method);
+        let calls = all.iter().map(|(method, params)| self.browser.cdp.call(Some(&session), method, params.clone()));
+        let answers = budget.run(what, join_all(calls)).await?;
+        answers.into_iter().try_for_each(|answer| answer.map(drop)).map_err(|error| self.wrong(error))
+    }
+
+    pub fn session(&self) -> Result<String, DriverError> {
+        let state = self.shared.state();
+        let tab = state.front().ok_or_else(|| DriverError::Refused { reason: "all tabs are closed".to_string() })?;
+        Ok(tab.session.clone())
+    }
+
+    pub fn wrong(&self, error: CdpError) -> DriverError {
+        match self.end() {
+            Some(evidence) => DriverError::Lost { evidence },
+            None if error == CdpError::Gone => DriverError::Lost { evidence: error.to_string() },
+            None => DriverError::Refused { reason: error.to_string() },
+        }
+    }
+
+    fn end(&self) -> Option<String> {
+        let is_crashed = self.shared.state().front().is_some_and(|tab| tab.is_crashed);
+        if is_crashed { Some("the page crashed".to_string()) } else { self.browser.end() }
+    }
+
+    /// Waits, on evidence alone: for a document that is being loaded, and for what the page asked its servers since
+    /// something was last done. Not for ever: what never comes is not waited for.
+    pub async fn settle(&self, budget: &Budget) -> Result<(), DriverError> {
+        let is_loaded = |state: &State| {
+            let Some(tab) = state.front() else { return true };
+            tab.is_crashed || !tab.is_loading && tab.main().is_some_and(|frame| frame.world.is_some())
+        };
+        self.wait(budget, budget.deadline.min(Instant::now() + LOADING), is_loaded).await?;
+        let acted_at = self.shared.state().acted_at;
+        if let Some(until) = acted_at.map(|at| at + PENDING).filter(|until| *until > Instant::now()) {
+            let is_answered = |state: &State| state.front().is_none_or(|tab| tab.pending.is_empty());
+            self.wait(budget, budget.deadline.min(until), is_answered).await?;
+            // An answer often brings another document.
+            self.wait(budget, budget.deadline.min(Instant::now() + LOADING), is_loaded).await?;
+        }
+        match self.end() {
+            Some(evidence) => Err(DriverError::Lost { evidence }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until something holds of what is known, or the time is up.
+    pub async fn wait(
+        &self,
+        budget: &Budget,
+        until: Instant,
+        holds: impl Fn(&State) -> bool,
+    ) -> Result<bool, DriverError> {
+        loop {
+            let changed = self.shared.changed.notified();
+            tokio::pin!(changed);
+            // Enlisted before the look, so that no change between look and wait is missed.
+            changed.as_mut().enable();
+            if holds(&self.shared.state()) {
+                return Ok(true);
+            }
+            if let Some(evidence) = self.browser.end() {
+                return Err(DriverError::Lost { evidence });
+            }
+            tokio::select! {
+                biased;
+                () = budget.cancel.cancelled() => return Err(DriverError::Cancelled),
+                () = changed => {}
+                () = self.browser.cdp.gone() => {}
+                () = tokio::time::sleep_until(until) => return Ok(false),
+            }
+        }
+    }
+
+    /// Evaluates an expression beside the scripts of the main document. One that goes away meanwhile is followed to the
+    /// next.
+    pub async fn ask(&self, budget: &Budget, expression: &str) -> Result<Value, DriverError> {
+        loop {
+            let world = self.main_world(budget).await?;
+            match self.ask_in(budget, &world, expression).await? {
+                Some(value) => return Ok(value),
+                None => self.settle(budget).await?,
+            }
+        }
+    }
+
+    async fn main_world(&self, budget: &Budget) -> Result<World, DriverError> {
+        let find = |state: &State| {
+            let frame = state.front()?.main()?;
+            Some(World { session: frame.session.clone(), context: frame.world? })
+        };
+        let found = find(&self.shared.state());
+        if let Some(world) = found {
+            return Ok(world);
+        }
+        self.settle(budget).await?;
+        let found = find(&self.shared.state());
+        found.ok_or_else(|| match self.session() {
+            Ok(_) => DriverError::TimedOut { what: "the page to load".to_string() },
+            Err(error) => error,
+        })
+    }
+
+    /// The same in one document; nothing if that has gone.
+    pub async fn ask_in(&self, budget: &Budget, world: &World, expression: &str) -> Result<Option<Value>, DriverError> {
+        let params = json!({
+            "expression": expression, "contextId": world.context, "returnByValue": true, "awaitPromise": true,
+        });
+        let call = self.browser.cdp.call(Some(&world.session), "Runtime.evaluate", params);
+        let answer = match budget.run("the page to answer", call).await {
+            Ok(answer) => answer,
+            Err(DriverError::TimedOut { .. }) => {
+                let what = "the page to answer; its scripts may keep it busy".to_string();
+                return Err(DriverError::TimedOut { what });
+            }
+            Err(error) => return Err(error),
+        };
+        match answer {
+            Ok(answer) => value_of(&answer).map(Some),
+            Err(CdpError::Refused { .. }) if self.is_gone(world) => Ok(None),
+            Err(error) => Err(self.wrong(error)),
+        }
+    }
+
+    /// Whether a document has gone; the browser says so only after it has refused to answer there.
+    fn is_gone(&self, world: &World) -> bool {
+        self.shared.bump(|state| {
+            if let Some(tab) = state.tab_of(&world.session) {
+                tab.forget_world(&world.session, Some(world.context));
+            }
+        });
+        !self.browser.cdp.is_gone()
+    }
+
+    /// Evaluates a script of the user among the page's own.
+    pub async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
+        self.settle(budget).await?;
+        let params = json!({
+            "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true, "replMode": true,
+        });
+        value_of(&self.command(budget, "Runtime.evaluate", params).await?)
+    }
+
+    pub fn version(&self) -> SnapshotId {
+        SnapshotId(self.shared.state().version)
+    }
+
+    /// Something is done that may change what is seen, though nothing is told yet.
+    pub fn touch(&self) {
+        self.shared.bump(|state| {
+            state.acted_at = Some(Instant::now());
+            state.tabs.iter_mut().for_each(|tab| tab.pending.clear());
+        });
+    }
+
+    /// A document is on its way, though the browser did not say so yet.
+    pub fn expect_document(&self, is_expected: bool) {
+        self.shared.bump(|state| {
+            let front = state.front.clone();
+            if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == front) {
+                tab.is_loading = is_expected;
+            }
+        });
+    }
+
+    pub async fn close(&self) {
+        let dispose =
+            self.browser.cdp.call(None, "Target.disposeBrowserContext", json!({"browserContextId": self.context}));
+        let _ = tokio::time::timeout(Duration::from_secs(2), dispose).await;
+    }
+}
+
+/// What a tree of frames tells of them.
+fn plant(tab: &mut Tab, tree: &Value, session: &str) {
+    let id = string(&tree["frame"], "id");
+    let frame = tab.frame(&id);
+    frame.session = session.to_string();
+    if let Some(parent) = tree.pointer("/frame/parentId").and_then(Value::as_str) {
+        frame.parent = Some(parent.to_string());
+    }
+    for child in tree.get("childFrames").and_then(Value::as_array).into_iter().flatten() {
+        plant(tab, child, session);
+    }
+}
+
+pub fn string(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_string()
+}
+
+fn value_of(answer: &Value) -> Result<Value, DriverError> {
+    if let Some(thrown) = answer.get("exceptionDetails") {
+        let text = thrown.pointer("/exception/description").or_else(|| thrown.get("text"));
+        let text = text.and_then(Value::as_str).unwrap_or("an error without words");
+        let reason = format!("the script threw: {}", text.lines().next().unwrap_or_default());
+        return Err(DriverError::Refused { reason });
+    }
+    Ok(answer.pointer("/result/value").cloned().unwrap_or_default())
+}

@@ -1,0 +1,114 @@
+//! What the walker is asked for when an element is looked for. It answers with everything that may be the element; the
+//! search itself is the engine's, so that an element is found by the same rules on every platform.
+
+use serde_json::{Map, Value, json};
+use trailblaze_core::query::{Checks, Element, Query, TextMatch, What};
+use trailblaze_core::screen::Field;
+use trailblaze_core::selector::{Selector, Want};
+
+/// The walker's part of a search, and whether it leaves anything out.
+pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
+    let mut want = Map::new();
+    let css = match &query.what {
+        What::Selector(selector) => css_of(selector),
+        _ => Vec::new(),
+    };
+    let only = only(query);
+    let is_partial = only.is_some();
+    if let Some(only) = only {
+        want.insert("only".to_string(), only);
+        want.insert("touch".to_string(), (checks == Checks::Actionable).into());
+    }
+    if !css.is_empty() {
+        want.insert("css".to_string(), css.into());
+    }
+    (Value::Object(want), is_partial)
+}
+
+fn only(query: &Query) -> Option<Value> {
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    let text = |text: &TextMatch| match text {
+        TextMatch::Exact(text) => Some(("is", bare(text))),
+        TextMatch::Contains(text) => Some(("has", bare(text))),
+        TextMatch::Pattern(_) => None,
+    };
+    match &query.what {
+        // What is around an element may decide whether it is enabled or selected.
+        What::Element(Element { text: words, id, enabled: None, selected: None }) => {
+            let words = words.as_ref().and_then(text);
+            if words.is_none() && id.is_none() {
+                return None;
+            }
+            let mut only = Map::new();
+            only.extend(words.map(|(key, words)| (key.to_string(), words.into())));
+            only.extend(id.iter().map(|id| ("id".to_string(), id.as_str().into())));
+            Some(Value::Object(only))
+        }
+        What::Selector(selector) => only_selected(selector),
+        _ => None,
+    }
+}
+
+/// What a selector asks of the element itself, where it asks nothing of others.
+fn only_selected(selector: &Selector) -> Option<Value> {
+    let matcher = selector.matcher.as_ref()?;
+    let bare = Selector { matcher: Some(matcher.clone()), index: selector.index, ..Selector::default() };
+    let counts = matcher.wants.iter().any(|(field, _)| *field == Field::NthIndex);
+    if *selector != bare || counts {
+        return None;
+    }
+    let exact = |wanted: Field| {
+        matcher.wants.iter().find_map(|(field, want)| match want {
+            Want::Exact(text) if *field == wanted => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    if let Some(css) = exact(Field::CssSelector) {
+        return Some(json!({"css": css}));
+    }
+    if let Some(id) = exact(Field::DataTestId) {
+        return Some(json!({"id": id}));
+    }
+    exact(Field::AriaRole).map(|role| json!({"role": role}))
+}
+
+/// The selectors of style sheets that a selector speaks of, anywhere. Only the browser can tell what they match.
+fn css_of(selector: &Selector) -> Vec<String> {
+    let own = selector.matcher.iter().flat_map(|matcher| &matcher.wants).filter_map(|(field, want)| match want {
+        Want::Exact(css) if *field == Field::CssSelector => Some(css.clone()),
+        _ => None,
+    });
+    let others = [&selector.below, &selector.above, &selector.left_of, &selector.right_of, &selector.child_of];
+    let others = others.into_iter().chain([&selector.contains_child]).flatten().map(AsRef::as_ref);
+    own.chain(others.chain(&selector.contains_descendants).flat_map(css_of)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selector(value: Value) -> Query {
+        Query { what: What::Selector(Box::new(Selector::parse(&value).unwrap())), index: None }
+    }
+
+    #[test]
+    fn the_walker_may_leave_out_only_what_cannot_match() {
+        let element = |element: Element| Query { what: What::Element(element), index: None };
+        let exact = Element { text: Some(TextMatch::Exact("Sign  in".into())), ..Element::default() };
+        assert_eq!(
+            want(&element(exact.clone()), Checks::Actionable),
+            (json!({"only": {"is": "Signin"}, "touch": true}), true)
+        );
+        let enabled = Element { enabled: Some(true), ..exact };
+        assert_eq!(want(&element(enabled), Checks::Visible), (json!({}), false));
+        let css = selector(json!({"web": {"cssSelector": "#a > b"}}));
+        assert_eq!(
+            want(&css, Checks::Visible).0,
+            json!({"only": {"css": "#a > b"}, "touch": false, "css": ["#a > b"]})
+        );
+        let nested = selector(json!({"web": {"ariaRole": "link"}, "childOf": {"web": {"cssSelector": "nav"}}}));
+        assert_eq!(want(&nested, Checks::Visible), (json!({"css": ["nav"]}), false));
+        let nth = selector(json!({"web": {"ariaRole": "link", "nthIndex": 2}}));
+        assert_eq!(want(&nth, Checks::Visible), (json!({}), false));
+    }
+}
