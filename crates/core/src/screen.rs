@@ -316,8 +316,9 @@ const WEB: Vocabulary = Vocabulary {
         F::AriaDescriptor,
         F::HeadingLevel,
         F::NthIndex,
+        F::Text,
     ],
-    text: &[F::Text, F::AriaName, F::Value],
+    text: &[F::Text, F::Value, F::AriaName],
     label: &[F::AriaName],
     id: &[F::DataTestId, F::CssSelector],
     class: &[F::AriaRole],
@@ -589,7 +590,9 @@ impl Node {
     /// For people: `Button "Pay"`. What was typed into a password field is not for them.
     pub fn summary(&self) -> String {
         let text = if self.is_password() { None } else { self.text() };
-        let name = match (text.or(self.label()), self.short_id()) {
+        // A field is known by what it is for, not by what is in it.
+        let words = if self.is_editable() { self.label().or(text) } else { text.or(self.label()) };
+        let name = match (words, self.short_id()) {
             (Some(text), _) => Some(format!("\"{}\"", shorten(text))),
             (None, Some(id)) => Some(format!("[id={}]", shorten(id))),
             (None, None) => None,

@@ -206,7 +206,9 @@ fn texts(node: &Node) -> Vec<(Field, Want)> {
     let shape = node.props.shape;
     let may_be_typed = node.is_editable() || node.is_password();
     let is_typed = |field: Field| match field {
-        Field::EditableText | Field::Value => may_be_typed,
+        Field::EditableText => may_be_typed,
+        // What is chosen in a list, or how far a slider is, is no name either.
+        Field::Value => may_be_typed || shape == Shape::Web,
         // Compose keeps a field's hint there.
         Field::Text => may_be_typed && shape != Shape::Compose,
         _ => false,

@@ -173,8 +173,7 @@ impl Ear {
         let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
         let (kind, message) = (text("type"), text("message"));
         let answer = self.shared.bump(|state| {
-            // A page that does not want to be left is left all the same.
-            let accept = state.dialogs.is_accepting || kind == "beforeunload";
+            let accept = state.dialogs.is_accepting;
             let prompt = (kind == "prompt" && accept).then(|| {
                 let given = state.dialogs.text.clone();
                 given.unwrap_or_else(|| text("defaultPrompt").to_string())
@@ -185,9 +184,14 @@ impl Ear {
             state.dialogs.seen.push(json!({"type": kind, "message": message, "answer": how}));
             json!({"accept": accept, "promptText": prompt.unwrap_or_default()})
         });
-        let (cdp, session) = (Arc::clone(&self.cdp), session.to_string());
+        // A page that is not left after all is as it was.
+        let stays = kind == "beforeunload" && answer["accept"] == false;
+        let (cdp, shared, session) = (Arc::clone(&self.cdp), Arc::clone(&self.shared), session.to_string());
         tokio::spawn(async move {
             let _ = cdp.call(Some(&session), "Page.handleJavaScriptDialog", answer).await;
+            if stays {
+                shared.bump(|state| state.tab_of(&session).map(|tab| tab.is_loading = false));
+            }
         });
     }
 

@@ -16,16 +16,50 @@ const DEPTH: usize = 8;
 impl Page {
     /// One look at the page and its frames. `want` is what the walker is asked for.
     pub async fn look(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
-        let mut seen = parse(&self.ask(budget, &format!("trailblaze.look({want})")).await?)?;
-        self.look_into_frames(budget, &mut seen, want).await?;
-        Ok(seen)
+        self.look_with(budget, "look", want).await
     }
 
     /// The same for what may be the element that is wanted. If there is but one, it is made ready to be touched.
     pub async fn look_for(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
-        let mut seen = parse(&self.ask(budget, &format!("trailblaze.find({want})")).await?)?;
+        self.look_with(budget, "find", want).await
+    }
+
+    async fn look_with(&self, budget: &Budget, how: &str, want: &Value) -> Result<Look, DriverError> {
+        let expression = format!("trailblaze.{how}({want})");
+        let mut seen = parse(&self.ask(budget, &expression).await?)?;
+        while !seen.shut.is_empty() {
+            let world = self.world_numbered(0);
+            let opened = match &world {
+                Some(world) => self.open_roots(budget, world, &seen.shut).await,
+                None => 0,
+            };
+            if opened == 0 {
+                break;
+            }
+            seen = parse(&self.ask(budget, &expression).await?)?;
+        }
         self.look_into_frames(budget, &mut seen, want).await?;
         Ok(seen)
+    }
+
+    /// Hands closed shadow roots to the walker, which cannot get at them by itself. Tells how many there were.
+    async fn open_roots(&self, budget: &Budget, world: &World, hosts: &[u64]) -> usize {
+        let opened = hosts.iter().map(|host| async move {
+            let to = |method: &'static str, params: Value| self.command_to(budget, &world.session, method, params);
+            let params = json!({"expression": format!("trailblaze.elementOf({host})"), "contextId": world.context});
+            let host = to("Runtime.evaluate", params).await.ok()?.pointer("/result/objectId")?.clone();
+            let about = to("DOM.describeNode", json!({"objectId": host, "depth": 1, "pierce": true})).await.ok()?;
+            let roots = about.pointer("/node/shadowRoots")?.as_array()?;
+            let root = roots.iter().find(|root| root["shadowRootType"] == "closed")?.get("backendNodeId")?;
+            let params = json!({"backendNodeId": root, "executionContextId": world.context});
+            let root = to("DOM.resolveNode", params).await.ok()?.pointer("/object/objectId")?.clone();
+            let params = json!({
+                "objectId": host, "arguments": [{"objectId": root}],
+                "functionDeclaration": "function(root) { trailblaze.open(this, root); }",
+            });
+            to("Runtime.callFunctionOn", params).await.ok()
+        });
+        join_all(opened).await.into_iter().flatten().count()
     }
 
     async fn look_into_frames(&self, budget: &Budget, seen: &mut Look, want: &Value) -> Result<(), DriverError> {
@@ -60,6 +94,10 @@ impl Page {
                     let world = self.world_in(budget, &id).await?;
                     let answer = self.ask_in(budget, &world, &format!("trailblaze.look({want})")).await.ok()??;
                     let mut inner = parse(&answer).ok()?;
+                    if !inner.shut.is_empty() && self.open_roots(budget, &world, &inner.shut).await > 0 {
+                        let answer = self.ask_in(budget, &world, &format!("trailblaze.look({want})")).await.ok()??;
+                        inner = parse(&answer).ok()?;
+                    }
                     if depth < DEPTH && inner.has_frames() {
                         self.fill(budget, id, &mut inner, want, depth + 1).await.ok()?;
                     }

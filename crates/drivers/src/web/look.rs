@@ -21,6 +21,9 @@ pub struct Look {
     pub nodes: Vec<Seen>,
     /// Where to touch the one element that it may be.
     pub ready: Option<Ready>,
+    /// Elements that may have a closed shadow root.
+    #[serde(default)]
+    pub shut: Vec<u64>,
 }
 
 #[derive(Debug, Deserialize)]

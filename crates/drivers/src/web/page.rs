@@ -73,10 +73,7 @@ impl Page {
 
     /// Opens a tab and brings it to the front. Tabs are attached to where they are heard of, whoever opens them.
     pub async fn new_tab(&self, url: &str) -> Result<(), CdpError> {
-        let size = self.emulation().size;
-        let params = json!({
-            "url": url, "browserContextId": self.context, "width": size.width, "height": size.height,
-        });
+        let params = json!({"url": url, "browserContextId": self.context});
         let made = self.browser.cdp.call(None, "Target.createTarget", params).await?;
         let target = string(&made, "targetId");
         let is_there = |state: &State| state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);

@@ -56,6 +56,19 @@
     return element?.isConnected ? element : null;
   };
 
+  // Shadow roots, also closed ones that the debugger opened for us. What changes in them is heard of too.
+  const closed = new WeakMap();
+  const watched = new WeakSet();
+  const tried = new WeakSet();
+  const rootOf = (e) => {
+    const root = e.shadowRoot ?? closed.get(e);
+    if (root && !watched.has(root)) {
+      watched.add(root);
+      observer.observe(root, CHANGES);
+    }
+    return root;
+  };
+
   const fold = (text) => text.replace(/\s+/g, " ").trim();
   const bare = (text) => text.replace(/\s+/g, "");
 
@@ -80,7 +93,7 @@
   // Words of an element as a reader takes them; `isNamed` where those of hidden parts count too.
   const textOf = (e, isNamed = false, depth = 0) => {
     if (depth > 20) return "";
-    const root = e.shadowRoot ?? e;
+    const root = rootOf(e) ?? e;
     if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, isNamed, depth) : e.textContent;
     let text = "";
     for (const child of root.childNodes) {
@@ -169,7 +182,7 @@
   const checkedOf = (e) => (e.checked ?? e.getAttribute("aria-checked") === "true");
   const focused = () => {
     let e = document.activeElement;
-    while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    while (e && rootOf(e)?.activeElement) e = rootOf(e).activeElement;
     return e;
   };
 
@@ -180,6 +193,8 @@
       this.only = want.only;
       this.marksCovered = want.covered === true;
       this.found = [];
+      // Elements that may have a closed shadow root.
+      this.shut = [];
       this.focus = focused();
     }
 
@@ -222,7 +237,12 @@
       }
       if (e.tagName === "SELECT" || e.tagName === "IFRAME") return;
       const holdsText = isInText && isDress || own !== "";
-      const root = e.shadowRoot ?? e;
+      const shadow = rootOf(e);
+      if (!shadow && e.tagName.includes("-") && !tried.has(e)) {
+        tried.add(e);
+        this.shut.push(idOf(e));
+      }
+      const root = shadow ?? e;
       for (const child of root.children) {
         if (child.tagName === "SLOT") {
           const given = child.assignedElements({ flatten: true });
@@ -283,6 +303,7 @@
     const seen = {
       url: location.href, title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
       fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
+      shut: reading.shut,
     };
     return [seen, reading.found];
   }
@@ -290,8 +311,8 @@
   // The element of this frame that gets a touch at a point, through shadow roots.
   function hit(x, y) {
     let found = document.elementFromPoint(x, y);
-    while (found?.shadowRoot) {
-      const within = found.shadowRoot.elementFromPoint(x, y);
+    while (found && rootOf(found)) {
+      const within = rootOf(found).elementFromPoint(x, y);
       if (!within || within === found) break;
       found = within;
     }
@@ -322,7 +343,9 @@
     isDue = true;
     setTimeout(() => { isDue = false; globalThis.trailblazeChanged?.(""); }, 16);
   };
-  new MutationObserver(changed).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const CHANGES = { subtree: true, childList: true, attributes: true, characterData: true };
+  const observer = new MutationObserver(changed);
+  observer.observe(document, CHANGES);
   for (const name of ["scroll", "input", "change", "focusin", "focusout", "transitionend", "animationend", "load", "toggle"]) {
     addEventListener(name, changed, { capture: true, passive: true });
   }
@@ -332,7 +355,9 @@
   const guard = (event) => {
     if (!aim || !event.isTrusted) return;
     if (aim.state === "open" && event.type.endsWith("down")) {
-      const got = event.composedPath()[0];
+      const first = event.composedPath()[0];
+      // What is in a closed root keeps itself out of the path.
+      const got = first instanceof Element && rootOf(first) ? hit(event.clientX, event.clientY) : first;
       aim.state = got instanceof Element && !reaches(got, aim.element) ? "missed" : "landed";
       if (aim.state === "missed") aim.by = summary(got);
     }
@@ -400,6 +425,7 @@
   globalThis.trailblaze = {
     idOf,
     elementOf,
+    open: (host, root) => { closed.set(host, root); },
     look: (want) => JSON.stringify(look(want)[0]),
 
     // A look at what may be the element that is wanted; if there is but one, it is made ready at once.

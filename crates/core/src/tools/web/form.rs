@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use super::super::commands::act;
-use super::super::elements::{act_on, delegate};
+use super::super::elements::{act_on, delegate, visible};
 use super::super::row::{Preset, REASON, Row, Ty, WEB, defaulted, required};
 use super::aim::{Aim, REF, SELECTOR, describe, lasting, restate};
 use crate::cx::Cx;
 use crate::driver::Action;
 use crate::fault::Stop;
-use crate::query::{Checks, Find, Query, What};
-use crate::screen::{Node, Screen};
+use crate::query::What;
+use crate::screen::Node;
 use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
@@ -73,9 +73,13 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 (screen, node, selector)
             }
             Aim::Lasting(query) => {
+                let What::Selector(selector) = &query.what else { unreachable!("what lasts is a selector") };
+                // It may be scrolled away; that it is there is enough.
+                visible(cx, &query).await?;
                 let screen = cx.session.device.look(cx).await?;
-                let node = found(&query, &screen)?;
-                (screen, node, selector_of(&query))
+                let node = selector.resolve(&screen.root).first().map(|node| node.id);
+                let node = node.ok_or_else(|| Stop::failed(format!("{query} has gone")))?;
+                (screen, node, selector.to_json())
             }
         };
         let value = field.get("value").cloned().unwrap_or_default();
@@ -83,20 +87,6 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         delegates.push(one_field(node, selector, &value)?);
     }
     Ok(Outcome::delegating(delegates))
-}
-
-fn found(query: &Query, screen: &Screen) -> Result<u64, Stop> {
-    match query.search(screen, Checks::Visible) {
-        Find::Found(found) => Ok(found.node),
-        Find::Not(why) => Err(Stop::failed(why.to_string())),
-    }
-}
-
-fn selector_of(query: &Query) -> Value {
-    match &query.what {
-        What::Selector(selector) => selector.to_json(),
-        _ => Value::Null,
-    }
 }
 
 fn one_field(node: Option<&Node>, selector: Value, value: &Value) -> Result<Delegate, Stop> {
