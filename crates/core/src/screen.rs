@@ -143,6 +143,7 @@ fields! {
     IsInteractive "isInteractive" Flag,
     IsLandmark "isLandmark" Flag,
     IsCovered "isCovered" Flag,
+    Options "options" Text,
     Role "role" Text,
     Subrole "subrole" Text,
     Label "label" Text,

@@ -2,6 +2,8 @@
 
 mod line;
 
+use serde_json::{Value, json};
+
 use crate::screen::{Field, Node, Screen, Shape, fold};
 use crate::selector::Outline;
 
@@ -46,6 +48,31 @@ pub fn text(screen: &Screen, details: &Details) -> String {
         n_hidden => lines.push(format!("({n_hidden} offscreen elements hidden — use --offscreen to show)")),
     }
     lines.join("\n")
+}
+
+/// The elements that can be pointed at, for programs.
+pub fn elements(screen: &Screen) -> Vec<Value> {
+    let pointable = screen.root.walk().filter(|node| node.reference.is_some());
+    pointable
+        .map(|node| {
+            let mut element = json!({
+                "ref": node.reference, "nodeId": node.id, "role": node.class(), "text": node.text(),
+                "id": node.developer_id(), "bounds": node.bounds, "enabled": node.is_enabled(),
+            });
+            if let Some(label) = node.label().filter(|label| Some(*label) != node.text()) {
+                element["label"] = label.into();
+            }
+            if let Some(checked) = node.is_checked() {
+                element["checked"] = checked.into();
+            }
+            for (is_so, name) in [(node.is_selected(), "selected"), (node.is_focused(), "focused")] {
+                if is_so {
+                    element[name] = true.into();
+                }
+            }
+            element
+        })
+        .collect()
 }
 
 /// What differs between two texts of a screen: lines that went, then lines that came.
@@ -94,6 +121,8 @@ struct Page<'a> {
     outline: &'a Outline<'a>,
     lines: Vec<String>,
     hidden: usize,
+    /// Whether the last line was of something off the screen.
+    is_off: bool,
     /// How far the children of each place are indented.
     indents: Vec<usize>,
     /// The element around each place that takes its touches, itself included.
@@ -109,6 +138,7 @@ impl<'a> Page<'a> {
             outline,
             lines: Vec::new(),
             hidden: 0,
+            is_off: false,
             indents: vec![0; count],
             bearers: vec![None; count],
             lent: vec![false; count],
@@ -124,8 +154,16 @@ impl<'a> Page<'a> {
         self.indents[place] = indent;
         let Some(mut line) = self.line(details, place, bearer) else { return };
         let is_offscreen = screen.visible_part(node).is_none();
-        if is_offscreen && details.offscreen {
+        let is_web = node.props.shape == Shape::Web;
+        if is_offscreen && details.offscreen && !is_web {
             line.push_str(" (offscreen)");
+        } else if is_web && details.offscreen {
+            // A page has more off the screen than on it, so where that begins and ends is said, and no more.
+            if is_offscreen != self.is_off {
+                self.is_off = is_offscreen;
+                let mark = if is_offscreen { "(offscreen:)" } else { "(on the screen:)" };
+                self.lines.push(mark.to_string());
+            }
         } else if is_offscreen && node.is_editable() {
             // A form is filled in as a whole, so its fields are told even where they are not seen.
             line = format!("({}) {line}", way_to(screen, node));
@@ -136,10 +174,11 @@ impl<'a> Page<'a> {
         if details.covered && node.props.flag(Field::IsCovered).unwrap_or(false) {
             line.push_str(" (covered)");
         }
+        // Pages are long: every space counts.
         if details.depth.is_none_or(|depth| indent < depth) {
-            self.lines.push(format!("{}{line}", "  ".repeat(indent)));
+            self.lines.push(format!("{}{line}", if is_web { " " } else { "  " }.repeat(indent)));
         }
-        self.indents[place] = indent + 1;
+        self.indents[place] = indent + usize::from(!(is_web && line::is_landmark(node)));
     }
 
     /// What is said of an element, if anything.
@@ -160,6 +199,11 @@ impl<'a> Page<'a> {
         if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
             let is_said = self.lent[place] || line::label(self.outline.node(bearer)).as_ref() == Some(label);
             return (!is_said).then(|| line::quoted(label));
+        }
+        if let Some(text) = label.as_deref().filter(|_| !details.all && !details.bounds)
+            && let Some(line) = line::reading(node, text)
+        {
+            return Some(line);
         }
         let is_worth_a_line = label.is_some() || line::is_nameable_leaf(node) || details.all;
         is_worth_a_line.then(|| line::element(node, label.as_deref(), details))
@@ -261,8 +305,6 @@ mod tests {
         let web = node(Shape::Web).with(Field::IsEditable, true).with(Field::AriaName, "Name").at(0, 0, 50, 50);
         let web = web.with(Field::AriaRole, "textbox").with(Field::Value, "joe");
         let page = |field: Node| text(&screen(node(Shape::Web).holding([field])), &PLAIN);
-        assert!(page(web.clone()).ends_with("[e1] textbox \"Name\" [value: joe]"), "{}", page(web.clone()));
-        let web = web.with(Field::Text, "joe");
         assert!(page(web.clone()).ends_with("[e1] textbox \"Name: joe\""), "{}", page(web));
         check(frame([field("")]), PLAIN, &["[#] EditText \"Name\""]);
         check(frame([field("joe")]), PLAIN, &["[#] EditText \"Name: joe\""]);
@@ -289,7 +331,7 @@ mod tests {
         let page = node(Shape::Web).holding([web("navigation", "Main").at(0, 0, 400, 50).holding([link, heading])]);
         let found = text(&screen(page), &PLAIN);
         let lines: Vec<&str> = found.lines().skip(6).collect();
-        assert_eq!(lines, ["navigation \"Main\":", "  [e2] link \"Learn more\"", "  [e3] heading \"News\" [level=2]"]);
+        assert_eq!(lines, ["navigation \"Main\":", "[e2] link \"Learn more\"", "## News"]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_schema_refuses_what_the_reader_refuses() {
         let validator = jsonschema::validator_for(&json_schema()).unwrap();
-        for json in [json!({}), json!({"web": {"text": "a"}}), json!({"index": -1}), json!({"below": "a"})] {
+        for json in [json!({}), json!({"web": {"className": "a"}}), json!({"index": -1}), json!({"below": "a"})] {
             assert!(!validator.is_valid(&json), "{json}");
         }
     }

@@ -28,7 +28,8 @@ const GENERIC: [&str; 20] = [
 ];
 
 /// Classes that say no more than the quotes around the text do.
-const PLAIN_TEXT: [&str; 6] = ["TextView", "StaticText", "XCUIElementTypeStaticText", "AXStaticText", "Text", "text"];
+const PLAIN_TEXT: [&str; 7] =
+    ["TextView", "StaticText", "XCUIElementTypeStaticText", "AXStaticText", "Text", "text", "paragraph"];
 
 /// Containers of alike things.
 const LISTS: [&str; 13] = [
@@ -78,11 +79,29 @@ pub(super) fn group(node: &Node) -> Option<String> {
         let items = node.children.len();
         return Some(format!("{class} [{items} {}]:", if items == 1 { "item" } else { "items" }));
     }
-    let is_landmark = node.props.flag(Field::IsLandmark).unwrap_or(false) || LANDMARKS.contains(&class);
-    (node.props.shape == Shape::Web && is_landmark).then(|| match label(node) {
+    (node.props.shape == Shape::Web && is_landmark(node)).then(|| match label(node) {
         Some(label) => format!("{class} {}:", quoted(&label)),
         None => format!("{class}:"),
     })
+}
+
+pub(super) fn is_landmark(node: &Node) -> bool {
+    node.props.flag(Field::IsLandmark).unwrap_or(false) || node.class().is_some_and(|class| LANDMARKS.contains(&class))
+}
+
+/// What is there to be read on a page: a heading or a text, without a ref. What could be taken for something else is quoted.
+pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
+    if node.props.shape != Shape::Web || node.short_id().is_some() || !node.is_enabled() {
+        return None;
+    }
+    let class = node.class().unwrap_or_default();
+    let is_plain = text.starts_with(char::is_alphanumeric) && !text.ends_with(':');
+    let words = if is_plain { text.to_string() } else { quoted(text) };
+    if class == "heading" {
+        let level = usize::try_from(node.props.number(Field::HeadingLevel).unwrap_or(2)).unwrap_or(2);
+        return Some(format!("{} {words}", "#".repeat(level.clamp(1, 6))));
+    }
+    (PLAIN_TEXT.contains(&class) || GENERIC.contains(&class)).then_some(words)
 }
 
 /// What the element says, in one line; for a field both what it is for and what is in it.
@@ -92,9 +111,14 @@ pub(super) fn label(node: &Node) -> Option<String> {
         return label;
     }
     match (text, label) {
-        (Some(text), Some(label)) if node.is_editable() && text != label => Some(format!("{label}: {text}")),
+        (Some(text), Some(label)) if holds_value(node) && text != label => Some(format!("{label}: {text}")),
         (text, label) => text.or(label),
     }
+}
+
+/// Whether what it says is what somebody put there.
+fn holds_value(node: &Node) -> bool {
+    node.is_editable() || node.props.shape == Shape::Web && node.props.text(Field::Value).is_some()
 }
 
 /// A picture or the like that has a name, but no words.
@@ -132,6 +156,7 @@ fn marks(node: &Node) -> impl Iterator<Item = String> {
         node.props.number(Field::HeadingLevel).map(|level| format!("[level={level}]")),
         value.map(|value| format!("[value: {value}]")),
         state.map(|state| format!("[state: {}]", quoted(&state))),
+        text(Field::Options).map(|options| format!("[options: {options}]")),
     ]
     .into_iter()
     .flatten()

@@ -310,17 +310,7 @@ async fn get_element_count(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn capture_screen(cx: &Cx) -> Result<Outcome, Stop> {
     let screen = cx.session.device.show(cx).await?;
     let description = cx.session.device.description();
-    let elements: Vec<Value> = screen
-        .root
-        .walk()
-        .filter(|node| node.reference.is_some())
-        .map(|node| {
-            json!({
-                "ref": node.reference, "nodeId": node.id, "role": node.class(), "text": node.text(),
-                "id": node.developer_id(), "bounds": node.bounds, "enabled": node.is_enabled(),
-            })
-        })
-        .collect();
+    let elements = snapshot::elements(&screen);
     let text = snapshot::text(&screen, &snapshot::Details::default());
     let state = json!({
         "platform": description.platform.name(), "app": screen.app, "width": screen.size.width,

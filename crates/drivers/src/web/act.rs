@@ -10,7 +10,7 @@ use trailblaze_core::query::Found;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Point;
 
-use super::browse::browse;
+use super::browse::{browse, start_over};
 use super::keys::Chord;
 use super::page::Page;
 
@@ -71,6 +71,9 @@ pub async fn act(
         Action::Swipe { from, to, .. } => hands.wheel(*from, (from.x - to.x).into(), (from.y - to.y).into()).await?,
         Action::Scroll { direction, amount } => hands.scroll(target, *direction, *amount).await?,
         Action::LaunchApp { app, mode } => {
+            if *mode != LaunchMode::Resume {
+                start_over(&hands).await?;
+            }
             if *mode == LaunchMode::Reinstall {
                 hands.forget(app).await?;
             }

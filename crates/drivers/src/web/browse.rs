@@ -7,7 +7,7 @@ use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Hands;
 use super::page::string;
-use super::state::{Download, Request, State};
+use super::state::{Dialogs, Download, Request, State};
 
 pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, DriverError> {
     let Hands { page, budget } = hands;
@@ -142,6 +142,28 @@ async fn tabs(hands: &Hands<'_>) -> Result<Acted, DriverError> {
         format!("{mark} {} {} {}", tab["index"], string(tab, "url"), string(tab, "title"))
     };
     Ok(Acted { text: all.iter().map(line).collect::<Vec<_>>().join("\n"), value: Some(all.into()), ..Acted::default() })
+}
+
+/// As somebody finds it who has just sat down: one tab, and no habits.
+pub async fn start_over(hands: &Hands<'_>) -> Result<(), DriverError> {
+    let Hands { page, budget } = hands;
+    let others: Vec<String> = page.shared.bump(|state| {
+        state.dialogs = Dialogs::default();
+        state.downloads.clear();
+        state.console.clear();
+        state.requests.clear();
+        let first = state.tabs.first().map(|tab| tab.target.clone()).unwrap_or_default();
+        let others = state.tabs.iter().map(|tab| tab.target.clone()).filter(|target| *target != first).collect();
+        state.front = first;
+        others
+    });
+    for target in others {
+        let close = page.browser.cdp.call(None, "Target.closeTarget", json!({"targetId": target}));
+        // A tab that has gone by itself is closed too.
+        let _ = budget.run("the tab to close", close).await?;
+        page.shared.bump(|state| state.close_tab(&target));
+    }
+    Ok(())
 }
 
 async fn close_tab(hands: &Hands<'_>, index: Option<usize>) -> Result<(), DriverError> {

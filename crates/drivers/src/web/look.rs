@@ -38,6 +38,7 @@ pub struct Seen {
     v: Option<String>,
     q: Option<String>,
     s: Option<String>,
+    a: Option<String>,
     h: Option<i64>,
     k: Option<u8>,
     #[serde(default)]
@@ -214,6 +215,7 @@ impl Seen {
             (Field::Value, self.v),
             (Field::DataTestId, self.q),
             (Field::CssSelector, self.s),
+            (Field::Options, self.a),
         ];
         for (field, text) in texts {
             if let Some(text) = text {

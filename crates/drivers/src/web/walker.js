@@ -12,14 +12,21 @@
     FOOTER: (e) => (inSection(e) ? "generic" : "contentinfo"), FORM: (e) => (label(e) ? "form" : "generic"),
     H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
     HEADER: (e) => (inSection(e) ? "generic" : "banner"), HR: "separator", HTML: "document", IFRAME: "iframe",
-    IMG: (e) => (e.getAttribute("alt") === "" && !e.title ? "presentation" : "img"), INS: "insertion", LI: (e) => (e.closest("ul,ol,menu,[role=list]") ? "listitem" : "generic"), MAIN: "main",
+    IMG: (e) => (e.getAttribute("alt") === "" && !e.title ? "presentation" : "img"), INS: "insertion", LI: (e) => (e.closest("ul,ol,menu,[role]")?.matches("ul:not([role]),ol:not([role]),menu:not([role]),[role=list]") ? "listitem" : "generic"), MAIN: "main",
     MARK: "mark", MATH: "math", MENU: "list", METER: "meter", NAV: "navigation", OL: "list", OPTGROUP: "group", OPTION: "option",
     OUTPUT: "status", P: "paragraph", PROGRESS: "progressbar", SEARCH: "search", SECTION: (e) => (label(e) ? "region" : "generic"),
     SELECT: (e) => (e.multiple || e.size > 1 ? "listbox" : "combobox"), STRONG: "strong", SUB: "subscript",
-    SUMMARY: (e) => (e.parentElement?.tagName === "DETAILS" ? "button" : "generic"), SUP: "superscript", SVG: "img", TABLE: "table", TBODY: "rowgroup",
-    TD: (e) => (e.closest("[role=grid],[role=treegrid]") ? "gridcell" : "cell"), TEXTAREA: "textbox", TFOOT: "rowgroup",
-    TH: (e) => (e.scope === "row" || e.scope === "rowgroup" ? "rowheader" : "columnheader"), THEAD: "rowgroup", TIME: "time", TR: "row", UL: "list", VIDEO: "video",
+    SUMMARY: (e) => (e.parentElement?.tagName === "DETAILS" ? "button" : "generic"), SUP: "superscript", SVG: "img", TABLE: "table", TBODY: (e) => (isLayout(e) ? "generic" : "rowgroup"),
+    TD: (e) => (isLayout(e) ? "generic" : e.closest("[role=grid],[role=treegrid]") ? "gridcell" : "cell"), TEXTAREA: "textbox", TFOOT: "rowgroup",
+    TH: (e) => (e.scope === "row" || e.scope === "rowgroup" ? "rowheader" : "columnheader"), THEAD: "rowgroup", TIME: "time", TR: (e) => (isLayout(e) ? "generic" : "row"), UL: "list", VIDEO: "video",
   };
+  const KNOWN_ROLES = new Set(("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox "
+    + "complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading img "
+    + "image insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation "
+    + "none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator "
+    + "slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip "
+    + "tree treegrid treeitem").split(" "));
+  const isLayout = (e) => e.closest("table")?.matches("[role=presentation],[role=none]");
   const INPUTS = {
     button: "button", checkbox: "checkbox", color: "textbox", file: "button", hidden: "presentation", image: "button", number: "spinbutton",
     radio: "radio", range: "slider", reset: "button", search: "searchbox", submit: "button",
@@ -35,6 +42,8 @@
   // What only dresses the words of the element around it.
   const DRESS = new Set(["ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "DFN", "EM", "FONT", "I", "INS", "KBD", "MARK", "Q", "S", "SAMP", "SMALL",
     "SPAN", "STRONG", "SUB", "SUP", "TIME", "U", "VAR"]);
+  // How many choices of a list are told.
+  const OPTIONS = 50;
   const PRESSED = new Set(["button", "submit", "reset", "image"]);
   const NO_TEXT_INPUTS = new Set(["button", "submit", "reset", "checkbox", "radio", "file", "image", "range", "color", "hidden"]);
 
@@ -75,7 +84,7 @@
   function roleOf(e) {
     const own = e.getAttribute("role");
     if (own) {
-      const first = own.trim().split(/\s+/)[0].toLowerCase();
+      const first = own.toLowerCase().split(/\s+/).find((one) => KNOWN_ROLES.has(one));
       if (first === "none" || first === "presentation") {
         // What can be focused is not decoration, whatever it says.
         if (e.tabIndex < 0) return "presentation";
@@ -111,7 +120,11 @@
     if (child.tagName === "BR") return " ";
     if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName) || !isNamed && isHidden(child)) return "";
     const isPlain = !child.attributes.length;
-    let inner = isPlain ? "" : fold(child.getAttribute("aria-label") ?? "");
+    // The branches of a tree are not in the names of those above.
+    if (!isPlain && child.getAttribute("role") === "group") return "";
+    // What is in a field counts before what the field is called.
+    const isField = ["INPUT", "TEXTAREA", "SELECT"].includes(child.tagName) && !NO_TEXT_INPUTS.has(child.type);
+    let inner = isPlain || isField ? "" : fold(child.getAttribute("aria-label") ?? "");
     if (!inner) {
       if (child.tagName === "IMG") inner = child.alt;
       else if (child.tagName === "INPUT" || child.tagName === "TEXTAREA") inner = NO_TEXT_INPUTS.has(child.type) ? (PRESSED.has(child.type) ? child.value : "") : child.type === "password" ? "" : child.value;
@@ -235,7 +248,12 @@
           children = node.c = [];
         }
       }
-      if (e.tagName === "SELECT" || e.tagName === "IFRAME") return;
+      if (e.tagName === "SELECT" || e.tagName === "IFRAME" || style.contentVisibility === "hidden") return;
+      if (e.tagName === "DETAILS" && !e.open) {
+        const summary = e.querySelector(":scope > summary");
+        if (summary) this.read(summary, children, false, false);
+        return;
+      }
       const holdsText = isInText && isDress || own !== "";
       const shadow = rootOf(e);
       if (!shadow && e.tagName.includes("-") && !tried.has(e)) {
@@ -270,7 +288,10 @@
         if (e.tagName === "INPUT" || e.tagName === "TEXTAREA" || e.hasAttribute("contenteditable")) node.w = e.readOnly ? 0 : 1;
         if (e.type === "password") node.p = 1;
         else if (e.value) node.v = e.value;
-      } else if (e.tagName === "SELECT") node.v = [...e.selectedOptions].map((option) => option.label).join(", ");
+      } else if (e.tagName === "SELECT") {
+        node.v = [...e.selectedOptions].map((option) => fold(option.label)).join(", ");
+        node.a = [...e.options].slice(0, OPTIONS).map((option) => fold(option.label)).join(" | ") + (e.options.length > OPTIONS ? " | …" : "");
+      }
       else if (e.type === "range" || ["PROGRESS", "METER"].includes(e.tagName)) node.v = String(e.value);
       if (e.tagName === "IFRAME") node.g = [Math.round(box.left + e.clientLeft), Math.round(box.top + e.clientTop)];
       if (this.marksCovered && isInteractive && box.width && box.height) {

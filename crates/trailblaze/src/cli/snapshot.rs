@@ -93,7 +93,7 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
     let shown = text::text(&screen, &details);
     if args.json {
         print::json(
-            &json!({"device": device.id, "app": screen.app, "width": screen.size.width, "height": screen.size.height, "text": shown}),
+            &json!({"device": device.id, "app": screen.app, "width": screen.size.width, "height": screen.size.height, "text": shown, "elements": text::elements(&screen)}),
         );
     } else {
         print::data(shown);
