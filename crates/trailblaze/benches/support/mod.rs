@@ -23,13 +23,14 @@ pub enum Measure {
     Time(Duration),
     Megabytes(f64),
     PerSecond(f64),
+    Thousands(f64),
 }
 
 impl Measure {
     fn number(self) -> f64 {
         match self {
             Measure::Time(time) => time.as_secs_f64(),
-            Measure::Megabytes(number) | Measure::PerSecond(number) => number,
+            Measure::Megabytes(number) | Measure::PerSecond(number) | Measure::Thousands(number) => number,
         }
     }
 
@@ -40,6 +41,7 @@ impl Measure {
             Measure::Time(time) => format!("{:.1} s", time.as_secs_f64()),
             Measure::Megabytes(number) => format!("{number:.0} MB"),
             Measure::PerSecond(number) => format!("{number:.0} /s"),
+            Measure::Thousands(number) => format!("{number:.0}"),
         }
     }
 }

@@ -1,0 +1,288 @@
+//! What the web device costs, beside Playwright, @playwright/mcp and a bare DevTools script on the same browser and pages.
+//! Prints a table; no number fails it. `docs/benchmarks.md` says what was measured where. Needs `scripts/parts bench`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use support::{Measure, Row, quantile};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use trailblaze::project::Loaded;
+use trailblaze::run_folder::RunFolder;
+use trailblaze::wire::Wiring;
+use trailblaze_core::cx::{Attempt, Cx};
+use trailblaze_core::dispatch::{Arguments, Call, dispatch};
+use trailblaze_core::events::PicturePolicy;
+use trailblaze_core::ids;
+use trailblaze_core::memory::Memory;
+use trailblaze_core::session::{Parts, Session};
+use trailblaze_core::snapshot::{self, Details};
+use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::StepId;
+
+const RUNS: usize = 20;
+const WARM_UP: usize = 3;
+/// Devices and trails of the last row.
+const DEVICES: usize = 10;
+
+fn main() -> ExitCode {
+    // Guardians are this program, started again.
+    if let Some(code) = trailblaze_supervise::guardian_main() {
+        return code;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/web");
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let is_wanted = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
+    support::head();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    if is_wanted("actions") {
+        let Some(playwright) = peer(&folder, "playwright.mjs") else { return ExitCode::FAILURE };
+        let Some(minimal) = peer(&folder, "minimal.mjs") else { return ExitCode::FAILURE };
+        let own = runtime.block_on(actions(&folder, PicturePolicy::Off));
+        let pictured = runtime.block_on(actions(&folder, PicturePolicy::Step));
+        let row = |what: &str, own: Duration, against: &Peer, most: Option<f64>, goal: &str| {
+            let is_met = most.map(|most| own.as_secs_f64() <= against.seconds() * most);
+            Row { what, measured: Measure::Time(own), against: Some(against.time()), goal, is_met }.print();
+        };
+        row("30 actions | playwright-core", own, &playwright, Some(0.6), "≤ 0.6 ×");
+        row("30 actions | a bare script, each input awaited", own, &minimal, Some(1.5), "≤ 1.5 ×");
+        if let Some(at_once) = minimal.other("atOnceP50Ms") {
+            row("30 actions | a bare script, a click sent at once", own, &at_once, None, "");
+        }
+        row("30 actions, pictures as by default | playwright-core", pictured, &playwright, None, "");
+    }
+    if is_wanted("snapshot") {
+        let Some(peer) = peer(&folder, "mcp_snapshot.mjs") else { return ExitCode::FAILURE };
+        let (own, text) = runtime.block_on(snapshots(&folder));
+        let is_met = Some(own.as_secs_f64() <= peer.seconds() * 0.3);
+        let what = "a snapshot of 1,000 items | @playwright/mcp";
+        Row { what, measured: Measure::Time(own), against: Some(peer.time()), goal: "≤ 0.3 ×", is_met }.print();
+        let (own, theirs) = (text.chars().count() as f64, peer.value["characters"].as_f64().unwrap_or(1.0));
+        let (measured, against) = (Measure::Thousands(own / 1e3), Some(Measure::Thousands(theirs / 1e3)));
+        let what = "characters of it, thousands | @playwright/mcp";
+        Row { what, measured, against, goal: "≤ 0.4 ×", is_met: Some(own <= theirs * 0.4) }.print();
+    }
+    if is_wanted("devices") {
+        devices(&folder);
+    }
+    ExitCode::SUCCESS
+}
+
+/// What a script of another tool measured.
+struct Peer {
+    value: Value,
+}
+
+impl Peer {
+    fn seconds(&self) -> f64 {
+        self.value["p50Ms"].as_f64().unwrap_or(f64::NAN) / 1e3
+    }
+
+    fn time(&self) -> Measure {
+        Measure::Time(Duration::from_secs_f64(self.seconds()))
+    }
+
+    fn other(&self, key: &str) -> Option<Peer> {
+        self.value[key].as_f64().map(|p50| Peer { value: json!({"p50Ms": p50}) })
+    }
+}
+
+fn peer(folder: &Path, script: &str) -> Option<Peer> {
+    let node = folder.join("../../../../.parts/node/node_modules/.bin/node");
+    let output = Command::new(&node).arg(folder.join(script)).arg(RUNS.to_string()).output();
+    let output = output.map_err(|error| println!("{}: {error}; run `./scripts/parts bench`", node.display())).ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let mut value = lines.first().cloned().or_else(|| {
+        println!("{script} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        None
+    })?;
+    // A script may tell of a second way to do the same.
+    if let Some(second) = lines.get(1) {
+        value["atOnceP50Ms"] = second["p50Ms"].clone();
+    }
+    Some(Peer { value })
+}
+
+/// A session on a device of a browser, in the middle of a step.
+struct Lane {
+    session: Arc<Session>,
+    cx: Cx,
+    wiring: Wiring,
+    folder: Arc<RunFolder>,
+    _project: TempDir,
+}
+
+impl Lane {
+    fn open(pictures: PicturePolicy) -> Lane {
+        let project = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(project.path().join("trailblaze.yaml"), "devices: [{id: web/chromium}]\n").expect("a project");
+        let loaded = Loaded::read(project.path()).expect("the project is read");
+        let loaded = Arc::new(loaded);
+        let wiring = Wiring::new(&loaded, None);
+        let device = loaded.devices(&[]).expect("a device").remove(0);
+        let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
+        let session = Session::open(Parts {
+            id: ids::session(),
+            driver: wiring.driver(&device),
+            registry: wiring.file_registry(&device, None),
+            shelf: None,
+            sources: Vec::new(),
+            events: Arc::clone(&folder) as _,
+            secrets: Arc::default(),
+            invocations: Arc::default(),
+            pictures,
+            home: String::new(),
+        });
+        let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");
+        let cx = Cx::for_step(&session, &attempt, StepId::new("bench/1.1"), CancellationToken::new());
+        Lane { session, cx, wiring, folder, _project: project }
+    }
+
+    async fn call(&self, tool: &str, args: Value) -> String {
+        let args = args.as_object().cloned().unwrap_or_default();
+        let call = Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Step };
+        let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
+        assert!(!outcome.is_error(), "{outcome:?}");
+        outcome.text
+    }
+
+    async fn close(self) {
+        self.session.close("").await;
+        self.wiring.close().await;
+        self.folder.finish(Exit::Passed, 0).expect("the folder is written");
+    }
+}
+
+fn address(folder: &Path, page: &str) -> String {
+    format!("file://{}", folder.join(page).display())
+}
+
+async fn actions(folder: &Path, pictures: PicturePolicy) -> Duration {
+    let lane = Lane::open(pictures);
+    lane.call("web_navigate", json!({"url": address(folder, "form.html")})).await;
+    let by = |role: &str, name: String| json!({"web": {"ariaRole": role, "ariaName": name}});
+    let mut times = Vec::new();
+    for run in 0..WARM_UP + RUNS {
+        lane.call("web_evaluate", json!({"script": "reset()"})).await;
+        let started = Instant::now();
+        for n in 1..=10 {
+            let args = json!({"nodeSelector": by("textbox", format!("Field {n}")), "text": format!("Text {n}")});
+            lane.call("web_type", args).await;
+        }
+        for n in 1..=10 {
+            lane.call("web_check", json!({"nodeSelector": by("checkbox", format!("Option {n}"))})).await;
+        }
+        for n in 1..=10 {
+            lane.call("web_click", json!({"nodeSelector": by("button", format!("Button {n}"))})).await;
+        }
+        if run >= WARM_UP {
+            times.push(started.elapsed());
+        }
+        let counts = lane.call("web_evaluate", json!({"script": "counts()"})).await;
+        assert_eq!(counts, "10 filled, 10 checked, 10 pressed");
+    }
+    lane.close().await;
+    quantile(&mut times, 0.5)
+}
+
+/// As an agent gets it: the text of the whole page.
+async fn snapshots(folder: &Path) -> (Duration, String) {
+    let lane = Lane::open(PicturePolicy::Off);
+    lane.call("web_navigate", json!({"url": address(folder, "list.html")})).await;
+    let details = Details { offscreen: true, ..Details::default() };
+    let (mut times, mut text) = (Vec::new(), String::new());
+    for run in 0..WARM_UP + RUNS {
+        let started = Instant::now();
+        let screen = lane.session.device.show(&lane.cx).await.expect("the page is seen");
+        text = snapshot::text(&screen, &details);
+        if run >= WARM_UP {
+            times.push(started.elapsed());
+        }
+        for part in ["Item 1\n", "Buy item 1000", "Count of item 1000"] {
+            assert!(text.contains(part), "the snapshot lacks `{part}`");
+        }
+    }
+    lane.close().await;
+    (quantile(&mut times, 0.5), text)
+}
+
+/// Ten trails of twenty steps on as many devices of one browser, against one after the other with a browser each.
+fn devices(folder: &Path) {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_trailblaze"));
+    let project = tempfile::tempdir().expect("a temporary folder");
+    let write = |path: String, text: String| std::fs::write(project.path().join(path), text).expect("a file");
+    std::fs::create_dir(project.path().join("trails")).expect("a folder");
+    write("trailblaze.yaml".to_string(), "platform: web\n".to_string());
+    for trail in 0..DEVICES {
+        let mut text = format!(
+            "config: {{id: trail-{trail}}}\ntrail:\n  - step: Open\n    tools:\n      - web_navigate: {{url: '{}'}}\n",
+            address(folder, "form.html")
+        );
+        for n in 1..20 {
+            let (tool, role, name) = match n % 2 {
+                0 => ("web_click", "button", "Button"),
+                _ => ("web_check", "checkbox", "Option"),
+            };
+            let number = n / 2 + 1;
+            text += &format!(
+                "  - step: Do {n}\n    tools:\n      - {tool}: {{nodeSelector: {{web: {{ariaRole: {role}, ariaName: '{name} {number}'}}}}}}\n"
+            );
+        }
+        write(format!("trails/{trail}.trail.yaml"), text);
+    }
+    let run = |args: &[String]| {
+        let mut command = Command::new("/usr/bin/env");
+        command.arg(&program).arg("run").args(["--pictures", "off"]).args(args);
+        let started = Instant::now();
+        let output = command.current_dir(project.path()).output().expect("the program runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        started.elapsed()
+    };
+    let all: Vec<String> = (0..DEVICES).flat_map(|n| ["-d".to_string(), format!("web/d{n}")]).collect();
+    let mut together: Vec<Duration> = (0..3).map(|_| run(&all)).collect();
+    let mut apart: Vec<Duration> = (0..3)
+        .map(|_| {
+            let one =
+                |trail: usize| run(&[format!("trails/{trail}.trail.yaml"), "-d".to_string(), "web/one".to_string()]);
+            (0..DEVICES).map(one).sum()
+        })
+        .collect();
+    let (together, apart) = (quantile(&mut together, 0.5), quantile(&mut apart, 0.5));
+    Row {
+        what: "10 trails on 10 devices | one after the other, a browser each",
+        measured: Measure::Time(together),
+        against: Some(Measure::Time(apart)),
+        goal: "≤ 0.5 ×",
+        is_met: Some(together <= apart.mul_f64(0.5)),
+    }
+    .print();
+    if let Some(peak) = peak_memory(&program, project.path(), &all) {
+        let (what, goal) = ("our own memory with 10 devices, peak", "< 40 MB");
+        Row { what, measured: Measure::Megabytes(peak), against: None, goal, is_met: Some(peak < 40.0) }.print();
+    }
+}
+
+/// Of the program alone: its guardian and the browser are processes of their own.
+fn peak_memory(program: &Path, project: &Path, args: &[String]) -> Option<f64> {
+    let mut command = Command::new(program);
+    command.arg("run").args(["--pictures", "off"]).args(args).current_dir(project);
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().ok()?;
+    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let mut peak = None;
+    while child.try_wait().ok()?.is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok());
+        peak = kilobytes.map(|kilobytes| kilobytes / 1e3).or(peak);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    peak
+}
