@@ -156,8 +156,16 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let trail = trail(&format!("trail:\n{}", "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS)));
     for _ in 0..rounds {
         let (memory, cancel) = (Memory::new(Map::new(), Map::new()), CancellationToken::new());
-        let attempt =
-            Try { trail: &trail, about: about(&trail), number: 1, repeat: None, memory, timeout: None, cancel };
+        let attempt = Try {
+            trail: &trail,
+            about: about(&trail),
+            number: 1,
+            repeat: None,
+            memory,
+            timeout: None,
+            cancel,
+            custom: Default::default(),
+        };
         let ended = replay(&session, attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }
@@ -222,6 +230,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             kind: ToolKind::Action,
             is_recordable: true,
             is_delegating: false,
+            is_custom: false,
             source: "built-in".into(),
         })));
         let answer = Answer::Outcome(Box::new(Outcome::success("tapped Button \"Add one\"")));

@@ -114,7 +114,7 @@ impl Lane {
 
     /// Makes a call as a step would.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Outcome, Fault> {
-        let call = Call { tool: tool.to_string(), args: Arguments::Json(args(arguments)), origin: Origin::Step };
+        let call = Call::new(tool, Arguments::Json(args(arguments)), Origin::Step);
         dispatch(&self.cx(), call).await
     }
 
@@ -124,6 +124,10 @@ impl Lane {
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
         let cancel = self.cancel.clone();
-        replay(&self.session, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel }).await
+        replay(
+            &self.session,
+            Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom: Default::default() },
+        )
+        .await
     }
 }
