@@ -1,10 +1,12 @@
 //! What a custom tool did when it was recorded: the calls of built-in tools beneath its call and what it changed in
 //! memory, in order. Effects are a fold over the events, are kept beside the trail, and can be played instead of the tool.
 
+mod entries;
 mod fold;
 mod play;
 mod script;
 
+pub use entries::entries;
 pub use fold::{CallDid, StepDid, fold, of_call};
 pub(crate) use play::play;
 pub use script::{Script, script};

@@ -252,11 +252,12 @@ impl Runner<'_> {
         self.picture_before(cx).await?;
         for (number, call) in calls.iter().enumerate() {
             let tool = &call.tool.value;
-            let stand_in = match self.custom {
-                Custom::Play(script) => script.stand_in(step, number, tool),
+            let played = match self.custom {
+                Custom::Play(script) => script.playing(step, number, call),
                 Custom::Run | Custom::Verify(..) => None,
             };
-            let (id, answer) = dispatch_named(cx, Call { stand_in, ..Call::written(call, Origin::Step) }).await;
+            let made = played.unwrap_or_else(|| Call::written(call, Origin::Step));
+            let (id, answer) = dispatch_named(cx, made).await;
             self.verify((step, number), tool, id.as_ref());
             let mut broken = match answer {
                 Ok(outcome) if !outcome.is_error() => continue,

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use trailblaze_protocol::event::Origin;
 
 use super::{CallEffects, Effect};
+use crate::dispatch::{Arguments, Call};
 use crate::registry::Registry;
 use crate::template;
 use crate::tool::Tool;
@@ -26,10 +28,12 @@ impl Script {
         self.effects.get(&(step, call))
     }
 
-    /// What is called instead of a tool.
-    pub(crate) fn stand_in(&self, step: usize, call: usize, tool: &str) -> Option<Arc<Tool>> {
-        let effects = self.of(step, call)?;
-        Some(Arc::new(Tool::playing(tool, Arc::clone(effects), &self.file)))
+    /// The call that plays the effects of one. Nobody here knows the schema of its arguments, which are only shown.
+    pub(crate) fn playing(&self, step: usize, number: usize, call: &ToolCall) -> Option<Call> {
+        let (effects, tool) = (self.of(step, number)?, &call.tool.value);
+        let args = loose(&call.args).as_object().cloned().unwrap_or_default();
+        let stand_in = Some(Arc::new(Tool::playing(tool, Arc::clone(effects), &self.file)));
+        Some(Call { stand_in, ..Call::new(tool, Arguments::Json(args), Origin::Step) })
     }
 }
 
