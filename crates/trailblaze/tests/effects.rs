@@ -364,3 +364,28 @@ fn what_servers_do_is_compared_with_what_they_did() {
     let stale = lab.go(&["run", "--replay", "effects"]).exits(3);
     assert!(stale.stderr.contains("the tool `acme_sendMoney` changed since they were recorded"), "{}", stale.stderr);
 }
+
+const CANARY: &str = "canary-7d20c4";
+
+#[test]
+fn a_secret_that_a_server_typed_is_kept_by_its_name_and_typed_again() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab
+        .fixture("calls.ts")
+        .configured("mcpServers: [{name: calls, script: tools/calls.ts, secrets: [PIN]}]\n")
+        .env("PIN", CANARY)
+        .calls(&[
+            "launchApp: {packageId: com.example.counter}",
+            "call_type: {text: '{{PIN}}'}",
+            "assertVisible: {id: greeting, expectedText: 'Hello, {{PIN}}'}",
+        ]);
+    lab.run(&["--secret", "PIN", "--record", "effects"], 0);
+    let kept = lab.project.read("trails/a.effects.yaml");
+    assert!(kept.contains("        - inputText:\n            text: '{{PIN}}'\n"), "{kept}");
+    std::fs::remove_file(lab.path("bin/bun")).expect("it was there");
+    lab.run(&["--secret", "PIN", "--replay", "effects"], 0);
+    for file in ["logs", "trails"].iter().flat_map(|folder| support::files(&lab.project.root().join(folder))) {
+        let bytes = std::fs::read(&file).expect("a file");
+        assert!(!bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes()), "{}", file.display());
+    }
+}
