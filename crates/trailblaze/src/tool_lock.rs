@@ -138,6 +138,9 @@ impl Tools<'_> {
     ) -> Vec<Problem> {
         let mut problems = Problems::new(&trail.source);
         let Some(Entries(pins)) = kept.tools(classifier(trail, lineage)) else { return Vec::new() };
+        if trail.config.skip_reason(lineage).is_some() {
+            return Vec::new();
+        }
         for (name, pin) in pins {
             let leads = |call: &&ToolCall| {
                 let mut reached = BTreeSet::from([call.tool.value.clone()]);

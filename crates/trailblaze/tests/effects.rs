@@ -10,6 +10,7 @@ mod support;
 use lab::{Lab, Runtime, parts};
 use support::Project;
 use trailblaze_core::effects::{Effect, fold};
+use trailblaze_core::yaml::{Problems, Source, loose, read};
 use trailblaze_protocol::event::{Event, Origin};
 use trailblaze_protocol::ids::AttemptId;
 
@@ -77,6 +78,10 @@ fn what_a_custom_tool_did_is_kept_beside_the_trail() {
     let project = greeting();
     run(&project, &["--record", "effects"], 0);
     let kept = project.read("trails/a.effects.yaml");
+    let source = Source::new("a.effects.yaml", kept.clone());
+    let value = loose(&read(&source, &mut Problems::new(&source)).expect("it is YAML"));
+    let schema = trailblaze::cli::schemas().into_iter().find(|(kind, _)| *kind == "effects").expect("a schema").1;
+    assert!(jsonschema::validator_for(&schema).expect("a schema").is_valid(&value), "{kept}");
     let (_, effects) = kept.split_once("effects:\n").expect("effects");
     insta::assert_snapshot!(effects, @r"
     android:

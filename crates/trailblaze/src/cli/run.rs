@@ -41,9 +41,9 @@ pub struct RunArgs {
     /// The app under test, by its id in trailblaze-config/targets; the project's unless given
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
-    /// Write what passing devices did into the trails, as recordings; `--record effects` also keeps beside them what
-    /// custom tools did
-    #[arg(long, value_name = "calls|effects", num_args = 0..=1, default_missing_value = "calls")]
+    /// Write what passing devices did into the trails, as recordings: calls, or effects, which also keeps beside the
+    /// trails what custom tools did; calls unless given
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "calls")]
     record: Option<RecordWord>,
     /// What becomes of calls of custom tools
     #[arg(long, value_enum, default_value = "intent")]
