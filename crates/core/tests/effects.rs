@@ -1,5 +1,6 @@
 //! From what custom tools did to a trail that replays without them, or says how they differ.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use trailblaze_core::config::decode;
 use trailblaze_core::effects::{CallEffects, Custom, Effect, Script, entries, fold, script};
@@ -137,6 +138,23 @@ async fn a_tool_that_does_otherwise_fails_the_trail_with_every_difference() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_differs_is_told_also_where_another_step_fails_for_it() {
+    let one = lane(Some(acme("pay")));
+    let recorded = one.replay(&trail(TRAIL)).await;
+    let kept = kept(&one, &recorded.attempt);
+    let two = lane(Some(acme("pay")));
+    let fails = trail(&TRAIL.replace("tap: {id: help}", "tap: {id: nobody}"));
+    let script =
+        read(&two, &fails, &kept.replace("- tap:\n          id: pay", "- pressBack: {}")).expect("it can be compared");
+    let ended = two.replay_with(&fails, Custom::Verify(&script, &*two.events)).await;
+    assert_eq!(ended.verdict, Verdict::Failed);
+    let (first, rest) = ended.message.split_once('\n').expect("both are told");
+    assert!(first.starts_with("step 1 \"Pay\": `tap` failed: "), "{first}");
+    assert!(rest.starts_with("trailhead: `pay` did otherwise than recorded:\n"), "{rest}");
+    assert!(rest.contains("  - pressBack: {}\n  + tap: {id: pay}"), "{rest}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_the_last_try_of_a_step_is_compared() {
     let text = "trail:\n  - step: Pay\n    maxRetries: 1\n    tools: [{fickle: {}}, {tap: {id: pay}}]\n";
     let fickle = || {
@@ -198,4 +216,50 @@ async fn a_tool_that_must_be_run_every_time_has_no_effects() {
     let entries = entries(&trail(text), &phone(), &steps);
     assert_eq!(entries, [json!({"call": {"flow": {}}, "did": [{"tap": {"id": "help"}}]})]);
     assert!(lane.events.all().iter().any(|event| matches!(event, Event::Called(called) if called.is_custom)));
+}
+
+fn any_effects() -> impl Strategy<Value = Vec<Effect>> {
+    let call = |tool: &str, args_: Value| Effect::Call { tool: tool.to_string(), args: args(args_) };
+    let name = prop::sample::select(vec!["a", "b", "no", "x: y"]);
+    let value = prop_oneof![
+        ".{0,8}".prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        Just(json!([null, {"k": 1.5}]))
+    ];
+    let set = prop::collection::vec((name.clone(), value), 1..3);
+    let effect = prop_oneof![
+        Just(call("tap", json!({"id": "pay"}))),
+        Just(call("assertVisible", json!({"text": "Help"}))),
+        "[a-z {}$]{0,8}".prop_map(move |text| call("inputText", json!({ "text": text }))),
+        name.clone().prop_map(move |name| call("remember", json!({"variable": name, "value": "{{a}}!"}))),
+        (set, prop::collection::vec(name, 0..2)).prop_map(|(set, deleted)| {
+            let set = set.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+            Effect::Memory(MemoryChanges { set, deleted: deleted.into_iter().map(String::from).collect() })
+        }),
+    ];
+    // One change of memory after another is one change.
+    prop::collection::vec(effect, 0..8).prop_map(|mut effects| {
+        effects.dedup_by(|a, b| matches!((a, b), (Effect::Memory(_), Effect::Memory(_))));
+        effects
+    })
+}
+
+proptest! {
+    /// Written, read and played, effects are their own effects.
+    #[test]
+    fn the_effects_of_a_replay_are_the_effects(effects in any_effects()) {
+        let written: Vec<Value> = effects.iter().map(Effect::json).collect();
+        let text = "trail:\n  - step: Pay\n    tools: [{pay: {}}]\n";
+        let kept = block(&json!({"android": [{"call": {"pay": {}}, "did": written}]}), 0);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (ended, played) = runtime.block_on(async {
+            let lane = lane(None);
+            let script = read(&lane, &trail(text), &kept).expect("it can be played");
+            let ended = lane.replay_with(&trail(text), Custom::Play(&script)).await;
+            let played = did(&lane, &ended.attempt);
+            (ended, played)
+        });
+        prop_assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
+        prop_assert_eq!(played, vec![effects]);
+    }
 }
