@@ -76,7 +76,8 @@ fn effects(run: &support::RunFolder) -> Vec<Vec<Effect>> {
 #[test]
 fn what_a_custom_tool_did_is_kept_beside_the_trail() {
     let project = greeting();
-    run(&project, &["--record", "effects"], 0);
+    let ran = run(&project, &["--record", "effects"], 0);
+    assert!(ran.stderr.contains("kept the effects of 1 call in trails/a.effects.yaml\n"), "{}", ran.stderr);
     let kept = project.read("trails/a.effects.yaml");
     let source = Source::new("a.effects.yaml", kept.clone());
     let value = loose(&read(&source, &mut Problems::new(&source)).expect("it is YAML"));

@@ -82,7 +82,14 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
                     classifiers => format!("recorded {} in {path}", classifiers.join(", ")),
                 });
                 match beside {
-                    Ok(()) => {}
+                    Ok(0) if level == Level::Effects => {
+                        shared.progress.say(&format!("{path} calls no custom tools whose effects could be kept"));
+                    }
+                    Ok(n_calls) if level == Level::Effects => {
+                        let calls = print::count(n_calls, "call");
+                        shared.progress.say(&format!("kept the effects of {calls} in {}", beside::file(path)));
+                    }
+                    Ok(_) => {}
                     Err(error) if level == Level::Effects => {
                         print::error(format!("the effects were not saved: {error}"));
                         exit = exit.worst(error.exit());
@@ -104,9 +111,9 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
     exit
 }
 
-/// Keeps what the trail's custom tools were and, if that was asked for, what they did.
-fn keep_beside(shared: &Shared, path: &str, text: &str, done: &[&Done], level: Level) -> Result<(), RecordError> {
-    let Some(trail) = Trail::read(&Source::new(path, text)).0 else { return Ok(()) };
+/// Keeps what the trail's custom tools were and, if that was asked for, what they did. Answers of how many calls.
+fn keep_beside(shared: &Shared, path: &str, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
+    let Some(trail) = Trail::read(&Source::new(path, text)).0 else { return Ok(0) };
     let wiring = &shared.wiring;
     let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
     let section = |done: &&Done| Section {
@@ -118,5 +125,8 @@ fn keep_beside(shared: &Shared, path: &str, text: &str, done: &[&Done], level: L
         ),
         effects: (level == Level::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
     };
-    beside::keep(&wiring.loaded.root, path, done.iter().map(section).collect())
+    let sections: Vec<Section> = done.iter().map(section).collect();
+    let n_calls = sections.iter().flat_map(|section| &section.effects).map(Vec::len).sum();
+    beside::keep(&wiring.loaded.root, path, sections)?;
+    Ok(n_calls)
 }
