@@ -1,10 +1,12 @@
 //! What is fuzzed: each function takes any bytes, must not panic, and must end.
 
 use serde_json::Value;
+use trailblaze_core::config::decode;
+use trailblaze_core::effects::{CallEffects, Effect};
 use trailblaze_core::selector::{Case, Pattern};
 use trailblaze_core::template::{Fill, Token, fill};
 use trailblaze_core::trail::{Form, Slot, StepCalls, Trail, convert, save};
-use trailblaze_core::yaml::{Node, Problems, Source, block, loose, read};
+use trailblaze_core::yaml::{Entries, Node, Problems, Source, block, loose, read};
 use trailblaze_protocol::event::{Line, StepKind};
 
 /// Reads YAML: every place is within the text, and the value can be written and read again.
@@ -78,5 +80,23 @@ pub fn trail_save(data: &[u8]) {
     if let Ok(text) = save(&saved, "android", &[new]) {
         let (longer, _) = Trail::read(&Source::new("c.trail.yaml", text));
         assert_eq!(longer.map(|trail| trail.steps.len()), Some(trail.steps.len() + 1));
+    }
+}
+
+/// Reads effects: what was understood can be written and read again.
+pub fn effects_read(data: &[u8]) {
+    let decoded = |text: &str| {
+        let source = Source::new("a.effects.yaml", text);
+        let mut problems = Problems::new(&source);
+        decode::<Entries<Vec<CallEffects>>>(&source, &mut problems).filter(|_| !problems.has_errors())
+    };
+    let Some(effects) = decoded(&String::from_utf8_lossy(data)) else { return };
+    for kept in effects.0.iter().flat_map(|(_, kept)| kept) {
+        let did: Vec<Value> = kept.did.iter().map(Effect::json).collect();
+        let entry = serde_json::json!({"android": [{"call": {"a": {}}, "did": did}]});
+        // Writing may nest a value or lengthen a key beyond what is read.
+        if let Some(again) = decoded(&block(&entry, 0)) {
+            assert_eq!(again.0[0].1[0].did, kept.did);
+        }
     }
 }

@@ -162,7 +162,7 @@ impl Cx {
 
     /// Makes a call from within a tool.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
-        dispatch(self, Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Callback }).await
+        dispatch(self, Call::new(tool, Arguments::Json(args), Origin::Callback)).await
     }
 
     /// How long a driver command may take within this call.

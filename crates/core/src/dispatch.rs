@@ -16,6 +16,7 @@ use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
 use crate::cx::{Beneath, Cx, Deadline, Frame};
+use crate::effects::play;
 use crate::fault::{Fault, Stop};
 use crate::registry::Registry;
 use crate::source::ToolSource;
@@ -26,11 +27,13 @@ use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
 /// A call to be made.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Call {
     pub tool: String,
     pub args: Arguments,
     pub origin: Origin,
+    /// What is called instead of the tool of that name.
+    pub stand_in: Option<Arc<Tool>>,
 }
 
 /// Arguments as they came: written in a file, to be typed by the tool's schema, or typed already.
@@ -41,9 +44,13 @@ pub enum Arguments {
 }
 
 impl Call {
+    pub fn new(tool: &str, args: Arguments, origin: Origin) -> Call {
+        Call { tool: tool.to_string(), args, origin, stand_in: None }
+    }
+
     /// A call of a trail.
     pub fn written(call: &ToolCall, origin: Origin) -> Call {
-        Call { tool: call.tool.value.clone(), args: Arguments::Written(call.clone()), origin }
+        Call::new(&call.tool.value, Arguments::Written(call.clone()), origin)
     }
 
     fn place(&self) -> Option<String> {
@@ -85,7 +92,7 @@ pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Res
             }),
         };
         let registry = cx.session.registry_with(&call.tool).await;
-        let tool = registry.get(&call.tool).map(AsRef::as_ref);
+        let tool = call.stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
         let prepared = prepare(cx, &call, tool, &registry);
         let mut opened = Opened::new(cx, &call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
@@ -265,6 +272,7 @@ impl Opened {
             kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
             is_recordable: tool.is_some_and(|tool| tool.is_recordable),
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
+            is_custom: tool.is_some_and(Tool::is_custom),
             source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
         })));
         let callbacks = cancel.map(CancellationToken::drop_guard);
@@ -403,6 +411,7 @@ async fn run(
         // Boxed, so that the call of a built-in tool need not carry the room for others.
         Body::Foreign(source) => Box::pin(call_source(cx, source.as_ref(), tool, std::mem::take(args))).await,
         Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
+        Body::Effects(effects) => Box::pin(play(cx, tool, effects)).await,
     }
 }
 
@@ -440,8 +449,7 @@ async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
     }
     for delegate in &outcome.delegates {
         let args = Arguments::Json(delegate.args.clone());
-        let call = Call { tool: delegate.tool.clone(), args, origin: Origin::Delegate };
-        let answer = match dispatch(cx, call).await {
+        let answer = match dispatch(cx, Call::new(&delegate.tool, args, Origin::Delegate)).await {
             Ok(answer) => answer,
             // A delegate that does not exist is the fault of the tool that asked for it, not of the trail.
             Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. })) => Outcome::failed(fault.to_string()),
@@ -482,7 +490,7 @@ async fn expand(
             })
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
-        let answer = dispatch(cx, Call { tool: call.tool.value.clone(), args, origin: Origin::Expansion }).await?;
+        let answer = dispatch(cx, Call::new(&call.tool.value, args, Origin::Expansion)).await?;
         if answer.is_error() {
             let text = format!("its call of `{}` failed: {}", call.tool.value, answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });

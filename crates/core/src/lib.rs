@@ -4,8 +4,10 @@
 pub mod config;
 pub mod cx;
 pub mod device;
+pub mod diff;
 pub mod dispatch;
 pub mod driver;
+pub mod effects;
 pub mod events;
 pub mod fault;
 pub mod ids;

@@ -10,6 +10,19 @@ use crate::yaml::{Problem, Problems, to_json};
 
 /// All that keeps the trail from running on a device of these classifiers with these tools.
 pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    preflight_calls(trail, lineage, |call, problems| check_call(call, registry, problems))
+}
+
+/// The same where custom tools are not called, and their effects are played instead.
+pub fn preflight_played(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    preflight_calls(trail, lineage, |call, problems| {
+        if registry.get(&call.tool.value).is_some_and(|tool| !tool.is_custom()) {
+            check_call(call, registry, problems);
+        }
+    })
+}
+
+fn preflight_calls(trail: &Trail, lineage: &[String], check: impl Fn(&ToolCall, &mut Problems)) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     if trail.config.skip_reason(lineage).is_some() {
         return Vec::new();
@@ -17,7 +30,7 @@ pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<
     for step in trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps) {
         match step.plan(lineage) {
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
-                calls.iter().for_each(|call| check_call(call, registry, &mut problems));
+                calls.iter().for_each(|call| check(call, &mut problems));
             }
             StepPlan::Model => {
                 let device = lineage.first().map_or("this device", String::as_str);

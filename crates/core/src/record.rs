@@ -20,66 +20,95 @@ pub struct RecordedStep {
 
 /// The recording of one attempt, step by step. A step that was tried again counts as it went the last time.
 pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<RecordedStep> {
-    let mut steps: Vec<(StepId, RecordedStep)> = Vec::new();
-    let mut calls = Calls::default();
-    for event in events {
-        match event {
-            Event::StepStarted { step, attempt: of, index, kind, text, .. } if of == attempt => {
-                let empty =
-                    RecordedStep { index: *index, kind: *kind, text: text.clone(), calls: vec![], needs_model: vec![] };
-                steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
-                steps.push((step.clone(), empty));
-            }
-            Event::Called(called) => calls.open(called),
-            Event::Answered { call, answer, .. } => {
-                calls.answers.insert(call, answer);
-            }
-            _ => {}
-        }
-    }
+    let (steps, calls) = steps(attempt, events);
     steps
         .into_iter()
         .map(|(id, mut step)| {
             for call in calls.of_step(&id) {
-                calls.record(call, &mut step);
+                let Recorded { calls, needs_model } = calls.recorded(call);
+                step.calls.extend(calls.into_iter().map(|call| as_written(&call.tool, &call.args)));
+                step.needs_model.extend(needs_model);
             }
             step
         })
         .collect()
 }
 
+/// The steps of an attempt, with nothing in them yet, and the calls of all of them.
+pub(crate) fn steps<'e>(
+    attempt: &AttemptId,
+    events: impl IntoIterator<Item = &'e Event>,
+) -> (Vec<(StepId, RecordedStep)>, Calls<'e>) {
+    let mut steps: Vec<(StepId, RecordedStep)> = Vec::new();
+    let mut calls = Calls::default();
+    for event in events {
+        if let Event::StepStarted { step, attempt: of, index, kind, text, .. } = event
+            && of == attempt
+        {
+            let empty =
+                RecordedStep { index: *index, kind: *kind, text: text.clone(), calls: vec![], needs_model: vec![] };
+            steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
+            steps.push((step.clone(), empty));
+        }
+        calls.hear(event);
+    }
+    (steps, calls)
+}
+
+/// Calls as a tree, with their answers.
 #[derive(Default)]
-struct Calls<'e> {
+pub(crate) struct Calls<'e> {
     /// In the order in which they were made.
     children: HashMap<&'e Parent, Vec<&'e Called>>,
     answers: HashMap<&'e CallId, &'e Answer>,
 }
 
+/// What a call comes to in a recording.
+#[derive(Default)]
+pub(crate) struct Recorded<'e> {
+    pub calls: Vec<&'e Called>,
+    pub needs_model: Vec<String>,
+}
+
 impl<'e> Calls<'e> {
-    fn open(&mut self, called: &'e Called) {
-        self.children.entry(&called.parent).or_default().push(called);
+    pub fn hear(&mut self, event: &'e Event) {
+        match event {
+            Event::Called(called) => self.children.entry(&called.parent).or_default().push(called),
+            Event::Answered { call, answer, .. } => drop(self.answers.insert(call, answer)),
+            _ => {}
+        }
     }
 
-    fn of_step(&self, step: &StepId) -> Vec<&'e Called> {
+    pub fn of_step(&self, step: &StepId) -> Vec<&'e Called> {
         self.children.get(&Parent::Step(step.clone())).cloned().unwrap_or_default()
     }
 
-    fn beneath(&self, call: &Called) -> Vec<&'e Called> {
+    pub fn beneath(&self, call: &Called) -> Vec<&'e Called> {
         self.children.get(&Parent::Call(call.call.clone())).cloned().unwrap_or_default()
     }
 
-    fn record(&self, call: &Called, step: &mut RecordedStep) {
-        let Some(Answer::Outcome(outcome)) = self.answers.get(&call.call) else { return };
+    pub fn answer(&self, call: &Called) -> Option<&'e Answer> {
+        self.answers.get(&call.call).copied()
+    }
+
+    pub fn recorded(&self, call: &'e Called) -> Recorded<'e> {
+        let mut recorded = Recorded::default();
+        self.record(call, &mut recorded);
+        recorded
+    }
+
+    fn record(&self, call: &'e Called, recorded: &mut Recorded<'e>) {
+        let Some(Answer::Outcome(outcome)) = self.answer(call) else { return };
         if outcome.is_error() || matches!(call.kind, ToolKind::Query | ToolKind::Meta) {
             return;
         }
         if !outcome.delegates.is_empty() {
             let delegates = self.beneath(call).into_iter().filter(|child| child.origin == Origin::Delegate);
-            delegates.for_each(|child| self.record(child, step));
+            delegates.for_each(|child| self.record(child, recorded));
         } else if call.is_recordable {
-            step.calls.push(as_written(&call.tool, &call.args));
+            recorded.calls.push(call);
         } else if !call.is_delegating || self.acted_beneath(call) {
-            step.needs_model.push(call.tool.clone());
+            recorded.needs_model.push(call.tool.clone());
         }
     }
 
@@ -88,7 +117,7 @@ impl<'e> Calls<'e> {
     }
 }
 
-fn as_written(tool: &str, args: &Map<String, Value>) -> Value {
+pub(crate) fn as_written(tool: &str, args: &Map<String, Value>) -> Value {
     json!({ tool: args })
 }
 
@@ -165,6 +194,7 @@ mod tests {
                 kind: of.kind,
                 is_recordable: of.is_recordable,
                 is_delegating: of.is_delegating,
+                is_custom: false,
                 source: "built-in".into(),
             })));
             let answer = Answer::Outcome(Box::new(of.outcome));

@@ -1,16 +1,18 @@
 //! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, StepKind, TrailRef, Verdict};
-use trailblaze_protocol::ids::{AttemptId, Parent, StepId};
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::cx::{Attempt, Cx};
 use crate::dispatch::{Call, dispatch_named};
+use crate::effects::{Custom, differences};
 use crate::events::{PicturePolicy, Shot};
 use crate::fault::{Fault, Stop};
 use crate::ids;
@@ -31,6 +33,7 @@ pub struct Try<'a> {
     /// How long it may take.
     pub timeout: Option<Duration>,
     pub cancel: CancellationToken,
+    pub custom: Custom<'a>,
 }
 
 /// How a try ended.
@@ -66,7 +69,7 @@ pub fn not_begun(
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
-    let Try { trail, about, number, repeat, memory, timeout, cancel } = attempt;
+    let Try { trail, about, number, repeat, memory, timeout, cancel, custom } = attempt;
     let attempt = Attempt::new(id.clone(), memory, &about.path);
     session.emit(Event::AttemptStarted {
         attempt: id.clone(),
@@ -80,8 +83,16 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
         Some(reason) => Broken { verdict: Verdict::Skipped, message: reason.to_string(), ..Broken::default() },
         None => {
             let has_head = trail.trailhead.is_some();
-            let runner =
-                Runner { session, attempt, lineage, has_head, after: Mutex::default(), cancel: cancel.child_token() };
+            let runner = Runner {
+                session,
+                attempt,
+                lineage,
+                has_head,
+                after: Mutex::default(),
+                cancel: cancel.child_token(),
+                custom,
+                differences: Mutex::default(),
+            };
             runner.run_within(trail, timeout).await
         }
     };
@@ -102,6 +113,9 @@ struct Runner<'a> {
     /// What was seen after the last step that passed.
     after: Mutex<Option<Shot>>,
     cancel: CancellationToken,
+    custom: Custom<'a>,
+    /// How custom calls differ from their effects, by step.
+    differences: Mutex<BTreeMap<usize, Vec<String>>>,
 }
 
 /// How an attempt ended, and over what.
@@ -144,10 +158,26 @@ impl Runner<'_> {
         let head = trail.trailhead.iter().map(|head| &head.0);
         for (index, step) in head.chain(&trail.steps).enumerate() {
             if let Err(broken) = self.step_with_retries(index, step).await {
-                return broken;
+                return self.with_differences(broken);
             }
         }
-        Broken::default()
+        self.with_differences(Broken::default())
+    }
+
+    /// A tool that did otherwise than recorded has failed the attempt, and may be why another step failed it.
+    fn with_differences(&self, broken: Broken) -> Broken {
+        let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let differences = differences.values().flatten().cloned().collect::<Vec<_>>().join("\n");
+        match broken.verdict {
+            _ if differences.is_empty() => broken,
+            Verdict::Passed => Broken {
+                verdict: Verdict::Failed,
+                failure: Some(failure(None, &differences, None)),
+                message: differences,
+                ..broken
+            },
+            _ => Broken { message: format!("{}\n{differences}", broken.message), ..broken },
+        }
     }
 
     /// As people count the steps of the file: from 1, the trailhead apart.
@@ -179,6 +209,8 @@ impl Runner<'_> {
 
     async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), Broken> {
         let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
+        // Only the last try counts.
+        self.differences.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
         let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
             StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
             StepPlan::Authored(calls) => (Plan::Authored, calls),
@@ -197,7 +229,7 @@ impl Runner<'_> {
             let message = "it has no recording for this device, and there is no model to carry it out".to_string();
             Err(Broken { verdict: Verdict::Misused, message, is_fatal: true, ..Broken::default() })
         } else {
-            self.calls(&cx, calls).await
+            self.calls(&cx, index, calls).await
         };
         let (verdict, message) = match &result {
             Ok(()) => (Verdict::Passed, String::new()),
@@ -216,11 +248,17 @@ impl Runner<'_> {
         })
     }
 
-    async fn calls(&self, cx: &Cx, calls: &[ToolCall]) -> Result<(), Broken> {
+    async fn calls(&self, cx: &Cx, step: usize, calls: &[ToolCall]) -> Result<(), Broken> {
         self.picture_before(cx).await?;
-        for call in calls {
+        for (number, call) in calls.iter().enumerate() {
             let tool = &call.tool.value;
-            let (id, answer) = dispatch_named(cx, Call::written(call, Origin::Step)).await;
+            let played = match self.custom {
+                Custom::Play(script) => script.playing(step, number, call),
+                Custom::Run | Custom::Verify(..) => None,
+            };
+            let made = played.unwrap_or_else(|| Call::written(call, Origin::Step));
+            let (id, answer) = dispatch_named(cx, made).await;
+            self.verify((step, number), tool, id.as_ref());
             let mut broken = match answer {
                 Ok(outcome) if !outcome.is_error() => continue,
                 Ok(outcome) => Broken::failed(tool, &outcome),
@@ -236,6 +274,21 @@ impl Runner<'_> {
         let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
         *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(())
+    }
+
+    /// Notes how what a call did differs from what it did when it was recorded.
+    fn verify(&self, (step, number): (usize, usize), tool: &str, call: Option<&CallId>) {
+        let Custom::Verify(script, journal) = self.custom else { return };
+        let (Some(recorded), Some(call)) = (script.of(step, number), call) else { return };
+        let Some(diff) = differences(recorded, &journal.effects(call)) else { return };
+        let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
+        let text = format!("`{tool}` did otherwise than recorded:{diff}");
+        let about = Some(Parent::Call(call.clone()));
+        self.session.emit(Event::Noted { about, level: Level::Warning, text: text.clone() });
+        let place =
+            if self.has_head && step == 0 { "trailhead".to_string() } else { format!("step {}", self.number(step)) };
+        let mut differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        differences.entry(step).or_default().push(format!("{place}: {text}"));
     }
 
     /// What was seen after one step is what is seen before the next: it is not worth a second look at the device.

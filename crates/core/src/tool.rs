@@ -9,6 +9,7 @@ use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::cx::Cx;
+use crate::effects::Effect;
 use crate::fault::Stop;
 use crate::names::Origin;
 use crate::schema::Schema;
@@ -57,6 +58,8 @@ pub enum Body {
     Expansion(Arc<[ToolCall]>),
     /// Code that lives elsewhere.
     Foreign(Arc<dyn ToolSource>),
+    /// What another tool did, played in its place.
+    Effects(Arc<[Effect]>),
 }
 
 pub type BuiltIn = for<'a> fn(&'a Cx, &'a Args) -> BoxFuture<'a, Result<Outcome, Stop>>;
@@ -82,11 +85,16 @@ impl Tool {
         }
     }
 
+    /// Whether a team wrote it. A built-in tool under a name of the team's own is still a built-in one.
+    pub fn is_custom(&self) -> bool {
+        !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != Origin::BuiltIn
+    }
+
     /// Where its code lives, if that is elsewhere.
     pub fn source(&self) -> Option<&Arc<dyn ToolSource>> {
         match &self.body {
             Body::Foreign(source) => Some(source),
-            Body::BuiltIn(_) | Body::Expansion(_) => None,
+            Body::BuiltIn(_) | Body::Expansion(_) | Body::Effects(_) => None,
         }
     }
 }

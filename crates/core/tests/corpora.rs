@@ -27,6 +27,7 @@ fn any_input() -> impl Strategy<Value = Vec<u8>> {
         "trail:\n  - step: |+\n      Pay\n\n    recording: # c\n      ios: &a [] # d\n      android:\n      - b: {c: 'd'}\n  - verify: x\n",
         "trail: [{step: Pay, recording: {ios: [], android: [{a: }]}}, {verify: \"x\"}]\n",
         "- config:\n    platform: ios # c\n- prompts:\n  - step: a\n    recording:\n      tools:\n      - tap: {id: a} # d\n",
+        "android:\n  - call: {pay: {}}\n    did:\n      - tap: {id: a}\n      - memory: {set: {a: 1}, deleted: ['b']}\n",
     ];
     const WORDS: &[&str] = &[
         "trail:",
@@ -129,4 +130,4 @@ macro_rules! targets {
     )*};
 }
 
-targets!(yaml_read, selector_pattern, template_fill, event_line, trail_save);
+targets!(yaml_read, selector_pattern, template_fill, event_line, trail_save, effects_read);

@@ -216,6 +216,9 @@ pub struct Called {
     pub kind: ToolKind,
     pub is_recordable: bool,
     pub is_delegating: bool,
+    /// Whether the tool is a team's own, as opposed to a built-in one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_custom: bool,
     /// Who offers the tool: `built-in`, a file, a server.
     pub source: String,
 }

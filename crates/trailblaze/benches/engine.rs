@@ -12,12 +12,13 @@ use serde_json::{Map, Value, json};
 use support::{Measure, Row, head, quantile};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+use trailblaze::beside::Kept;
 use trailblaze::devices::DeviceSpec;
 use trailblaze::lane::LaneSink;
 use trailblaze::progress::Progress;
 use trailblaze::project::Loaded;
 use trailblaze::run_folder::RunFolder;
-use trailblaze::runner::{self, Job, Kind, Rules, Shared, about};
+use trailblaze::runner::{self, Job, Kind, Replay, Rules, Shared, about};
 use trailblaze::wire::Wiring;
 use trailblaze_core::driver::{Action, Budget, Driver, Target};
 use trailblaze_core::events::{EventSink, PicturePolicy, Shot};
@@ -156,8 +157,16 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let trail = trail(&format!("trail:\n{}", "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS)));
     for _ in 0..rounds {
         let (memory, cancel) = (Memory::new(Map::new(), Map::new()), CancellationToken::new());
-        let attempt =
-            Try { trail: &trail, about: about(&trail), number: 1, repeat: None, memory, timeout: None, cancel };
+        let attempt = Try {
+            trail: &trail,
+            about: about(&trail),
+            number: 1,
+            repeat: None,
+            memory,
+            timeout: None,
+            cancel,
+            custom: Default::default(),
+        };
         let ended = replay(&session, attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }
@@ -222,6 +231,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             kind: ToolKind::Action,
             is_recordable: true,
             is_delegating: false,
+            is_custom: false,
             source: "built-in".into(),
         })));
         let answer = Answer::Outcome(Box::new(Outcome::success("tapped Button \"Add one\"")));
@@ -309,11 +319,14 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let launch = "  - step: Open it\n    tools:\n      - launchApp: {packageId: com.example.counter}\n";
     let count = "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS - 1);
     let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
+    let trail = trail(&format!("trail:\n{launch}{count}"));
+    let (kept, _) = Kept::read(project.path(), &trail.source.path);
     let shared = Arc::new(Shared {
         wiring,
-        jobs: vec![Job { trail: trail(&format!("trail:\n{launch}{count}")), args: Map::new() }],
+        jobs: vec![Job { trail, args: Map::new(), kept }],
         memory: Vec::new(),
         rules: Rules::default(),
+        replay: Replay::Intent,
         events: Arc::clone(&folder) as _,
         progress: Arc::new(Progress::new(true)),
         cancel: CancellationToken::new(),

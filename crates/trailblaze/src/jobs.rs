@@ -4,16 +4,20 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use trailblaze_core::preflight::{preflight, preflight_broken};
+use trailblaze_core::effects;
+use trailblaze_core::preflight::{preflight, preflight_broken, preflight_played};
+use trailblaze_core::registry::Registry;
 use trailblaze_core::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems, Severity};
 
-use crate::definitions;
+use crate::beside::{Kept, classifier};
 use crate::devices::DeviceSpec;
 use crate::project::{LoadError, Loaded};
-use crate::runner::Job;
+use crate::runner::{Job, Replay};
 use crate::select::Filter;
+use crate::server_files::ServerFiles;
+use crate::tool_lock::Tools;
 use crate::wire::{Prepared, Wiring};
 
 /// The trails of some paths, and what is wrong with their files and arguments.
@@ -51,7 +55,11 @@ pub fn read(
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         match trail.config.bind_args(&own) {
-            Ok(args) => jobs.push(Job { trail, args }),
+            Ok(args) => {
+                let (kept, wrong) = Kept::read(&loaded.root, &trail.source.path);
+                problems.extend(wrong);
+                jobs.push(Job { trail, args, kept });
+            }
             Err(wrong) => problems.extend(at_config(&trail, wrong)),
         }
     }
@@ -81,8 +89,7 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 }
 
 /// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
-/// the files. Of broken trails, the calls are looked at. Tools that changed since a trail was recorded are as grave as
-/// `changes` says.
+/// the files. Of broken trails, the calls are looked at.
 ///
 /// The sessions that were made ready for it are kept to be opened. Trails whose servers do not start are not judged:
 /// their sessions will say why.
@@ -90,18 +97,19 @@ pub async fn before_start(
     wiring: &Wiring,
     (jobs, broken): (&[Job], &[Trail]),
     devices: &[DeviceSpec],
-    changes: Severity,
+    rule: Rule,
 ) -> Judgement {
     let mut unknown_servers = BTreeSet::new();
     let mut failed: Vec<SourceError> = Vec::new();
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
     let lanes = lanes(wiring, (jobs, broken), devices);
+    let files = ServerFiles::read(&wiring.loaded);
     let prepared = lanes.iter().map(|lane| wiring.prepare(&lane.device, lane.target));
     let prepared = futures::future::join_all(prepared).await;
     for (lane, prepared) in lanes.iter().zip(prepared) {
         match &prepared {
             Ok(prepared) => {
-                problems.extend(lane.problems(wiring, prepared, changes));
+                problems.extend(lane.problems(wiring, prepared, &files, rule));
                 unknown_servers.extend(prepared.unknown_servers.iter().cloned());
             }
             Err(error) if !failed.contains(error) => failed.push(error.clone()),
@@ -110,6 +118,14 @@ pub async fn before_start(
         wiring.keep(&lane.device, lane.target, prepared);
     }
     Judgement { problems, failed, unknown_servers }
+}
+
+/// What trails are judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// How grave it is that a tool changed since a trail was recorded.
+    pub changes: Severity,
+    pub replay: Replay,
 }
 
 /// What can be said against a run before it starts.
@@ -127,8 +143,8 @@ struct Lane<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
     lineage: Vec<String>,
-    /// Each with whether it can be read at all.
-    trails: Vec<(&'a Trail, bool)>,
+    /// Each with what stands beside it, if it can be read at all.
+    trails: Vec<(&'a Trail, Option<&'a Kept>)>,
 }
 
 fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &[DeviceSpec]) -> Vec<Lane<'a>> {
@@ -139,16 +155,16 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
         if !kinds.insert((device.driver.to_string(), segments.clone())) {
             continue;
         }
-        let sound = jobs.iter().map(|job| (&job.trail, true));
-        for (trail, is_sound) in sound.chain(broken.iter().map(|trail| (trail, false))) {
+        let sound = jobs.iter().map(|job| (&job.trail, Some(&job.kept)));
+        for (trail, kept) in sound.chain(broken.iter().map(|trail| (trail, None))) {
             let target = wiring.target_of(trail);
             let device = wiring.device_for(trail, device);
             let lineage = lineage(&segments);
             let is_alike =
                 |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
             match lanes.iter_mut().find(is_alike) {
-                Some(lane) => lane.trails.push((trail, is_sound)),
-                None => lanes.push(Lane { device, target, lineage, trails: vec![(trail, is_sound)] }),
+                Some(lane) => lane.trails.push((trail, kept)),
+                None => lanes.push(Lane { device, target, lineage, trails: vec![(trail, kept)] }),
             }
         }
     }
@@ -156,19 +172,44 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
 }
 
 impl Lane<'_> {
-    fn problems(&self, wiring: &Wiring, prepared: &Prepared, changes: Severity) -> Vec<Problem> {
-        let registry = &prepared.registry;
-        let mut problems = wiring.loaded.tool_problems(registry);
-        for (trail, is_sound) in &self.trails {
-            if !is_sound {
-                problems.extend(preflight_broken(trail, registry, &self.lineage));
+    fn problems(&self, wiring: &Wiring, prepared: &Prepared, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
+        let (registry, lineage) = (&prepared.registry, self.lineage.as_slice());
+        let tools = Tools { registry, files, target: self.target };
+        let mut problems = match rule.replay {
+            // Those that call a server's tools are not called themselves.
+            Replay::Effects => Vec::new(),
+            Replay::Intent | Replay::Verify => wiring.loaded.tool_problems(registry),
+        };
+        for (trail, kept) in &self.trails {
+            let Some(kept) = kept else {
+                if rule.replay != Replay::Effects {
+                    problems.extend(preflight_broken(trail, registry, lineage));
+                }
                 continue;
+            };
+            if rule.replay == Replay::Effects {
+                problems.extend(preflight_played(trail, registry, lineage));
+                problems.extend(tools.stale(trail, kept, lineage));
+            } else {
+                problems.extend(preflight(trail, registry, lineage));
+                problems.extend(tools.drift(trail, kept, lineage, rule.changes));
             }
-            problems.extend(preflight(trail, registry, &self.lineage));
-            problems.extend(definitions::changed(&wiring.loaded.root, trail, registry, &self.lineage, changes));
+            if rule.replay != Replay::Intent {
+                problems.extend(script(trail, kept, registry, lineage).err().into_iter().flatten());
+            }
         }
         problems
     }
+}
+
+/// The effects of a trail's calls on a device, or why they cannot be played or compared.
+pub fn script(
+    trail: &Trail,
+    kept: &Kept,
+    registry: &Registry,
+    lineage: &[String],
+) -> Result<effects::Script, Vec<Problem>> {
+    effects::script(trail, registry, lineage, (&kept.source, kept.effects(classifier(trail, lineage))))
 }
 
 /// Each problem once, file by file.

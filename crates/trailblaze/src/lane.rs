@@ -1,11 +1,13 @@
 //! One device's way into the record.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use trailblaze_core::effects::{self, Effect, Journal, StepDid};
 use trailblaze_core::events::{EventSink, Shot};
 use trailblaze_core::record::{self, RecordedStep};
 use trailblaze_protocol::event::Event;
-use trailblaze_protocol::ids::{AttemptId, DeviceId};
+use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId};
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::progress::Progress;
@@ -24,7 +26,31 @@ impl LaneSink {
     }
 
     pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
-        record::fold(attempt, &*self.journal.lock().unwrap_or_else(PoisonError::into_inner))
+        record::fold(attempt, &*self.journal())
+    }
+
+    /// What the calls of an attempt did.
+    pub fn effects(&self, attempt: &AttemptId) -> Vec<StepDid> {
+        effects::fold(attempt, &*self.journal())
+    }
+
+    /// The custom tools that were called since the attempt started, by anybody.
+    pub fn custom_tools(&self) -> BTreeSet<String> {
+        let custom = |event: &Event| match event {
+            Event::Called(called) if called.is_custom => Some(called.tool.clone()),
+            _ => None,
+        };
+        self.journal().iter().filter_map(custom).collect()
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Journal for LaneSink {
+    fn effects(&self, call: &CallId) -> Vec<Effect> {
+        effects::of_call(call, &*self.journal())
     }
 }
 
@@ -32,7 +58,7 @@ impl EventSink for LaneSink {
     fn emit(&self, event: Event) {
         self.progress.event(&self.device, &event);
         self.events.tell(&event);
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut journal = self.journal();
         match event {
             Event::AttemptStarted { .. } => journal.clear(),
             Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event),

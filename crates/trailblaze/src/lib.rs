@@ -1,7 +1,7 @@
 //! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
 
+pub mod beside;
 pub mod cli;
-pub mod definitions;
 pub mod devices;
 pub mod github;
 pub mod history;
@@ -16,8 +16,10 @@ pub mod run_folder;
 pub mod runner;
 pub mod select;
 mod server;
+pub mod server_files;
 pub mod shell;
 pub mod sim;
 mod tool_cache;
+pub mod tool_lock;
 pub mod tool_servers;
 pub mod wire;

@@ -38,6 +38,9 @@ pub enum RecordError {
     Save(#[from] SaveError),
     #[error("`{path}` changed while it ran")]
     Changed { path: String },
+    /// What stands beside the trail cannot be kept.
+    #[error("`{path}` was left as it is: {problem}")]
+    Beside { path: String, problem: String },
     #[error("cannot write `{path}`: {source}")]
     Write { path: String, source: std::io::Error },
 }
@@ -45,7 +48,7 @@ pub enum RecordError {
 impl RecordError {
     pub fn exit(&self) -> Exit {
         match self {
-            RecordError::Save(_) | RecordError::Changed { .. } => Exit::Misused,
+            RecordError::Save(_) | RecordError::Changed { .. } | RecordError::Beside { .. } => Exit::Misused,
             RecordError::Write { .. } => Exit::Environment,
         }
     }
@@ -60,9 +63,8 @@ pub fn by_job(done: &[Done]) -> BTreeMap<usize, Vec<&Done>> {
     by_job
 }
 
-/// Writes the recordings into the trail's own file. Two runs that save into one file both succeed.
-pub fn write_into_trail(root: &Path, job: &Job, done: &[&Done]) -> Result<Recorded, RecordError> {
-    let _lock = lock(root)?;
+/// Writes the recordings into the trail's own file, under the lock. Two runs that save into one file both succeed.
+pub fn write_into_trail(root: &Path, job: &Job, done: &[&Done], _lock: &Lock) -> Result<Recorded, RecordError> {
     let path = root.join(&job.trail.source.path);
     let changed = || RecordError::Changed { path: job.trail.source.path.clone() };
     let source = read_source(root, &path, &mut Vec::new()).ok_or_else(changed)?;
@@ -87,14 +89,16 @@ fn says_the_same(a: &Trail, b: &Trail) -> bool {
     texts(a) == texts(b)
 }
 
-/// Held while a trail is changed. It goes with the process, however that ends.
-fn lock(root: &Path) -> Result<File, RecordError> {
+/// Held while a trail, or what stands beside it, is changed. It goes with the process, however that ends.
+pub struct Lock(#[allow(dead_code, reason = "it is held, not used")] File);
+
+pub fn lock(root: &Path) -> Result<Lock, RecordError> {
     let path = root.join(".trailblaze").join("save.lock");
     let failed = |source| RecordError::Write { path: ".trailblaze/save.lock".to_string(), source };
     std::fs::create_dir_all(path.parent().unwrap_or(root)).map_err(failed)?;
     let file = File::create(&path).map_err(failed)?;
     file.lock().map_err(failed)?;
-    Ok(file)
+    Ok(Lock(file))
 }
 
 /// The text of a trail with what was done in it.

@@ -1,16 +1,19 @@
 //! Runs trails on devices. Devices of one kind share a queue; every trail runs once on each kind. A trail that fails may
 //! be tried again; a device that is lost hands its trail to another of its kind.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::effects::{Custom, StepDid};
 use trailblaze_core::events::EventSink;
 use trailblaze_core::record::RecordedStep;
+use trailblaze_core::registry::Registry;
 use trailblaze_core::replay::{Ended, Try, not_begun, replay};
 use trailblaze_core::session::Session;
 use trailblaze_core::trail::{Trail, lineage};
@@ -18,7 +21,9 @@ use trailblaze_protocol::event::{TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
+use crate::beside::Kept;
 use crate::devices::DeviceSpec;
+use crate::jobs::script;
 use crate::lane::LaneSink;
 use crate::progress::Progress;
 use crate::wire::{NotOpened, Wiring};
@@ -27,6 +32,20 @@ use crate::wire::{NotOpened, Wiring};
 pub struct Job {
     pub trail: Trail,
     pub args: Map<String, Value>,
+    /// What stands beside the trail.
+    pub kept: Kept,
+}
+
+/// What becomes of the calls of custom tools.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replay {
+    /// They run
+    #[default]
+    Intent,
+    /// Their recorded effects are played instead, and no tool server is started
+    Effects,
+    /// They run, and the trail fails if they do otherwise than recorded
+    Verify,
 }
 
 /// One trail on one kind of device, after all its tries.
@@ -42,6 +61,10 @@ pub struct Done {
     pub tries: u32,
     pub millis: u64,
     pub recording: Vec<RecordedStep>,
+    pub effects: Vec<StepDid>,
+    /// The custom tools that were called, and all that the session had.
+    pub custom_tools: BTreeSet<String>,
+    pub registry: Arc<Registry>,
     pub is_device_lost: bool,
     /// The classifiers of the device, the closest first.
     pub lineage: Vec<String>,
@@ -73,6 +96,7 @@ pub struct Shared {
     pub jobs: Vec<Job>,
     pub memory: Vec<(String, String)>,
     pub rules: Rules,
+    pub replay: Replay,
     pub events: Arc<dyn EventSink>,
     pub progress: Arc<Progress>,
     pub cancel: CancellationToken,
@@ -272,16 +296,25 @@ impl Lane<'_> {
         let cancel = shared.cancel.child_token();
         let timeout = shared.rules.timeout;
         let (number, repeat) = (task.number, task.repeat);
-        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel };
+        let lineage = lineage(&session.device.description().classifiers);
+        // Whatever is wrong with it was found before the run started.
+        let script = || script(&job.trail, &job.kept, &session.registry(), &lineage).unwrap_or_default();
+        let script = if shared.replay == Replay::Intent { Default::default() } else { script() };
+        let custom = match shared.replay {
+            Replay::Intent => Custom::Run,
+            Replay::Effects => Custom::Play(&script),
+            Replay::Verify => Custom::Verify(&script, &**self.sink),
+        };
+        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel, custom };
         let ended = replay(session, attempt).await;
         self.done(task, ended, started, session)
     }
 
     fn done(&self, task: &Task, ended: Ended, started: Instant, session: &Session) -> Done {
         let Ended { attempt, verdict, message, failure, is_device_lost } = ended;
-        let recording = match verdict {
-            Verdict::Passed => self.sink.recording(&attempt),
-            _ => Vec::new(),
+        let (recording, effects) = match verdict {
+            Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt)),
+            _ => (Vec::new(), Vec::new()),
         };
         Done {
             job: task.job,
@@ -292,6 +325,9 @@ impl Lane<'_> {
             tries: task.number,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
+            effects,
+            custom_tools: self.sink.custom_tools(),
+            registry: session.registry(),
             is_device_lost,
             lineage: lineage(&session.device.description().classifiers),
         }

@@ -234,8 +234,7 @@ impl Shell {
             Err(message) => return Answer::Failed { message, exit: Exit::Misused },
         };
         let cx = self.cx();
-        let answer =
-            dispatch(&cx, Call { tool: name.to_string(), args: Arguments::Json(args), origin: Origin::Step }).await;
+        let answer = dispatch(&cx, Call::new(name, Arguments::Json(args), Origin::Step)).await;
         match answer {
             Ok(outcome) if !outcome.is_error() => {
                 let delegates: Vec<String> = outcome

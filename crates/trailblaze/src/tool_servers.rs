@@ -51,12 +51,14 @@ pub struct ToolServers {
     outlets: Outlets,
 }
 
-/// Whether servers are started, or only remembered.
+/// Whether servers are started, only remembered, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Start,
     /// What they listed when they were last started.
     Remember,
+    /// There are none: nobody calls their tools.
+    Absent,
 }
 
 /// Where news of servers go.
@@ -152,8 +154,10 @@ impl ToolServers {
         invocations: &Arc<Invocations>,
         secrets: &Arc<Secrets>,
     ) -> Result<Staff, SourceError> {
-        if self.mode == Mode::Remember {
-            return self.remember(target).await;
+        match self.mode {
+            Mode::Start => {}
+            Mode::Remember => return self.remember(target).await,
+            Mode::Absent => return Ok(Staff::default()),
         }
         let wanted: Vec<(&Named, bool)> = self.of(target).map(|named| (named, self.is_shared(named))).collect();
         if wanted.is_empty() {

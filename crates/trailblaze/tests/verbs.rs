@@ -53,6 +53,7 @@ fn a_new_project_is_sound_and_runs_at_once() {
     .trailblaze/schemas/toolset.schema.json
     .trailblaze/schemas/tool.schema.json
     .trailblaze/schemas/app.schema.json
+    .trailblaze/schemas/effects.schema.json
     --- stderr
 
     Next:
@@ -114,7 +115,7 @@ fn init_changes_no_file_that_is_there() {
 
     let answer = project.run(&["init", "--force", "--json"]).exits(0).json();
     assert_eq!(answer["kept"], json!(["trails/hello.trail.yaml", ".gitignore"]));
-    assert_eq!(answer["written"].as_array().map(Vec::len), Some(11));
+    assert_eq!(answer["written"].as_array().map(Vec::len), Some(12));
     assert_eq!(project.read(".gitignore"), "target\n");
     assert_eq!(project.read("trails/hello.trail.yaml"), "mine\n");
 }
@@ -574,8 +575,19 @@ fn help_of_run() {
               
               [env: TRAILBLAZE_TARGET=]
 
-          --record
-              Write what passing devices did into the trails, as recordings
+          --record [<LEVEL>]
+              Write what passing devices did into the trails, as recordings: calls, or effects, which
+              also keeps beside the trails what custom tools did; calls unless given
+
+          --replay <REPLAY>
+              What becomes of calls of custom tools
+
+              Possible values:
+              - intent:  They run
+              - effects: Their recorded effects are played instead, and no tool server is started
+              - verify:  They run, and the trail fails if they do otherwise than recorded
+              
+              [default: intent]
 
           --strict
               Take a tool that changed since a trail was recorded for an error

@@ -3,9 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trailblaze_protocol::event::{Answer, Called, Event, Level};
-use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
+use crate::effects::{self, Effect, Journal};
 use crate::events::{EventSink, Shot};
 
 #[derive(Default)]
@@ -87,5 +88,11 @@ impl EventSink for Events {
 
     fn store(&self, attachment: &Attachment) -> String {
         format!("attachments/{}", attachment.name)
+    }
+}
+
+impl Journal for Events {
+    fn effects(&self, call: &CallId) -> Vec<Effect> {
+        effects::of_call(call, &self.all())
     }
 }

@@ -13,6 +13,7 @@ use super::{Events, FakeDriver, args};
 use crate::cx::{Attempt, Cx};
 use crate::dispatch::{Arguments, Call, dispatch};
 use crate::driver::{Description, Driver};
+use crate::effects::Custom;
 use crate::events::PicturePolicy;
 use crate::fault::Fault;
 use crate::ids;
@@ -114,16 +115,22 @@ impl Lane {
 
     /// Makes a call as a step would.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Outcome, Fault> {
-        let call = Call { tool: tool.to_string(), args: Arguments::Json(args(arguments)), origin: Origin::Step };
+        let call = Call::new(tool, Arguments::Json(args(arguments)), Origin::Step);
         dispatch(&self.cx(), call).await
     }
 
     /// Replays a trail, as its first try, with what it remembers from the start.
     pub async fn replay(&self, trail: &Trail) -> Ended {
+        self.replay_with(trail, Custom::Run).await
+    }
+
+    /// The same, with something else becoming of custom tools.
+    pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> Ended {
         let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
         let cancel = self.cancel.clone();
-        replay(&self.session, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel }).await
+        replay(&self.session, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom })
+            .await
     }
 }

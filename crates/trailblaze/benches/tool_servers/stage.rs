@@ -129,7 +129,7 @@ pub struct Lane {
 impl Lane {
     /// A call as a step makes it.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Outcome {
-        let call = Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Step };
+        let call = Call::new(tool, Arguments::Json(args), Origin::Step);
         let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
         assert!(!outcome.is_error(), "{outcome:?}");
         outcome

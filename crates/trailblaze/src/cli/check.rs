@@ -9,12 +9,13 @@ use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
+use crate::beside::Kept;
 use crate::devices::DeviceArgs;
-use crate::jobs::{before_start, has_errors, in_order, strictness};
+use crate::jobs::{Rule, before_start, has_errors, in_order, strictness};
 use crate::print;
 use crate::progress::Progress;
 use crate::project::LoadError;
-use crate::runner::Job;
+use crate::runner::{Job, Replay};
 use crate::select::SelectError;
 use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::Wiring;
@@ -57,14 +58,19 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
     for (trail, found) in trails {
         match has_errors(&found) {
             true => broken.extend(trail),
-            false => jobs.extend(trail.map(|trail| Job { trail, args: Default::default() })),
+            false => jobs.extend(trail.map(|trail| {
+                let (kept, wrong) = Kept::read(&loaded.root, &trail.source.path);
+                problems.extend(wrong);
+                Job { trail, args: Default::default(), kept }
+            })),
         }
         problems.extend(found);
     }
     for device in &devices {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
-    let judgement = before_start(&wiring, (&jobs, &broken), &devices, strictness(args.strict)).await;
+    let rule = Rule { changes: strictness(args.strict), replay: Replay::Intent };
+    let judgement = before_start(&wiring, (&jobs, &broken), &devices, rule).await;
     wiring.close().await;
     problems.extend(judgement.problems);
     let problems = in_order(problems);

@@ -7,23 +7,23 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use trailblaze_core::events::{EventSink, PicturePolicy};
 use trailblaze_core::yaml::Severity;
-use trailblaze_protocol::event::{Event, Level, Verdict};
+use trailblaze_protocol::event::{Event, Level as Gravity, Verdict};
 use trailblaze_protocol::exit::Exit;
 
 use super::choice::Choice;
 use super::conclude::conclude;
 use super::interrupt::Interrupt;
-use super::saving::{Wish, save_recordings};
+use super::saving::{Level, Wish, save_recordings};
 use super::{Refusal, command_line, load, pairs, watch};
 use crate::devices::DeviceArgs;
 use crate::github;
 use crate::history::{self, History};
-use crate::jobs::{self, Jobs};
+use crate::jobs::{self, Jobs, Rule};
 use crate::print;
 use crate::progress::Progress;
 use crate::report;
 use crate::run_folder::RunFolder;
-use crate::runner::{self, Done, Job, Kind, Shared};
+use crate::runner::{self, Done, Job, Kind, Replay, Shared};
 use crate::select::Filter;
 use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::{self, Wiring};
@@ -41,9 +41,13 @@ pub struct RunArgs {
     /// The app under test, by its id in trailblaze-config/targets; the project's unless given
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
-    /// Write what passing devices did into the trails, as recordings
-    #[arg(long)]
-    record: bool,
+    /// Write what passing devices did into the trails, as recordings: calls, or effects, which also keeps beside the
+    /// trails what custom tools did; calls unless given
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "calls")]
+    record: Option<RecordWord>,
+    /// What becomes of calls of custom tools
+    #[arg(long, value_enum, default_value = "intent")]
+    replay: Replay,
     /// Take a tool that changed since a trail was recorded for an error
     #[arg(long)]
     strict: bool,
@@ -74,6 +78,22 @@ pub struct RunArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+}
+
+impl RunArgs {
+    /// How much to record.
+    fn level(&self) -> Option<Level> {
+        match &self.record {
+            Some(RecordWord::Level(level)) => Some(*level),
+            Some(RecordWord::Path(_)) => Some(Level::Calls),
+            None => None,
+        }
+    }
+
+    /// What becomes of tool servers. Who plays effects needs none.
+    fn servers(&self, otherwise: Mode) -> Mode {
+        if self.replay == Replay::Effects { Mode::Absent } else { otherwise }
+    }
 }
 
 #[derive(Args, Clone, Default)]
@@ -125,7 +145,31 @@ impl From<Pictures> for PicturePolicy {
     }
 }
 
-pub async fn run(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusal> {
+/// What may stand behind `--record`: how much to record, or the first path, since the word may be left out.
+#[derive(Clone)]
+enum RecordWord {
+    Level(Level),
+    Path(PathBuf),
+}
+
+impl From<String> for RecordWord {
+    fn from(word: String) -> RecordWord {
+        match word.as_str() {
+            "calls" => RecordWord::Level(Level::Calls),
+            "effects" => RecordWord::Level(Level::Effects),
+            _ => RecordWord::Path(word.into()),
+        }
+    }
+}
+
+pub async fn run(project: Option<PathBuf>, mut args: RunArgs) -> Result<Exit, Refusal> {
+    if let Some(RecordWord::Path(path)) = &args.record {
+        args.paths.insert(0, path.clone());
+        args.record = Some(RecordWord::Level(Level::Calls));
+    }
+    if args.record.is_some() && args.replay != Replay::Intent {
+        return Err(Refusal::usage("--record goes with --replay intent: only tools that run can be recorded"));
+    }
     match args.choice.watch {
         true => watch::watch(project, args).await,
         false => run_once(project.as_deref(), &args, None).await,
@@ -152,7 +196,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
-    let strictness = jobs::strictness(args.strict);
+    let rule = Rule { changes: jobs::strictness(args.strict), replay: args.replay };
     let (n_devices, judged) = (named.len(), named.clone());
     let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
@@ -161,8 +205,8 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage("no trail is left to run after the filters"));
     }
     if args.choice.dry_run {
-        wiring.servers = ToolServers::new(&loaded, Mode::Remember, &wiring.supervisor);
-        problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &judged, strictness).await.problems);
+        wiring.servers = ToolServers::new(&loaded, args.servers(Mode::Remember), &wiring.supervisor);
+        problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &judged, rule).await.problems);
         let problems = jobs::in_order(problems);
         Refusal::unless_sound(&problems)?;
         list(&jobs, &kinds, args.json);
@@ -188,20 +232,20 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     };
     // What is wrong in the files is wrong already; servers need not be started to say so.
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
-    let mode = if has_errors { Mode::Remember } else { Mode::Start };
+    let mode = args.servers(if has_errors { Mode::Remember } else { Mode::Start });
     wiring.servers = ToolServers::new(&loaded, mode, &wiring.supervisor)
         .with_outlets(outlets)
         .with_port(args.port)
         .for_devices(n_devices);
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
-        judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, strictness) => problems.extend(judgement.problems),
+        judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, rule) => problems.extend(judgement.problems),
         () = interrupt.cancel.cancelled() => {}
     }
     let problems = jobs::in_order(problems);
     if let Err(refusal) = Refusal::unless_sound(&problems) {
         for problem in &problems {
-            folder.emit(Event::Noted { about: None, level: Level::Error, text: problem.to_string() });
+            folder.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
         }
         wiring.close().await;
         finish(&folder, Exit::Misused, wiring.supervisor.leaked())?;
@@ -216,6 +260,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         jobs,
         memory,
         rules: args.choice.rules(),
+        replay: args.replay,
         events: Arc::clone(&folder) as Arc<dyn EventSink>,
         progress: Arc::clone(&progress),
         cancel: interrupt.cancel.clone(),
@@ -223,7 +268,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
     shared.wiring.close().await;
-    let saved = save_recordings(&shared, &done, &folder, Wish { into_trails: args.record, is_stdout_data: args.json });
+    let saved = save_recordings(&shared, &done, &folder, Wish { record: args.level(), is_stdout_data: args.json });
     // The other shards must come to the same division; `report merge` remembers what all of them took.
     if args.choice.shard.is_none() {
         remember(&loaded.root, &shared.jobs, &done);

@@ -1,23 +1,36 @@
 //! What a run leaves behind of what it did: recordings in its folder, and in the trails if that was asked for.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
+use trailblaze_core::effects::entries;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
-use crate::definitions;
+use crate::beside::{self, Section};
 use crate::print;
 use crate::recordings::{self, ENDING, ONE, RecordError, SEVERAL, slug, unlike, write_atomically};
 use crate::run_folder::RunFolder;
 use crate::runner::{Done, Shared};
+use crate::server_files::ServerFiles;
+use crate::tool_lock::Tools;
 
 /// What was asked for on the command line.
 #[derive(Clone, Copy)]
 pub struct Wish {
-    pub into_trails: bool,
+    /// What to write into the trails, and beside them.
+    pub record: Option<Level>,
     /// Stdout holds JSON, and nothing else may go there.
     pub is_stdout_data: bool,
+}
+
+/// How much of what was done is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// The calls of the trails.
+    Calls,
+    /// Also what custom tools did.
+    Effects,
 }
 
 /// The recordings go into the run folder, and into the trails if that was asked for. One that cannot be stored is
@@ -32,7 +45,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         let path = &job.trail.source.path;
         let recorded = match recordings::record(&job.trail, &done) {
             Ok(recorded) => recorded,
-            Err(error) if wish.into_trails => {
+            Err(error) if wish.record.is_some() => {
                 print::error(format!("the recording was not saved: {error}"));
                 exit = exit.worst(RecordError::from(error).exit());
                 continue;
@@ -56,17 +69,32 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         if let Err(error) = stored {
             print::warning(format!("cannot write `{}`: {error}", copy.display()));
         }
-        if !wish.into_trails {
-            continue;
-        }
-        match recordings::write_into_trail(root, job, &done) {
-            Ok(written) => {
+        let Some(level) = wish.record else { continue };
+        let saved = recordings::lock(root).and_then(|lock| {
+            let written = recordings::write_into_trail(root, job, &done, &lock)?;
+            let beside = keep_beside(shared, path, &written.text, &done, level);
+            Ok((written, beside))
+        });
+        match saved {
+            Ok((written, beside)) => {
                 shared.progress.say(&match written.classifiers.as_slice() {
                     [] => format!("{path} is recorded already"),
                     classifiers => format!("recorded {} in {path}", classifiers.join(", ")),
                 });
-                if let Err(error) = keep_definitions(shared, path, &written.text, &done) {
-                    print::warning(format!("cannot write `{}`: {error}", definitions::file(path)));
+                match beside {
+                    Ok(0) if level == Level::Effects => {
+                        shared.progress.say(&format!("{path} calls no custom tools whose effects could be kept"));
+                    }
+                    Ok(n_calls) if level == Level::Effects => {
+                        let calls = print::count(n_calls, "call");
+                        shared.progress.say(&format!("kept the effects of {calls} in {}", beside::file(path)));
+                    }
+                    Ok(_) => {}
+                    Err(error) if level == Level::Effects => {
+                        print::error(format!("the effects were not saved: {error}"));
+                        exit = exit.worst(error.exit());
+                    }
+                    Err(error) => print::warning(error),
                 }
             }
             Err(error) => {
@@ -83,17 +111,22 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
     exit
 }
 
-/// Keeps what the recorded YAML tools were, so that a later run can tell whether they changed.
-fn keep_definitions(shared: &Shared, path: &str, text: &str, done: &[&Done]) -> std::io::Result<()> {
-    let Some(trail) = Trail::read(&Source::new(path, text)).0 else { return Ok(()) };
+/// Keeps what the trail's custom tools were and, if that was asked for, what they did. Answers of how many calls.
+fn keep_beside(shared: &Shared, path: &str, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
+    let Some(trail) = Trail::read(&Source::new(path, text)).0 else { return Ok(0) };
     let wiring = &shared.wiring;
-    let mut hashes = BTreeMap::new();
-    for done in done {
-        for device in wiring.loaded.devices(&[done.device.to_string()]).unwrap_or_default() {
-            let device = wiring.device_for(&trail, &device);
-            let registry = wiring.file_registry(&device, wiring.target_of(&trail));
-            hashes.extend(definitions::hashes(&trail, &registry, &done.lineage));
-        }
-    }
-    definitions::keep(&wiring.loaded.root, path, &hashes)
+    let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
+    let section = |done: &&Done| Section {
+        classifier: beside::classifier(&trail, &done.lineage).to_string(),
+        tools: Tools { registry: &done.registry, files: &files, target }.pins(
+            &trail,
+            &done.lineage,
+            &done.custom_tools,
+        ),
+        effects: (level == Level::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
+    };
+    let sections: Vec<Section> = done.iter().map(section).collect();
+    let n_calls = sections.iter().flat_map(|section| &section.effects).map(Vec::len).sum();
+    beside::keep(&wiring.loaded.root, path, sections)?;
+    Ok(n_calls)
 }

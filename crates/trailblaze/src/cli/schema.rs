@@ -1,4 +1,4 @@
-//! `trailblaze schema`: JSON Schemas of the files that people write, for editors.
+//! `trailblaze schema`: JSON Schemas of the files that people write or read, for editors.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -9,13 +9,14 @@ use trailblaze_drivers::sim::App;
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
+use crate::beside::Beside;
 use crate::print;
 use crate::sim::SimSection;
 
 /// Print the JSON Schema of a kind of file
 #[derive(Args)]
 pub struct SchemaArgs {
-    /// trail, project, target, toolset, tool or app; a list of them unless given
+    /// trail, project, target, toolset, tool, app or effects; a list of them unless given
     kind: Option<String>,
     /// Print the list as JSON; a schema is JSON already
     #[arg(long)]
@@ -38,6 +39,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("toolset", named(Toolset::schema(), "Trailblaze toolset")),
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(App::schema(), "Trailblaze simulated app")),
+        ("effects", named(Beside::schema(), "Trailblaze effects")),
     ]
 }
 

@@ -89,7 +89,8 @@ impl Meaning {
         let is_ours =
             path.split('/').any(|part| matches!(part, "logs" | ".trailblaze" | ".git" | "target" | "node_modules"));
         match path {
-            _ if is_ours || path.ends_with(".part") => Meaning::Nothing,
+            // What a run keeps beside a trail is no reason to run it again.
+            _ if is_ours || path.ends_with(".part") || path.ends_with(".effects.yaml") => Meaning::Nothing,
             _ if path.ends_with(".trail.yaml") || path.ends_with("/trail.yaml") => Meaning::Trail,
             _ if path.ends_with(".yaml") || path.ends_with(".yml") => Meaning::Everything,
             _ => Meaning::Nothing,

@@ -149,6 +149,7 @@ impl Recorder {
             kind: if tool.starts_with("assert") { ToolKind::Assertion } else { ToolKind::Action },
             is_recordable: true,
             is_delegating: tool == "signIn",
+            is_custom: false,
             source: if tool == "signIn" { "tools/sign-in.tool.yaml" } else { "built-in" }.to_string(),
         })));
         call

@@ -1,0 +1,37 @@
+//! What is kept of the effects of a passing attempt: those of every custom call that stands in the trail.
+
+use serde_json::{Value, json};
+
+use super::{CallDid, Effect, StepDid};
+use crate::trail::{StepPlan, ToolCall, Trail};
+use crate::yaml::loose;
+
+/// The entries to keep for a trail, as it reads after it was recorded: `{call, did}`, in the order of the calls.
+pub fn entries(trail: &Trail, lineage: &[String], did: &[StepDid]) -> Vec<Value> {
+    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).enumerate();
+    let entries = steps.flat_map(|(index, step)| {
+        let Some(did) = did.iter().find(|did| did.index == index) else { return Vec::new() };
+        let (calls, did) = match step.plan(lineage) {
+            StepPlan::Recording { calls, .. } => (calls, &did.recorded),
+            StepPlan::Authored(calls) => (calls, &did.made),
+            StepPlan::Model => return Vec::new(),
+        };
+        match is_of(calls, did) {
+            true => calls.iter().zip(did).filter_map(entry).collect(),
+            false => Vec::new(),
+        }
+    });
+    entries.collect()
+}
+
+/// Whether these are the calls that were made: another run may have recorded others in the meantime.
+fn is_of(calls: &[ToolCall], did: &[CallDid]) -> bool {
+    let names = |did: &CallDid| did.call.as_object().and_then(|call| call.keys().next().cloned());
+    calls.iter().map(|call| Some(call.tool.value.clone())).eq(did.iter().map(names))
+}
+
+fn entry((call, did): (&ToolCall, &CallDid)) -> Option<Value> {
+    let effects: Vec<Value> = did.did.as_ref()?.iter().map(Effect::json).collect();
+    let call = json!({ &call.tool.value: loose(&call.args) });
+    Some(json!({"call": call, "did": effects}))
+}

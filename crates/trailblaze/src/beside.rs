@@ -1,0 +1,145 @@
+//! The file beside a recorded trail, `<trail>.effects.yaml`: what the tools were that it calls, and what they did. It is a
+//! file of its own because other readers of trail files refuse keys that they do not know.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use trailblaze_core::config::decode;
+use trailblaze_core::effects::CallEffects;
+use trailblaze_core::table;
+use trailblaze_core::trail::{StepPlan, Trail};
+use trailblaze_core::yaml::{self, Entries, Problem, Problems, Source};
+
+use crate::project::read_source;
+use crate::recordings::{RecordError, write_atomically};
+use crate::tool_lock::Pin;
+
+table! {
+    /// What is kept beside a recorded trail, by classifier. Written by `trailblaze run --record`.
+    pub struct Beside {
+        /// The custom tools that the trail calls, as they were when it was recorded.
+        "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
+        /// What each call of a custom tool did, in the order of the trail.
+        "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
+    }
+}
+
+/// What stands beside one trail, if anything.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    pub source: Arc<Source>,
+    beside: Option<Beside>,
+}
+
+/// What a run has to keep for one classifier.
+pub struct Section {
+    pub classifier: String,
+    pub tools: Map<String, Value>,
+    /// None keeps those of earlier runs, as long as the tools are what they were.
+    pub effects: Option<Vec<Value>>,
+}
+
+/// `pay.trail.yaml` has `pay.effects.yaml` beside it.
+pub fn file(trail: &str) -> String {
+    let stem = trail.strip_suffix(".trail.yaml").or_else(|| trail.strip_suffix(".yaml")).unwrap_or(trail);
+    format!("{stem}.effects.yaml")
+}
+
+/// Where what a device does is kept: the closest classifier that the trail has recordings of, else the platform. Devices
+/// that share recordings share this too.
+pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
+    let steps = || trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    let is_used = |name: &&String| {
+        steps().any(|step| matches!(step.plan(lineage), StepPlan::Recording { classifier, .. } if classifier == **name))
+    };
+    lineage.iter().find(is_used).or(lineage.last()).map_or("", String::as_str)
+}
+
+impl Kept {
+    /// Reads what stands beside a trail, and what is wrong with it.
+    pub fn read(root: &Path, trail: &str) -> (Kept, Vec<Problem>) {
+        let path = root.join(file(trail));
+        let nothing = || Kept { source: Source::new(file(trail), ""), beside: None };
+        if !path.is_file() {
+            return (nothing(), Vec::new());
+        }
+        let mut found = Vec::new();
+        let Some(source) = read_source(root, &path, &mut found) else { return (nothing(), found) };
+        let mut problems = Problems::new(&source);
+        let beside = decode(&source, &mut problems);
+        found.extend(problems.into_vec());
+        for problem in &mut found {
+            problem.hint.get_or_insert_with(|| "remove the file, and record the trail again".to_string());
+        }
+        (Kept { source, beside }, found)
+    }
+
+    pub fn tools(&self, classifier: &str) -> Option<&Entries<Pin>> {
+        self.beside.as_ref()?.tools.get(classifier)
+    }
+
+    pub fn effects(&self, classifier: &str) -> &[CallEffects] {
+        self.beside.as_ref().and_then(|beside| beside.effects.get(classifier)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Keeps what a run found, and what others found for other classifiers. To be called under the lock of recordings.
+pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), RecordError> {
+    let name = file(trail);
+    let path = root.join(&name);
+    let (kept, problems) = Kept::read(root, trail);
+    if let Some(problem) = problems.first() {
+        return Err(RecordError::Beside { path: name, problem: problem.message.clone() });
+    }
+    let old = document(&kept);
+    let (mut tools, mut effects) = (part(&old, "tools"), part(&old, "effects"));
+    for Section { classifier, tools: pins, effects: new } in sections {
+        let are_unchanged = tools.get(&classifier) == Some(&json!(pins));
+        match new {
+            Some(new) if new.is_empty() => drop(effects.remove(&classifier)),
+            Some(new) => drop(effects.insert(classifier.clone(), new.into())),
+            None if are_unchanged => {}
+            None => drop(effects.remove(&classifier)),
+        }
+        match pins.is_empty() {
+            true => drop(tools.remove(&classifier)),
+            false => drop(tools.insert(classifier, pins.into())),
+        }
+    }
+    let parts = [("tools", tools), ("effects", effects)].into_iter().filter(|(_, part)| !part.is_empty());
+    let new: Map<String, Value> = parts.map(|(name, part)| (name.to_string(), part.into())).collect();
+    let write_error = |source| RecordError::Write { path: name.clone(), source };
+    if new.is_empty() {
+        return if path.is_file() { std::fs::remove_file(path).map_err(write_error) } else { Ok(()) };
+    }
+    let new = Value::Object(new);
+    let text = format!("{HEAD}{}", yaml::block(&new, 0));
+    if text == kept.source.text {
+        return Ok(());
+    }
+    if !says(&name, &text, &new) {
+        return Err(RecordError::Beside { path: name, problem: "it would not read back the same".to_string() });
+    }
+    write_atomically(&path, &text).map_err(write_error)
+}
+
+const HEAD: &str = "# What was recorded with the trail beside this file. Written by `trailblaze run --record`.\n";
+
+/// Whether the text is such a file, and means this.
+fn says(name: &str, text: &str, meant: &Value) -> bool {
+    let source = Source::new(name, text);
+    let mut problems = Problems::new(&source);
+    let beside = decode(&source, &mut problems);
+    !problems.has_errors() && beside.is_some() && document(&Kept { source, beside }) == *meant
+}
+
+/// The file as a value.
+fn document(kept: &Kept) -> Value {
+    let root = kept.beside.as_ref().and_then(|_| yaml::read(&kept.source, &mut Problems::new(&kept.source)));
+    root.map_or(Value::Null, |root| yaml::loose(&root))
+}
+
+fn part(document: &Value, name: &str) -> Map<String, Value> {
+    document.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
+}
