@@ -148,7 +148,7 @@ impl Lane {
 
     async fn call(&self, tool: &str, args: Value) -> String {
         let args = args.as_object().cloned().unwrap_or_default();
-        let call = Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Step };
+        let call = Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Step, stand_in: None };
         let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
         assert!(!outcome.is_error(), "{outcome:?}");
         outcome.text
