@@ -146,6 +146,11 @@ impl Cx {
         &self.step
     }
 
+    /// The arguments of the call that this context belongs to, as they were written.
+    pub(crate) fn authored(&self) -> Map<String, Value> {
+        self.frame.as_ref().map(|frame| Map::clone(&frame.args)).unwrap_or_default()
+    }
+
     /// The id of the call that this context belongs to.
     pub fn call_id(&self) -> Option<&CallId> {
         self.frame.as_ref().map(|frame| &frame.call)

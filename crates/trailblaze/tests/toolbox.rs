@@ -16,7 +16,7 @@ fn the_toolbox_lists_what_a_device_and_a_target_see() {
     let project = Project::wallet();
     let has = |args: &[&str], name: &str| names(&project, args).iter().any(|tool| tool == name);
     assert!(has(&["-d", "android/sim-1"], "pressHome") && !has(&["-d", "web/sim-1"], "pressHome"));
-    assert!(has(&["-d", "web/sim-1"], "navigate") && !has(&["-d", "android/sim-1"], "navigate"));
+    assert!(has(&["-d", "web/sim-1"], "web_navigate") && !has(&["-d", "android/sim-1"], "web_navigate"));
     assert!(has(&["-d", "ios/sim-1"], "wallet_signIn"));
     // Hidden tools can be called, and are listed on request.
     assert!(!has(&["-d", "android/sim-1"], "maestro") && has(&["-d", "android/sim-1", "--all"], "maestro"));

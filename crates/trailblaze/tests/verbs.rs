@@ -566,6 +566,9 @@ fn help_of_run() {
               
               [env: TRAILBLAZE_DEVICE=]
 
+          --headed
+              Show the window of the browser that web devices use
+
           --all-devices
               Run every trail on every device of the project; without any, on one simulated device of
               each platform

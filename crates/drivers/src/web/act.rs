@@ -16,6 +16,8 @@ use super::page::Page;
 
 /// How long a long press lasts.
 const LONG_PRESS: Duration = Duration::from_millis(600);
+/// How long a server may take to answer with a document.
+const OPENING: Duration = Duration::from_secs(15);
 /// How many moves a drag is made of.
 const MOVES: i32 = 8;
 /// How long a page may take to open its file chooser, or a browser to begin a drag.
@@ -376,10 +378,15 @@ impl Hands<'_> {
             return Err(DriverError::Refused { reason });
         }
         self.page.expect_document(true);
-        let answer = self.page.command(self.budget, "Page.navigate", json!({"url": url})).await;
+        let budget = Budget { deadline: self.budget.deadline.min(Instant::now() + OPENING), ..self.budget.clone() };
+        let answer = self.page.command(&budget, "Page.navigate", json!({"url": url})).await;
         let failed = match &answer {
             Ok(answer) => answer.get("errorText").and_then(Value::as_str).map(str::to_string),
             Err(DriverError::Refused { reason }) => Some(reason.clone()),
+            Err(DriverError::TimedOut { .. }) => {
+                self.page.command(self.budget, "Page.stopLoading", json!({})).await?;
+                Some(format!("nothing answered within {} s", OPENING.as_secs()))
+            }
             Err(_) => None,
         };
         if let Some(why) = failed {

@@ -65,7 +65,7 @@ async fn reach(address: &str) -> Result<DuplexStream, String> {
 async fn web_socket_of(host: &str) -> Result<String, String> {
     let words = |error: std::io::Error| error.to_string();
     let mut stream = TcpStream::connect(host).await.map_err(words)?;
-    let request = format!("GET /json/version HTTP/1.0\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let request = format!("GET /json/version HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.map_err(words)?;
     let mut answer = Vec::new();
     let mut limited = stream.take(ABOUT);

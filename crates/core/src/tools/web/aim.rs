@@ -60,13 +60,14 @@ pub fn lasting(selector: &Value) -> Result<Query, Stop> {
 
 /// The same call with what will find the element on another day: the best of several descriptions, each of which fits it
 /// and nothing else now. The others are kept in the answer, for repair.
-pub async fn restate(cx: &Cx, tool: &str, args: &Args, reference: &str) -> Result<Outcome, Stop> {
-    restate_under(cx, tool, args, &[("ref", "nodeSelector", reference)]).await
+pub async fn restate(cx: &Cx, tool: &str, reference: &str) -> Result<Outcome, Stop> {
+    restate_under(cx, tool, &[("ref", "nodeSelector", reference)]).await
 }
 
 /// The same where several elements are named.
-pub async fn restate_under(cx: &Cx, tool: &str, args: &Args, names: &[(&str, &str, &str)]) -> Result<Outcome, Stop> {
-    let mut stated = args.0.clone();
+pub async fn restate_under(cx: &Cx, tool: &str, names: &[(&str, &str, &str)]) -> Result<Outcome, Stop> {
+    // Templates stay templates.
+    let mut stated = cx.authored();
     let mut others = Map::new();
     for (parameter, selector, reference) in names {
         let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;

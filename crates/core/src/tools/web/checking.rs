@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
         |cx, args| {
             Box::pin(async move {
                 match Aim::of(args)? {
-                    Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", args, &reference).await,
+                    Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
                     Aim::Lasting(query) => expect_visible(cx, query, wait(args), None).await,
                 }
             })
@@ -80,7 +80,7 @@ fn wait(args: &Args) -> Duration {
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let within = match Aim::under(args, "ref", "nodeSelector")? {
-        Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", args, &reference).await,
+        Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
         Some(Aim::Lasting(query)) => Some(visible(cx, &query).await?.bounds),
         None => None,
     };
@@ -106,7 +106,7 @@ async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let query = match Aim::of(args)? {
-        Aim::Passing(reference) => return restate(cx, "web_verifyValue", args, &reference).await,
+        Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
         Aim::Lasting(query) => query,
     };
     let expected = args.required("expected");

@@ -55,7 +55,7 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     match Aim::under(args, "ref", "nodeSelector")? {
         // At the focus there may be what is to be kept.
         None => act(cx, &Action::InputText { text: args.required("text").into() }).await,
-        Some(Aim::Passing(reference)) => restate(cx, "web_type", args, &reference).await,
+        Some(Aim::Passing(reference)) => restate(cx, "web_type", &reference).await,
         Some(Aim::Lasting(query)) => act_on(cx, query, &action).await,
     }
 }

@@ -108,7 +108,7 @@ pub fn texts(args: &Args, name: &str) -> Vec<String> {
 /// Acts on an element; one that a ref names is restated first.
 pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Result<Outcome, Stop> {
     match Aim::of(args)? {
-        Aim::Passing(reference) => restate(cx, tool, args, &reference).await,
+        Aim::Passing(reference) => restate(cx, tool, &reference).await,
         Aim::Lasting(query) => act_on(cx, query, &action).await,
     }
 }
@@ -128,7 +128,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let selector = |parameter: &str| if parameter == "ref" { "nodeSelector" } else { "toNodeSelector" };
     let names: Vec<_> =
         names.iter().map(|(parameter, reference)| (*parameter, selector(parameter), reference.as_str())).collect();
-    restate_under(cx, "web_drag", args, &names).await
+    restate_under(cx, "web_drag", &names).await
 }
 
 async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {

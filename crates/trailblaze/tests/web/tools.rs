@@ -1,0 +1,92 @@
+//! The tools that only browsers have, as an agent and a recording use them.
+
+use crate::shop::{Shop, calls};
+
+#[test]
+fn a_click_by_ref_is_recorded_as_something_that_lasts() {
+    let Some(shop) = Shop::open("") else { return };
+    let address = format!("file://{}/shop.html", shop.project.root().display());
+    let lines = format!(
+        "step \"Greet\"\nweb_navigate url={address}\nsnapshot\nweb_type ref=e7 text=Grace\nweb_click ref='button \"Greet\"'\n\
+         web_click ref=e12\nweb_verifyTextVisible text=Agreed\nsnapshot --changes\nsave trails/kept.trail.yaml\nquit\n"
+    );
+    let ran = shop.project.feed(&["shell", "-d", "web/chromium"], &lines).exits(0);
+    assert!(ran.stdout.contains("+ [e13] status \"Agreed\""), "what changed is shown: {}", ran.stdout);
+    let kept = shop.project.read("trails/kept.trail.yaml");
+    assert!(kept.contains("cssSelector: '#name'"), "{kept}");
+    assert!(kept.contains("ref: button \"Greet\""), "a description lasts as it is: {kept}");
+    assert!(!kept.contains("ref: e"), "no ref is kept: {kept}");
+    // The other ways to name it are in the record, for repair.
+    assert!(shop.project.last_run().mentions("alternatives") > 0);
+    shop.run(&["trails/kept.trail.yaml"], 0);
+}
+
+#[test]
+fn a_ref_lasts_as_long_as_its_element() {
+    let Some(shop) = Shop::open("") else { return };
+    let address = format!("file://{}/shop.html", shop.project.root().display());
+    let lines = format!(
+        "web_navigate url={address}\nsnapshot\nweb_evaluate script=\"document.getElementById('ask').remove()\"\n\
+         web_click ref=e14\nweb_click ref=e12\nquit\n"
+    );
+    let ran = shop.project.feed(&["shell", "-d", "web/chromium"], &lines);
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(all.contains("ref e12 is not on the screen any more; take a new snapshot"), "{all}");
+    assert!(
+        all.contains("web_click {\"nodeSelector\":{\"web\":{\"cssSelector\":\"#slow\"}}}"),
+        "what is still there keeps its ref: {all}"
+    );
+}
+
+#[test]
+fn a_relative_address_is_a_file_beside_the_trail() {
+    let Some(shop) = Shop::open(&calls(&["web_navigate: {url: page.html}", "web_verifyTextVisible: {text: Beside}"]))
+    else {
+        return;
+    };
+    shop.project.write("trails/page.html", "<title>A page</title><p>Beside the trail</p>");
+    shop.run(&[], 0);
+}
+
+#[test]
+fn a_storage_state_is_kept_and_restored() {
+    let Some(shop) = Shop::open(&calls(&["web_evaluate: {script: '`visits: ${localStorage.visits}`'}"])) else {
+        return;
+    };
+    let state = r#"{"cookies": [{"name": "who", "value": "ada", "domain": "127.0.0.1", "path": "/", "expires": -1}],
+        "origins": [{"origin": "file://", "localStorage": [{"name": "visits", "value": "41"}]}]}"#;
+    shop.project.write("state.json", state);
+    shop.project
+        .write("trailblaze.yaml", "devices: [{id: web/chromium, storageState: state.json, viewport: 800x600}]\n");
+    shop.run(&[], 0);
+    assert_eq!(shop.project.last_run().mentions("\"text\":\"visits: 42\""), 1, "the shop counts on from there");
+    shop.project.write("state.json", "{");
+    let ran = shop.run(&[], 2);
+    assert!(ran.stdout.contains("cannot restore `"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_browser_that_runs_already_is_attached_to_and_left_running() {
+    let Some(shop) = Shop::open(&calls(&["web_click: {ref: 'button \"Ask me\"'}", "assertVisible: {text: Agreed}"]))
+    else {
+        return;
+    };
+    let profile = shop.project.root().join("profile");
+    let mut browser = std::process::Command::new("chromium");
+    browser.args(["--headless=new", "--no-sandbox", "--remote-debugging-port=0", "about:blank"]);
+    browser.arg(format!("--user-data-dir={}", profile.display()));
+    browser.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut browser = browser.spawn().expect("Chromium starts");
+    let port = crate::support::wait_until("it listens", || {
+        let told = std::fs::read_to_string(profile.join("DevToolsActivePort")).ok()?;
+        told.lines().next().map(str::to_string).filter(|port| !port.is_empty())
+    });
+    let config = format!("devices: [{{id: web/chromium}}]\nbrowser: {{attach: 'http://127.0.0.1:{port}'}}\n");
+    shop.project.write("trailblaze.yaml", config);
+    shop.run(&[], 0);
+    assert!(browser.try_wait().expect("it can be asked").is_none(), "it is not ours to end");
+    browser.kill().expect("it ends");
+    browser.wait().expect("it has ended");
+    let ran = shop.run(&[], 2);
+    assert!(ran.stdout.contains("no browser could be reached at `http://127.0.0.1:"), "{}", ran.stdout);
+}
