@@ -14,7 +14,7 @@ fn a_click_by_ref_is_recorded_as_something_that_lasts() {
     assert!(ran.stdout.contains("+ [e13] status \"Agreed\""), "what changed is shown: {}", ran.stdout);
     let kept = shop.project.read("trails/kept.trail.yaml");
     assert!(kept.contains("cssSelector: '#name'"), "{kept}");
-    assert!(kept.contains("ref: button \"Greet\""), "a description lasts as it is: {kept}");
+    assert!(kept.contains("ref: 'button \"Greet\"'"), "a description lasts as it is: {kept}");
     assert!(!kept.contains("ref: e"), "no ref is kept: {kept}");
     // The other ways to name it are in the record, for repair.
     assert!(shop.project.last_run().mentions("alternatives") > 0);
