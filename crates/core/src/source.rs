@@ -83,6 +83,9 @@ pub enum SourceError {
     NotListed { source_name: String, evidence: String },
     #[error("server `{source_name}` died: {evidence}")]
     Died { source_name: String, evidence: String },
+    /// It may still be there.
+    #[error("server `{source_name}` did not answer: {evidence}")]
+    NotAnswered { source_name: String, evidence: String },
 }
 
 /// The port to where tools are kept: files, and the servers that are running.

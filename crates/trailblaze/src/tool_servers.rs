@@ -22,12 +22,13 @@ use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::desk::Diary;
-use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+use trailblaze_toolhost::launch::{Place, Runtimes};
 use trailblaze_toolhost::offline::Remembered;
 use trailblaze_toolhost::server::{Server, Spec};
 
 use crate::progress::Progress;
 use crate::project::Loaded;
+use crate::reach::reach;
 use crate::recordings::slug;
 use crate::server::LoopbackServer;
 use crate::tool_cache::ToolCache;
@@ -228,8 +229,8 @@ impl ToolServers {
     fn is_shared(&self, named: &Named) -> bool {
         named.origin == Origin::ProjectServer
             && match named.entry.multi_device {
-                MultiDevice::Auto | MultiDevice::Http => self.is_crowded,
-                MultiDevice::Stdio => true,
+                MultiDevice::Auto => self.is_crowded,
+                MultiDevice::Http | MultiDevice::Stdio => true,
                 MultiDevice::PerDevice => false,
             }
     }
@@ -256,7 +257,7 @@ impl ToolServers {
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = named;
         let place = Place { root: &self.root, base_url, session };
-        let launch = launch(entry, &place, &self.runtimes)
+        let reach = reach(entry, &place, &self.runtimes, secrets, session.is_none())
             .await
             .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
         let log = log_name(name, session.map(|(id, _)| id));
@@ -279,7 +280,7 @@ impl ToolServers {
                 outlets: self.outlets.clone(),
             }),
         };
-        let server = Server::new(spec, launch, Arc::clone(&self.supervisor));
+        let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await?;
         Ok(server)
     }

@@ -26,6 +26,7 @@ use trailblaze_supervise::Supervisor;
 
 use crate::devices::DeviceSpec;
 use crate::project::Loaded;
+use crate::reach::header_secrets;
 use crate::sim::SimSetup;
 use crate::tool_servers::{Mode, ToolServers};
 
@@ -70,7 +71,7 @@ impl Wiring {
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
             sim: loaded.sim.clone(),
             seed: 0,
-            secrets: Arc::default(),
+            secrets: Arc::new(Secrets::new(header_secrets(loaded))),
             pictures: PicturePolicy::Off,
             invocations: Arc::default(),
             groups: Vec::new(),
@@ -342,14 +343,16 @@ impl Shelf for DiskShelf {
         }
     }
 }
-/// Reads secrets from the environment.
-pub fn secrets(names: &[String]) -> Result<Secrets, SecretError> {
+/// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
+pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
     let read = |name: &String| match std::env::var(name) {
         Ok(value) if value.chars().count() < limits::SECRET_CHARS => Err(SecretError::TooShort { name: name.clone() }),
         Ok(value) => Ok((name.clone(), value)),
         Err(_) => Err(SecretError::Unset { name: name.clone() }),
     };
-    Ok(Secrets::new(names.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+    let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
+    Ok(Secrets::new(secrets))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -185,7 +185,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
     }
-    wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
+    wiring.secrets = Arc::new(wire::secrets(&loaded, &args.secret)?);
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;

@@ -90,7 +90,7 @@ pub async fn on_device(
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     wiring.show_browser(args.devices.headed);
     Refusal::unless_known(&wiring)?;
-    wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
+    wiring.secrets = Arc::new(wire::secrets(&loaded, &args.secret)?);
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;

@@ -8,6 +8,7 @@ mod ending;
 mod listing;
 #[path = "../processes/marked.rs"]
 mod marked;
+mod over_http;
 #[path = "../servers/stage.rs"]
 mod stage;
 mod starting;
