@@ -153,9 +153,10 @@ impl Session {
         }
     }
 
-    /// A source that died takes the session with it: what its tools did may be half done.
+    /// A source that died takes the session with it, unless it says otherwise: what its tools did may be half done.
     pub fn unless_dead(&self) -> Result<(), SourceError> {
-        self.sources.iter().find_map(|source| source.tools.death()).map_or(Ok(()), Err)
+        let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
+        vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }
 
     /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.

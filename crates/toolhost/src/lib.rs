@@ -14,6 +14,7 @@ pub mod listing;
 pub mod live;
 pub mod offline;
 mod pipe;
+pub mod restarts;
 pub mod server;
 mod stderr;
 
@@ -56,6 +57,11 @@ pub mod limits {
     pub const LAST_WORDS: Duration = Duration::from_secs(1);
     /// How long a server that listens on a port may take to end by itself before it is told to.
     pub const PORT_GRACE: Duration = Duration::from_millis(500);
+    /// How long to wait before a server that died is started again, from the first time on; after that it is not.
+    pub const RESTART_PAUSES: [Duration; 4] =
+        [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
+    /// Deaths that are longer ago do not count.
+    pub const RESTART_WINDOW: Duration = Duration::from_secs(5 * 60);
     /// How much of an odd line is shown.
     pub const SHOWN_CHARS: usize = 120;
 }

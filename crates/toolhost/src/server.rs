@@ -26,6 +26,7 @@ use crate::envelope::{Asked, Call, Carrier};
 use crate::http::Lost;
 use crate::listing::{ParamHeader, RawListing, interpret, refuses_context};
 use crate::live::{Live, Obstacle, Reach, Starter};
+use crate::restarts::Restarts;
 use crate::stderr::Tail;
 use crate::{answer, limits};
 
@@ -41,6 +42,8 @@ pub struct Spec {
     /// The version of the protocol that its entry pins.
     pub protocol: Option<String>,
     pub toolset: Option<String>,
+    /// Counts its deaths, if it is to be started again after one.
+    pub restarts: Option<Arc<Restarts>>,
     pub base_url: String,
     /// Where its stderr goes.
     pub log: Option<PathBuf>,
@@ -69,6 +72,8 @@ pub struct Server {
 enum State {
     New,
     Up(Arc<Live>),
+    /// It died, and is being started again.
+    Coming,
     /// It can carry out no more calls.
     Gone(SourceError),
 }
@@ -135,29 +140,74 @@ impl Server {
         SourceError::NotStarted { source_name: self.spec.name.clone(), evidence }
     }
 
-    /// Waits for the end of a server that is at work, and makes it known.
-    fn watch(self: &Arc<Self>, live: Arc<Live>) {
+    /// Waits for the end of a server that is at work, makes it known, and starts it again if it is to be.
+    fn watch(self: &Arc<Self>, mut live: Arc<Live>) {
         // A server that nobody holds any more ends by itself, and nobody wants to know.
         let (server, stopping) = (Arc::downgrade(self), self.stopping.clone());
         tokio::spawn(async move {
-            let end = tokio::select! {
-                end = live.ended() => end,
-                () = stopping.cancelled() => return,
-            };
-            let Some(server) = server.upgrade() else { return };
-            let evidence = server.evidence(&end);
-            let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
-            server.desk.diary.ended(&server.spec.name, died.to_string());
-            server.state.send_replace(State::Gone(died.clone()));
-            live.death.send_replace(Some(died));
+            loop {
+                let Some(end) = stopping.run_until_cancelled(live.ended()).await else { return };
+                let Some(server) = server.upgrade() else { return };
+                let evidence = server.evidence(&end);
+                let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
+                server.desk.diary.ended(&server.spec.name, died.to_string());
+                let Some(restarts) = server.spec.restarts.as_deref() else {
+                    server.state.send_replace(State::Gone(died.clone()));
+                    live.death.send_replace(Some(died));
+                    return;
+                };
+                // Counted before anybody hears of it, and may end the session over it.
+                let pause = restarts.after_death();
+                server.state.send_replace(State::Coming);
+                live.death.send_replace(Some(died.clone()));
+                match stopping.run_until_cancelled(server.revived(restarts, pause, died)).await {
+                    None => return,
+                    Some(Err(gone)) => {
+                        server.desk.diary.note(&server.spec.name, Level::Warning, Restarts::verdict());
+                        server.state.send_replace(State::Gone(gone));
+                        return;
+                    }
+                    Some(Ok(next)) => live = next,
+                }
+                server.state.send_replace(State::Up(Arc::clone(&live)));
+                // It may be another one by now.
+                server.desk.revision.send_modify(|revision| *revision += 1);
+                if stopping.is_cancelled() {
+                    live.stop().await;
+                }
+            }
         });
     }
 
+    /// Starts it again, after a pause that grows, until it works or is given up.
+    async fn revived(
+        &self,
+        restarts: &Restarts,
+        mut pause: Option<Duration>,
+        mut last: SourceError,
+    ) -> Result<Arc<Live>, SourceError> {
+        while let Some(time) = pause {
+            tokio::time::sleep(time).await;
+            self.tail.clear();
+            match self.begin().await {
+                Ok(live) => return Ok(live),
+                Err(obstacle) => last = self.not_started(self.evidence(&obstacle)),
+            }
+            pause = restarts.after_death();
+        }
+        let evidence = format!("{}; the last time: {}", Restarts::verdict(), last.evidence());
+        Err(SourceError::Died { source_name: self.spec.name.clone(), evidence })
+    }
+
+    /// The server at work. One that is being started again is waited for, as long as the caller likes.
     async fn live(&self) -> Result<Arc<Live>, SourceError> {
-        match &*self.state.borrow() {
-            State::Up(live) => Ok(Arc::clone(live)),
-            State::Gone(died) => Err(died.clone()),
-            State::New => Err(self.not_started("nobody started it".to_string())),
+        let mut state = self.state.subscribe();
+        // The state lives as long as this server, so that waiting cannot fail.
+        let state = state.wait_for(|state| !matches!(state, State::Coming)).await.map(|state| state.clone());
+        match state {
+            Ok(State::Up(live)) => Ok(live),
+            Ok(State::Gone(died)) => Err(died),
+            _ => Err(self.not_started("nobody started it".to_string())),
         }
     }
 
@@ -209,6 +259,12 @@ impl Server {
             }
             None => self.not_answered(unanswered),
         }
+    }
+
+    fn interpreted(&self, raw: &RawListing) -> Listing {
+        let Some(me) = self.me.upgrade() else { return Listing::default() };
+        let me: Arc<dyn ToolSource> = me;
+        interpret(raw, &self.contributor(), self.spec.toolset.as_deref(), &me)
     }
 
     fn manner(&self, tool: &str) -> Manner {
@@ -270,6 +326,9 @@ impl ToolSource for Server {
         if !matches!(&*self.state.borrow(), State::New) {
             return Err(self.not_started(Obstacle::Twice.to_string()));
         }
+        if self.spec.restarts.as_ref().is_some_and(|restarts| restarts.are_exhausted()) {
+            return Err(self.not_started(Restarts::verdict()));
+        }
         let live = self.begin().await.map_err(|obstacle| self.not_started(self.evidence(&obstacle)))?;
         self.state.send_replace(State::Up(Arc::clone(&live)));
         if let Some(me) = self.me.upgrade() {
@@ -279,6 +338,10 @@ impl ToolSource for Server {
     }
 
     async fn list(&self) -> Result<Listing, SourceError> {
+        // One that was given up is known by what it listed: its tools are there, and say why they cannot be called.
+        if !self.is_vital() && self.death().is_some() {
+            return Ok(self.interpreted(&self.raw_listing()));
+        }
         let mut live = self.live().await?;
         let mut read = self.read_listing(&live).await;
         if matches!(&read, Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Lost(Lost::SessionGone))))) {
@@ -296,9 +359,7 @@ impl ToolSource for Server {
                 return Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence });
             }
         };
-        let Some(me) = self.me.upgrade() else { return Ok(Listing::default()) };
-        let me: Arc<dyn ToolSource> = me;
-        let listing = interpret(&raw, &self.contributor(), self.spec.toolset.as_deref(), &me);
+        let listing = self.interpreted(&raw);
         let name = |raw: &'_ Value| raw.get("name").and_then(Value::as_str).map(str::to_string);
         let listed: HashMap<String, &Value> = raw.tools.iter().filter_map(|raw| Some((name(raw)?, raw))).collect();
         let mut manners = HashMap::new();
@@ -348,6 +409,10 @@ impl ToolSource for Server {
             State::Gone(died) => Some(died.clone()),
             _ => None,
         }
+    }
+
+    fn is_vital(&self) -> bool {
+        self.spec.restarts.is_none()
     }
 
     fn revision(&self) -> u64 {

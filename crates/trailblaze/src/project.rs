@@ -179,8 +179,9 @@ impl Loaded {
         for (name, server) in &servers.0 {
             let place = (Arc::clone(source), name.span);
             self.server_places.insert(format!("server {}", name.value), place);
-            if server.restart == Restart::OnFailure {
-                problems.warning(name.span, format!("this build does not start `{}` anew after a crash", name.value));
+            if server.restart == Restart::OnFailure && server.url.is_some() {
+                let text = format!("`restart:` of `{}` does nothing: it is not started here", name.value);
+                problems.warning(name.span, text);
             }
             if server.sampling {
                 problems.warning(name.span, format!("`{}` may ask for models, but this build has none", name.value));

@@ -56,7 +56,7 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
         return match may_be_foreign {
             false => help(&files, &args),
             true => {
-                let prepared = wiring.prepare(&device, target).await?;
+                let prepared = wiring.prepare_whole(&device, target).await?;
                 let helped = help(&prepared.registry, &args);
                 prepared.discard().await;
                 wiring.close().await;

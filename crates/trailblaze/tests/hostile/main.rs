@@ -4,6 +4,7 @@
 
 mod answering;
 mod calling_back;
+mod coming_back;
 mod ending;
 mod listing;
 #[path = "../processes/marked.rs"]

@@ -107,3 +107,15 @@ fn a_server_on_a_port_that_dies_is_told_with_its_exit_and_last_words() {
     let ended = played.run.events().into_iter().filter(|event| matches!(event, Event::ServerEnded { .. })).count();
     assert_eq!(ended, 1, "its end is told once");
 }
+
+#[test]
+fn a_server_on_a_port_is_started_again_on_another() {
+    let Some(lab) = Lab::new() else { return };
+    let entry = with(&python("web"), "multiDevice: http, restart: on-failure");
+    let lab = lab.fixture("web.py").calls(&["py_end: {}"]).configured(&format!("mcpServers: [{entry}]\n"));
+    let lab = lab.with("trails/b.trail.yaml", "trail:\n  - step: Go\n    tools: [py_talk: {}]\n");
+    let played = lab.run(&["-d", "android/sim-1"], 2);
+    assert_eq!(played.texts("py_talk"), ["talked"]);
+    let started = played.run.events().into_iter().filter(|event| matches!(event, Event::ServerStarted { .. })).count();
+    assert_eq!(started, 2);
+}
