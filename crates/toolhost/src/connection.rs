@@ -105,7 +105,7 @@ pub(crate) struct Shared {
 /// What carries the messages.
 pub(crate) enum Wire {
     Pipe(Pipe),
-    Http(Http),
+    Http(Box<Http>),
 }
 
 #[derive(Default)]
@@ -130,7 +130,7 @@ impl Connection {
 
     /// Speaks over http, one message a request. Nothing is sent yet.
     pub fn over(http: Http, listener: Arc<dyn Listener>) -> Connection {
-        Connection { shared: Shared::new(Wire::Http(http), listener), reader: None }
+        Connection { shared: Shared::new(Wire::Http(Box::new(http)), listener), reader: None }
     }
 
     /// Makes a request and waits for its answer. The request can be called off by its id: see [`Request::id`].

@@ -133,7 +133,8 @@ impl Server {
         if !last.is_empty() {
             text.push_str(&format!("\nits last words on stderr:\n  {}", last.join("\n  ")));
         }
-        text
+        // A server may repeat what it was sent.
+        self.spec.secrets.redact(&text).into_owned()
     }
 
     fn not_started(&self, evidence: String) -> SourceError {
@@ -229,7 +230,8 @@ impl Server {
     }
 
     fn not_answered(&self, why: &dyn std::fmt::Display) -> SourceError {
-        SourceError::NotAnswered { source_name: self.spec.name.clone(), evidence: why.to_string() }
+        let evidence = self.spec.secrets.redact(&why.to_string()).into_owned();
+        SourceError::NotAnswered { source_name: self.spec.name.clone(), evidence }
     }
 
     async fn read_listing(&self, live: &Live) -> Result<RawListing, Obstacle> {

@@ -164,15 +164,11 @@ async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Respon
         if place.last_id.is_none() || http.is_stateless() || n_breaks > limits::RESUMES {
             return Err(broken);
         }
-        response = loop {
-            tokio::time::sleep(place.pause()).await;
-            match http.send(&place.asking()).await {
-                Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => {
-                    break response;
-                }
-                // It cannot be taken up, then, and how it broke says more.
-                _ => return Err(broken),
-            }
+        tokio::time::sleep(place.pause()).await;
+        response = match http.send(&place.asking()).await {
+            Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
+            // It cannot be taken up, then, and how it broke says more.
+            _ => return Err(broken),
         };
     }
 }

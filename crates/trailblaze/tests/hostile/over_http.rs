@@ -105,6 +105,20 @@ fn what_a_server_does_to_a_call_is_told() {
 }
 
 #[test]
+fn a_server_that_repeats_a_secret_is_quoted_without_it() {
+    let far = Far::new("repeats_the_token");
+    let stage = Stage::new("good").reached(&far.url).with("headers: {x-token: '{{FAR_TOKEN}}'}");
+    for (args, code) in [(&["toolbox"][..], 2), (&["check"], 2), (&["tool", "far_act"], 2), (&["run"], 2)] {
+        let mut command = stage.command(args);
+        command.env("FAR_TOKEN", "open-sesame-71");
+        let ran = stage.finish(command).exits(code);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains("401 Unauthorized: `who is {{FAR_TOKEN}}?`"), "{args:?}: {told}");
+        assert!(!told.contains("open-sesame"), "{args:?}: {told}");
+    }
+}
+
+#[test]
 fn a_stream_that_breaks_off_is_taken_up_where_it_was() {
     let (played, _) = play("breaks_off_and_goes_on", &[], 0);
     assert_eq!(played.answers("far_act"), ["did it in two pieces"]);

@@ -129,6 +129,7 @@ def status(code, body=b"", kind="text/plain", **headers):
 
 EARLY = {
     "wants_to_know_who": status(401, b"token required"),
+    "repeats_the_token": lambda handler, message: handler.reply(401, f"who is {handler.headers['x-token']}?".encode(), "text/plain"),
     "lets_nobody_in": status(403, b"not you"),
     "is_elsewhere": status(404, b"Not Found"),
     "is_older": status(405, b"Method Not Allowed"),
