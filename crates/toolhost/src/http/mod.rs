@@ -48,13 +48,13 @@ pub enum AddressError {
 impl Address {
     /// An address without a path means `/mcp`, where the libraries serve it; one that ends in `/` is meant as it stands.
     pub fn parse(url: &str, headers: impl IntoIterator<Item = (String, String)>) -> Result<Address, AddressError> {
-        let has_path = url.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?']));
+        let Some(rest) = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")) else {
+            return Err(AddressError::NoScheme { url: url.to_string() });
+        };
+        let has_path = rest.contains(['/', '?']);
         let whole = if has_path { url.to_string() } else { format!("{url}/mcp") };
         let no_url = |reason: String| AddressError::NoUrl { url: url.to_string(), reason };
         let uri: Uri = whole.parse().map_err(|error: hyper::http::uri::InvalidUri| no_url(error.to_string()))?;
-        if !matches!(uri.scheme_str(), Some("http" | "https")) {
-            return Err(AddressError::NoScheme { url: url.to_string() });
-        }
         if uri.host().unwrap_or_default().is_empty() {
             return Err(no_url("no host".to_string()));
         }
