@@ -47,8 +47,13 @@ impl Post {
                 lock(&http.in_flight).remove(&id);
             }
         });
-        if let Some(id) = id {
-            in_flight.insert(id, task.abort_handle());
+        match id {
+            Some(id) => drop(in_flight.insert(id, task.abort_handle())),
+            None => {
+                let mut notices = lock(&http.notices);
+                notices.retain(|notice| !notice.is_finished());
+                notices.push(task);
+            }
         }
     }
 

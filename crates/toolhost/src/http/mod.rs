@@ -17,7 +17,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::connection::Shared;
 use crate::desk::lock;
@@ -100,6 +100,8 @@ pub struct Http {
     /// By which the peer knows us again.
     session: Mutex<Option<HeaderValue>>,
     in_flight: Mutex<HashMap<u64, AbortHandle>>,
+    /// What is being said that nobody waits for.
+    notices: Mutex<Vec<JoinHandle<()>>>,
     ear: Mutex<Option<AbortHandle>>,
 }
 
@@ -124,6 +126,7 @@ impl Http {
             speech: Mutex::default(),
             session: Mutex::default(),
             in_flight: Mutex::default(),
+            notices: Mutex::default(),
             ear: Mutex::default(),
         }
     }
@@ -208,6 +211,9 @@ impl Http {
     /// Ends the session that the peer keeps for us.
     pub async fn part(&self) {
         self.hang_up();
+        // What was said last is worth hearing: that a call is called off, for one.
+        let notices = std::mem::take(&mut *lock(&self.notices));
+        let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(notices)).await;
         if lock(&self.session).is_none() {
             return;
         }
