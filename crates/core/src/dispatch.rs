@@ -119,10 +119,14 @@ struct Prepared {
 
 fn prepare(cx: &Cx, call: &Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
     let Some(tool) = tool else {
-        let fault = Fault::UnknownTool {
-            name: call.tool.clone(),
-            place: call.place(),
-            hint_text: registry.suggestion(&call.tool),
+        // It may well be a tool of a server that is not there, and then that is what is wrong.
+        let fault = match registry.absent.first() {
+            Some(absent) => absent.clone().into(),
+            None => Fault::UnknownTool {
+                name: call.tool.clone(),
+                place: call.place(),
+                hint_text: registry.suggestion(&call.tool),
+            },
         };
         return Prepared { authored: Arc::new(call.args.loose()), verdict: Err(fault.into()) };
     };

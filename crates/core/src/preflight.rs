@@ -1,8 +1,11 @@
 //! What can be said about a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::registry::Registry;
+use crate::source::SourceError;
 use crate::template;
 use crate::tool::{Body, Tool};
 use crate::trail::{StepPlan, ToolCall, Trail};
@@ -57,6 +60,42 @@ pub fn preflight_broken(trail: &Trail, registry: &Registry, lineage: &[String]) 
     problems.into_vec()
 }
 
+/// The servers that a trail would need on such a device and that are not there: nothing is started in vain. A tool that
+/// nobody knows may be one of any server of which nothing is known.
+pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<SourceError> {
+    if trail.config.skip_reason(lineage).is_some() {
+        return Vec::new();
+    }
+    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    let mut names: Vec<&str> = steps
+        .flat_map(|step| match step.plan(lineage) {
+            StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
+            StepPlan::Model => &[],
+        })
+        .map(|call| call.tool.value.as_str())
+        .collect();
+    let mut seen = HashSet::new();
+    let mut missing: Vec<SourceError> = Vec::new();
+    while let Some(name) = names.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        let absent = match registry.get(name).map(|tool| &tool.body) {
+            None => registry.absent.clone(),
+            Some(Body::Foreign(source)) => source.death().into_iter().collect(),
+            Some(Body::Expansion(calls)) => {
+                names.extend(calls.iter().map(|call| call.tool.value.as_str()));
+                continue;
+            }
+            Some(Body::BuiltIn(_) | Body::Effects(_)) => continue,
+        };
+        let is_new = |error: &SourceError| !missing.contains(error);
+        let new: Vec<SourceError> = absent.into_iter().filter(is_new).collect();
+        missing.extend(new);
+    }
+    missing
+}
+
 /// What is wrong with the calls of YAML tools.
 pub fn check_tools(registry: &Registry) -> Vec<Problem> {
     let mut found = Vec::new();
@@ -83,6 +122,8 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     let name = &call.tool.value;
     let Some(tool) = registry.get(name) else {
         match registry.suggestion(name) {
+            // Whoever needs it is told why its server is not there.
+            _ if !registry.absent.is_empty() => {}
             _ if registry.is_partial => {
                 let text = format!("`{name}` may be a tool of a server that was not asked; it was not checked");
                 problems.warning(call.tool.span, text);

@@ -79,6 +79,9 @@ impl Secrets {
             Fault::Source(SourceError::Died { source_name, evidence }) => {
                 SourceError::Died { source_name, evidence: redact(evidence) }.into()
             }
+            Fault::Source(SourceError::NotAnswered { source_name, evidence }) => {
+                SourceError::NotAnswered { source_name, evidence: redact(evidence) }.into()
+            }
             Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
             // The rest speak of what was authored, where secrets are placeholders.
             other => other,

@@ -8,6 +8,7 @@ use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
 use crate::config::{PlatformEntry, Toolset};
 use crate::names::{self, Origin};
+use crate::source::SourceError;
 use crate::tool::{Contributor, Tool};
 use crate::yaml::{Severity, nearest};
 
@@ -54,6 +55,8 @@ pub struct Registry {
     pub generation: u64,
     /// Whether there are tools that nobody could ask about, so that a name may be known all the same.
     pub is_partial: bool,
+    /// Why servers are not there of whose tools nothing is known.
+    pub absent: Vec<SourceError>,
     tools: BTreeMap<String, Arc<Tool>>,
     offered: BTreeSet<String>,
     /// What was left out, and why.
@@ -94,6 +97,7 @@ impl Registry {
         let mut registry = Registry {
             generation,
             is_partial: false,
+            absent: Vec::new(),
             tools: BTreeMap::new(),
             offered: BTreeSet::new(),
             filtered: Vec::new(),

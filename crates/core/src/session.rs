@@ -122,10 +122,13 @@ impl Session {
     /// nobody has read yet.
     pub async fn registry_with(&self, tool: &str) -> Arc<Registry> {
         let registry = self.registry();
-        if registry.get(tool).is_some() || self.announced().is_none() {
+        if registry.get(tool).is_some() {
             return registry;
         }
-        self.catch_up().await;
+        if self.announced().is_some() {
+            self.catch_up().await;
+        }
+        // Somebody else may have caught up since.
         self.registry()
     }
 
@@ -150,9 +153,10 @@ impl Session {
         }
     }
 
-    /// A source that died takes the session with it: what its tools did may be half done.
+    /// A source that died takes the session with it, unless it says otherwise: what its tools did may be half done.
     pub fn unless_dead(&self) -> Result<(), SourceError> {
-        self.sources.iter().find_map(|source| source.tools.death()).map_or(Ok(()), Err)
+        let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
+        vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }
 
     /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.
@@ -161,15 +165,23 @@ impl Session {
         let old = self.registry();
         let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
         let new = shelf.registry(old.generation + 1).await;
-        // What could not be read is not tried again until it changes again.
-        *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
-        let new = new?;
+        let seen = || *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
+        let new = match new {
+            Ok(new) => new,
+            Err(error) => {
+                // What could not be read is not tried again until it changes again.
+                seen();
+                return Err(error);
+            }
+        };
         let missing_from = |registry: &Registry, of: &Registry| -> Vec<String> {
             of.tools().filter(|tool| registry.get(&tool.name).is_none()).map(|tool| tool.name.clone()).collect()
         };
         let reloaded =
             Reloaded { added: missing_from(&old, &new), removed: missing_from(&new, &old), total: new.len() };
         self.replace_registry(new);
+        // Only now: whoever sees nothing announced finds all of it in the registry.
+        seen();
         Ok(reloaded)
     }
 

@@ -44,6 +44,12 @@ pub trait ToolSource: Send + Sync {
         None
     }
 
+    /// Whether its death takes the session with it, since what its tools did may be half done. If not, only its own tools
+    /// are gone.
+    fn is_vital(&self) -> bool {
+        true
+    }
+
     /// How often its tools may have changed since it started.
     fn revision(&self) -> u64 {
         0
@@ -83,6 +89,21 @@ pub enum SourceError {
     NotListed { source_name: String, evidence: String },
     #[error("server `{source_name}` died: {evidence}")]
     Died { source_name: String, evidence: String },
+    /// It may still be there.
+    #[error("server `{source_name}` did not answer: {evidence}")]
+    NotAnswered { source_name: String, evidence: String },
+}
+
+impl SourceError {
+    /// What happened, without the server's name.
+    pub fn evidence(&self) -> &str {
+        match self {
+            SourceError::NotStarted { evidence, .. }
+            | SourceError::NotListed { evidence, .. }
+            | SourceError::Died { evidence, .. }
+            | SourceError::NotAnswered { evidence, .. } => evidence,
+        }
+    }
 }
 
 /// The port to where tools are kept: files, and the servers that are running.

@@ -42,6 +42,20 @@ impl Launch {
             grace: Grace::default(),
         }
     }
+
+    /// The same once more, without open files: those can be given away only once.
+    pub fn again(&self) -> Launch {
+        Launch {
+            program: self.program.clone(),
+            args: self.args.clone(),
+            dir: self.dir.clone(),
+            set_env: self.set_env.clone(),
+            drop_env: self.drop_env.clone(),
+            folders: self.folders.clone(),
+            fds: Vec::new(),
+            grace: self.grace,
+        }
+    }
 }
 
 /// How long a child that is to end may take.

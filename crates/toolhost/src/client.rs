@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 
 use crate::connection::{Connection, Request, RpcError, Unanswered};
 use crate::envelope::Call;
+use crate::http::Speech;
 use crate::limits;
+use crate::listing::ParamHeader;
 
 /// The newest version that opens with `initialize`.
 const NEWEST_WITH_OPENING: &str = "2025-11-25";
@@ -107,13 +109,15 @@ async fn initialize(connection: &Connection, version: &str) -> Result<Agreement,
     if !WITH_OPENING.contains(&version.as_str()) {
         return Err(Disagreement::UnknownVersion { theirs: version });
     }
-    connection.notify("notifications/initialized", &json!({}));
+    connection.speak(Speech { version: version.clone(), is_stateless: false });
+    connection.notify_first("notifications/initialized", &json!({})).await?;
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
     Ok(Agreement { version, generation: Generation::Opening, capabilities })
 }
 
 async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
     let params = json!({"_meta": per_request_meta(WITHOUT_OPENING)});
+    connection.speak(Speech { version: WITHOUT_OPENING.to_string(), is_stateless: true });
     let answer = connection.request("server/discover", &params).answer().await?;
     let versions = answer.get("supportedVersions").and_then(Value::as_array);
     let versions =
@@ -128,6 +132,9 @@ async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
         capabilities: answer.get("capabilities").cloned().unwrap_or_default(),
     })
 }
+
+/// The header that names the tool or resource that a request is about.
+const NAME: &str = "mcp-name";
 
 fn client_info() -> Value {
     json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")})
@@ -157,20 +164,21 @@ impl<'a> Client<'a> {
         if self.agreement.generation == Generation::PerRequest {
             params.insert("_meta".to_string(), per_request_meta(&self.agreement.version).into());
         }
-        self.connection.request(method, &params)
+        let labels = params.get("uri").and_then(Value::as_str).map(|uri| (NAME.to_string(), uri.to_string()));
+        self.connection.request_labelled(method, labels.into_iter().collect(), &params)
     }
 
-    /// Calls a tool. In the newer generation log messages must be asked for with each call.
-    pub fn call(&self, call: Call<'_>) -> Request<'a> {
-        let further = match self.agreement.generation {
-            Generation::Opening => Map::new(),
-            Generation::PerRequest => {
-                let mut meta = per_request_meta(&self.agreement.version);
-                meta.insert("io.modelcontextprotocol/logLevel".to_string(), "info".into());
-                meta
-            }
-        };
-        self.connection.request("tools/call", &call.with_meta(further))
+    /// Calls a tool. In the newer generation log messages must be asked for with each call, and headers tell which tool
+    /// it is and those arguments that the tool wants told there.
+    pub fn call(&self, call: Call<'_>, headers: &[ParamHeader]) -> Request<'a> {
+        if self.agreement.generation == Generation::Opening {
+            return self.connection.request("tools/call", &call);
+        }
+        let mut meta = per_request_meta(&self.agreement.version);
+        meta.insert("io.modelcontextprotocol/logLevel".to_string(), "info".into());
+        let named = [(NAME.to_string(), call.name.to_string())];
+        let told = headers.iter().filter_map(|header| header.label(call.arguments.given));
+        self.connection.request_labelled("tools/call", named.into_iter().chain(told).collect(), &call.with_meta(meta))
     }
 
     /// All pages of the tools.

@@ -1,18 +1,20 @@
-//! JSON-RPC over a pair of streams, one message a line. Nothing here knows what the messages mean.
+//! JSON-RPC with a peer, over a pair of streams or over http. Nothing here knows what the messages mean.
 //!
-//! A peer may send anything: lines are bounded, what is no message is told apart from what is a broken one, and an answer
-//! that nobody waits for is never taken for another's.
+//! A peer may send anything: messages are bounded, what is no message is told apart from what is a broken one, and an
+//! answer that nobody waits for is never taken for another's.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
+use crate::http::{Http, Lost, Post, Speech};
 use crate::limits;
+use crate::pipe::{self, Pipe};
 
 /// What happens besides answers.
 pub trait Listener: Send + Sync {
@@ -44,6 +46,8 @@ pub struct RpcError {
 
 impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// Not the peer's word, but ours: nobody waits any more.
+    pub const CALLED_OFF: i64 = -32800;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into() }
@@ -80,47 +84,67 @@ pub enum Unanswered {
     Refused(#[from] RpcError),
     #[error(transparent)]
     Closed(#[from] Closed),
+    /// Over http one answer can be lost while the peer is still there.
+    #[error(transparent)]
+    Lost(#[from] Lost),
 }
 
 /// A connection to a peer. Whoever holds it may make requests side by side.
 pub struct Connection {
     shared: Arc<Shared>,
-    reader: AbortHandle,
+    reader: Option<AbortHandle>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     pending: Mutex<Pending>,
     closed: watch::Sender<Option<Closed>>,
-    backlog: Mutex<Vec<u8>>,
-    stream: tokio::sync::Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>,
+    listener: Arc<dyn Listener>,
+    pub wire: Wire,
+}
+
+/// What carries the messages.
+pub(crate) enum Wire {
+    Pipe(Pipe),
+    Http(Box<Http>),
 }
 
 #[derive(Default)]
 struct Pending {
     last_id: u64,
-    waiting: HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>,
+    waiting: HashMap<u64, oneshot::Sender<Result<Value, Unanswered>>>,
     /// Nobody waits for these any more, but their answers may still come.
     called_off: HashSet<u64>,
 }
 
 impl Connection {
+    /// Speaks over a pair of streams, one message a line.
     pub fn open(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
         listener: Arc<dyn Listener>,
     ) -> Connection {
-        let shared = Arc::new(Shared {
-            pending: Mutex::default(),
-            closed: watch::Sender::new(None),
-            backlog: Mutex::default(),
-            stream: tokio::sync::Mutex::new(Some(Box::new(output))),
-        });
-        let reader = tokio::spawn(read(Arc::clone(&shared), input, listener)).abort_handle();
-        Connection { shared, reader }
+        let shared = Shared::new(Wire::Pipe(Pipe::new(output)), listener);
+        let reader = tokio::spawn(pipe::read(Arc::clone(&shared), input)).abort_handle();
+        Connection { shared, reader: Some(reader) }
+    }
+
+    /// Speaks over http, one message a request. Nothing is sent yet.
+    pub fn over(http: Http, listener: Arc<dyn Listener>) -> Connection {
+        Connection { shared: Shared::new(Wire::Http(Box::new(http)), listener), reader: None }
     }
 
     /// Makes a request and waits for its answer. The request can be called off by its id: see [`Request::id`].
     pub fn request(&self, method: &str, params: &impl Serialize) -> Request<'_> {
+        self.request_labelled(method, Vec::new(), params)
+    }
+
+    /// The same, with headers that http carries beside the message.
+    pub fn request_labelled(
+        &self,
+        method: &str,
+        labels: Vec<(String, String)>,
+        params: &impl Serialize,
+    ) -> Request<'_> {
         let (send, answer) = oneshot::channel();
         let id = {
             let mut pending = self.shared.pending();
@@ -133,13 +157,61 @@ impl Connection {
         if self.closed().is_some() {
             self.shared.pending().waiting.remove(&id);
         }
-        let pushed = self.shared.push(&Outgoing { jsonrpc: VERSION, id: Some(id), method, params });
+        let message = Outgoing { jsonrpc: VERSION, id: Some(id), method, params };
+        let pushed = match &self.shared.wire {
+            Wire::Pipe(pipe) => pipe.push(&message),
+            Wire::Http(_) => match serde_json::to_vec(&message) {
+                Ok(body) => {
+                    Post { id: Some(id), method: method.into(), labels, body }.send(&self.shared);
+                    Ok(())
+                }
+                Err(error) => Err(Closed::Io(error.to_string())),
+            },
+        };
         Request { connection: self, id, answer, pushed, is_answered: false }
     }
 
     /// Sends a notification, without waiting for it to be read.
     pub fn notify(&self, method: &str, params: &Value) {
-        self.shared.say(&Outgoing { jsonrpc: VERSION, id: None, method, params });
+        self.shared.say(method, &Outgoing { jsonrpc: VERSION, id: None, method, params });
+    }
+
+    /// Sends a notification that what follows builds upon. Over http messages may overtake each other.
+    pub async fn notify_first(&self, method: &str, params: &Value) -> Result<(), Unanswered> {
+        let Wire::Http(_) = &self.shared.wire else {
+            self.notify(method, params);
+            return Ok(());
+        };
+        let message = Outgoing { jsonrpc: VERSION, id: None, method, params };
+        let body = serde_json::to_vec(&message).map_err(|error| Closed::Io(error.to_string()))?;
+        Ok(Post { id: None, method: method.into(), labels: Vec::new(), body }.exchange(&self.shared).await?)
+    }
+
+    /// Tells the peer that nobody waits for a request any more.
+    pub fn call_off(&self, id: u64, reason: &str) {
+        let is_hung_up = match &self.shared.wire {
+            Wire::Pipe(_) => false,
+            Wire::Http(http) => http.hang_up_on(id),
+        };
+        if is_hung_up {
+            let error = RpcError::new(RpcError::CALLED_OFF, "called off");
+            return self.shared.settle(id, Err(error.into()));
+        }
+        self.notify("notifications/cancelled", &json!({"requestId": id, "reason": reason}));
+    }
+
+    /// Speaks so from now on. Only http needs to know.
+    pub fn speak(&self, speech: Speech) {
+        if let Wire::Http(http) = &self.shared.wire {
+            http.speak(speech);
+        }
+    }
+
+    /// Lets the peer say what belongs to no request, where that needs a stream of its own.
+    pub fn lend_an_ear(&self) {
+        if let Wire::Http(http) = &self.shared.wire {
+            http.lend_an_ear(&self.shared);
+        }
     }
 
     pub fn closed(&self) -> Option<Closed> {
@@ -148,7 +220,7 @@ impl Connection {
 
     /// Whether the peer has not taken all that it was sent.
     pub fn has_backlog(&self) -> bool {
-        !self.shared.backlog.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        matches!(&self.shared.wire, Wire::Pipe(pipe) if pipe.has_backlog())
     }
 
     /// Waits until the connection is closed, and says why.
@@ -158,21 +230,35 @@ impl Connection {
         reason.unwrap_or(Closed::Ended)
     }
 
-    /// Lets go of the peer's stdin.
-    pub fn hang_up(&self) {
+    /// Takes leave: lets go of the peer's stdin, or ends the session that it keeps for us.
+    pub async fn part(&self) {
+        match &self.shared.wire {
+            Wire::Pipe(_) => self.hang_up(),
+            Wire::Http(http) => {
+                http.part().await;
+                self.shared.close(Closed::Ended);
+            }
+        }
+    }
+
+    fn hang_up(&self) {
         let shared = Arc::clone(&self.shared);
-        // A write that is stuck holds the stream; whoever ends the peer ends that write too.
-        tokio::spawn(async move {
-            // What was said last is worth hearing: that a call is called off, for one.
-            let _ = tokio::time::timeout(limits::LAST_WORDS, shared.flush()).await;
-            shared.stream.lock().await.take()
-        });
+        match &self.shared.wire {
+            // A write that is stuck holds the stream; whoever ends the peer ends that write too.
+            Wire::Pipe(_) => drop(tokio::spawn(async move {
+                let Wire::Pipe(pipe) = &shared.wire else { return };
+                pipe.hang_up().await;
+            })),
+            Wire::Http(http) => http.hang_up(),
+        }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.reader.abort();
+        if let Some(reader) = &self.reader {
+            reader.abort();
+        }
         self.hang_up();
     }
 }
@@ -181,7 +267,7 @@ impl Drop for Connection {
 pub struct Request<'a> {
     connection: &'a Connection,
     pub id: u64,
-    answer: oneshot::Receiver<Result<Value, RpcError>>,
+    answer: oneshot::Receiver<Result<Value, Unanswered>>,
     pushed: Result<(), Closed>,
     is_answered: bool,
 }
@@ -201,7 +287,7 @@ impl Request<'_> {
         };
         self.is_answered = true;
         match answer {
-            Ok(result) => Ok(result?),
+            Ok(result) => result,
             Err(_) => Err(self.connection.closed().unwrap_or(Closed::Ended).into()),
         }
     }
@@ -209,76 +295,93 @@ impl Request<'_> {
 
 impl Drop for Request<'_> {
     fn drop(&mut self) {
-        if !self.is_answered {
-            let mut pending = self.connection.shared.pending();
-            if pending.waiting.remove(&self.id).is_some() {
-                pending.called_off.insert(self.id);
-            }
+        if self.is_answered {
+            return;
+        }
+        let mut pending = self.connection.shared.pending();
+        if pending.waiting.remove(&self.id).is_some() {
+            pending.called_off.insert(self.id);
+        }
+        drop(pending);
+        if let Wire::Http(http) = &self.connection.shared.wire {
+            http.let_go(self.id);
         }
     }
 }
 
 impl Shared {
+    fn new(wire: Wire, listener: Arc<dyn Listener>) -> Arc<Shared> {
+        Arc::new(Shared { pending: Mutex::default(), closed: watch::Sender::new(None), listener, wire })
+    }
+
     fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message in line. Whoever flushes next sends it, so that no caller that gives up tears a line in two.
-    fn push(&self, message: &impl Serialize) -> Result<(), Closed> {
-        let mut backlog = self.backlog.lock().unwrap_or_else(PoisonError::into_inner);
-        if backlog.len() > limits::BACKLOG_BYTES {
-            return Err(Closed::Deaf);
-        }
-        let start = backlog.len();
-        if let Err(error) = serde_json::to_writer(&mut *backlog, message) {
-            backlog.truncate(start);
-            return Err(Closed::Io(error.to_string()));
-        }
-        backlog.push(b'\n');
-        Ok(())
-    }
-
     /// Sends what is in line. A peer that cannot be sent anything is of no use any more.
     async fn flush(&self) -> Result<(), Closed> {
-        let flushed = self.try_flush().await;
+        let Wire::Pipe(pipe) = &self.wire else { return Ok(()) };
+        let flushed = pipe.flush().await;
         flushed.inspect_err(|closed| self.close(closed.clone()))
     }
 
-    async fn try_flush(&self) -> Result<(), Closed> {
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Closed::ClosedStdin,
-            _ => Closed::Io(error.to_string()),
-        };
-        let mut stream = self.stream.lock().await;
-        let stream = stream.as_mut().ok_or(Closed::Ended)?;
-        loop {
-            let next = {
-                let backlog = self.backlog.lock().unwrap_or_else(PoisonError::into_inner);
-                backlog[..backlog.len().min(64 << 10)].to_vec()
-            };
-            if next.is_empty() {
-                return stream.flush().await.map_err(failed);
-            }
-            let n = stream.write(&next).await.map_err(failed)?;
-            self.backlog.lock().unwrap_or_else(PoisonError::into_inner).drain(..n);
-        }
-    }
-
     /// Sends a message that nobody waits for.
-    fn say(self: &Arc<Self>, message: &impl Serialize) {
-        if self.push(message).is_ok() {
-            let shared = Arc::clone(self);
-            tokio::spawn(async move { shared.flush().await });
+    fn say(self: &Arc<Self>, method: &str, message: &impl Serialize) {
+        match &self.wire {
+            Wire::Pipe(pipe) => {
+                if pipe.push(message).is_ok() {
+                    let shared = Arc::clone(self);
+                    tokio::spawn(async move { shared.flush().await });
+                }
+            }
+            Wire::Http(_) => {
+                if let Ok(body) = serde_json::to_vec(message) {
+                    Post { id: None, method: method.into(), labels: Vec::new(), body }.send(self);
+                }
+            }
         }
     }
 
-    fn close(&self, reason: Closed) {
+    pub fn close(&self, reason: Closed) {
         self.closed.send_if_modified(|closed| {
             let is_first = closed.is_none();
             closed.get_or_insert(reason);
             is_first
         });
         self.pending().waiting.clear();
+    }
+
+    pub fn is_waiting(&self, id: u64) -> bool {
+        self.pending().waiting.contains_key(&id)
+    }
+
+    /// Answers a request in the peer's stead, unless it has been answered.
+    pub fn settle(&self, id: u64, answer: Result<Value, Unanswered>) {
+        let waiting = self.pending().waiting.remove(&id);
+        if let Some(waiting) = waiting {
+            drop(waiting.send(answer));
+        }
+    }
+
+    /// Takes a line that may be a message, or several, or something else.
+    pub fn take(self: &Arc<Self>, line: &[u8]) -> Result<(), Closed> {
+        take_line(self, line, &*self.listener)
+    }
+
+    /// Takes what must be a message, or several: over http nothing else has a reason to be there.
+    pub fn take_message(self: &Arc<Self>, text: &[u8]) -> Result<(), Closed> {
+        let messages = match text.first() {
+            Some(b'[') => serde_json::from_slice::<Vec<Incoming>>(text),
+            _ => serde_json::from_slice::<Incoming>(text).map(|message| vec![message]),
+        };
+        let no_message = |error: String| Closed::NoMessage { error, line: shown(text) };
+        for message in messages.map_err(|error| no_message(error.to_string()))? {
+            if message.jsonrpc.is_none() {
+                return Err(no_message("no `jsonrpc`".to_string()));
+            }
+            take(self, message, text, &*self.listener)?;
+        }
+        Ok(())
     }
 }
 
@@ -304,32 +407,6 @@ struct Incoming {
     params: Value,
     result: Option<Value>,
     error: Option<Value>,
-}
-
-async fn read(shared: Arc<Shared>, mut input: impl AsyncRead + Unpin, listener: Arc<dyn Listener>) {
-    let mut buffer = Vec::with_capacity(16 << 10);
-    // How much of the buffer is known to hold no end of line.
-    let mut searched = 0;
-    let reason = loop {
-        while let Some(end) = buffer[searched..].iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = buffer.drain(..=searched + end).collect();
-            searched = 0;
-            if let Err(reason) = take_line(&shared, line.trim_ascii(), &*listener) {
-                return shared.close(reason);
-            }
-        }
-        searched = buffer.len();
-        if buffer.len() > limits::LINE_BYTES {
-            break Closed::LongLine;
-        }
-        buffer.reserve(16 << 10);
-        match input.read_buf(&mut buffer).await {
-            Ok(0) => break Closed::Ended,
-            Ok(_) => {}
-            Err(error) => break Closed::Io(error.to_string()),
-        }
-    };
-    shared.close(reason);
 }
 
 fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Result<(), Closed> {
@@ -373,14 +450,14 @@ fn take(shared: &Arc<Shared>, message: Incoming, line: &[u8], listener: &dyn Lis
                     json!({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}})
                 }
             };
-            shared.say(&answer);
+            shared.say("", &answer);
         }
         Incoming { method: Some(method), params, .. } => listener.notified(&method, params),
         Incoming { id, error: Some(error), .. } => {
             let odd = |_| RpcError::new(0, error.to_string());
             let error = RpcError::deserialize(&error).unwrap_or_else(odd);
             match id.filter(|id| !id.is_null()) {
-                Some(id) => return take_answer(shared, &id, Err(error), listener),
+                Some(id) => return take_answer(shared, &id, Err(error.into()), listener),
                 // The peer could not read what we sent, so it cannot say what it answers.
                 None => return Err(Closed::Unreadable(error)),
             }
@@ -396,7 +473,7 @@ fn take(shared: &Arc<Shared>, message: Incoming, line: &[u8], listener: &dyn Lis
 fn take_answer(
     shared: &Shared,
     id: &Value,
-    answer: Result<Value, RpcError>,
+    answer: Result<Value, Unanswered>,
     listener: &dyn Listener,
 ) -> Result<(), Closed> {
     let mut pending = shared.pending();

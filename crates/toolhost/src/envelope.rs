@@ -27,8 +27,8 @@ pub const ARGUMENT: &str = "_trailblazeContext";
 /// The parameters of `tools/call`.
 #[derive(Serialize)]
 pub struct Call<'a> {
-    name: &'a str,
-    arguments: Arguments<'a>,
+    pub name: &'a str,
+    pub arguments: Arguments<'a>,
     #[serde(rename = "_meta")]
     meta: Meta<'a>,
 }
@@ -76,8 +76,8 @@ impl<'a> Call<'a> {
     }
 }
 
-struct Arguments<'a> {
-    given: &'a Map<String, Value>,
+pub struct Arguments<'a> {
+    pub given: &'a Map<String, Value>,
     context: Option<Context<'a>>,
 }
 

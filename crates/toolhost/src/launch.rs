@@ -35,8 +35,8 @@ pub enum LaunchError {
     NoLoader { folder: String },
     #[error("`{manifest}` names dependencies that are not installed; run `{command}` in `{folder}`")]
     NotInstalled { manifest: String, command: &'static str, folder: String },
-    #[error("it is reached over http, and this build starts servers on stdio only")]
-    Http,
+    #[error("its entry has neither `command` nor `script`")]
+    NoWay,
 }
 
 /// What can run scripts here. It is looked for once per process.
@@ -71,7 +71,7 @@ pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> 
     let mut launch = match (&server.script, &server.command) {
         (Some(script), _) => for_script(script, place.root, runtimes).await?,
         (None, Some(command)) => for_command(command, server, place.root),
-        (None, None) => return Err(LaunchError::Http),
+        (None, None) => return Err(LaunchError::NoWay),
     };
     launch.args.extend(server.args.iter().map(OsString::from));
     launch.drop_env = server.drop_env.iter().map(OsString::from).collect();

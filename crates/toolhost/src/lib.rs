@@ -1,16 +1,20 @@
-//! Tools that live elsewhere: servers that speak the Model Context Protocol, started and ended by us.
+//! Tools that live elsewhere: servers that speak the Model Context Protocol, started and ended by us or reached over http.
 //!
-//! From the wire upward: [`connection`] carries messages, `client` speaks the protocol in both of its generations,
-//! [`server`] is a source of tools for a session.
+//! From the wire upward: `pipe` and [`http`] move messages, [`connection`] tells what they answer, `client` speaks the
+//! protocol in both of its generations, [`server`] is a source of tools for a session.
 
 mod answer;
 mod client;
 pub mod connection;
 pub mod desk;
 mod envelope;
+pub mod http;
 pub mod launch;
 pub mod listing;
+pub mod live;
 pub mod offline;
+mod pipe;
+pub mod restarts;
 pub mod server;
 mod stderr;
 
@@ -37,8 +41,27 @@ pub mod limits {
     pub const STDERR_SHOWN_CHARS: usize = 300;
     /// How large the log of one server may grow, in bytes.
     pub const STDERR_BYTES: u64 = 16 << 20;
+    /// How long a server over http may take to let us in.
+    pub const CONNECT: Duration = Duration::from_secs(10);
+    /// How long to wait before a server that was not there is tried once more.
+    pub const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
+    /// The longest pause that a server can ask for before its stream is taken up again.
+    pub const LONGEST_RETRY: Duration = Duration::from_secs(30);
+    /// How often a stream that brings nothing is taken up again.
+    pub const RESUMES: usize = 5;
+    /// How long a notification may be under way.
+    pub const NOTICE: Duration = Duration::from_secs(30);
+    /// How much of a refusal over http is read, in bytes.
+    pub const REFUSAL_BYTES: usize = 64 << 10;
     /// How long to wait for the exit of a server that closed its stdout.
     pub const LAST_WORDS: Duration = Duration::from_secs(1);
+    /// How long a server that listens on a port may take to end by itself before it is told to.
+    pub const PORT_GRACE: Duration = Duration::from_millis(500);
+    /// How long to wait before a server that died is started again, from the first time on; after that it is not.
+    pub const RESTART_PAUSES: [Duration; 4] =
+        [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
+    /// Deaths that are longer ago do not count.
+    pub const RESTART_WINDOW: Duration = Duration::from_secs(5 * 60);
     /// How much of an odd line is shown.
     pub const SHOWN_CHARS: usize = 120;
 }

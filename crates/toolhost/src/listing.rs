@@ -208,3 +208,45 @@ pub fn refuses_context(tool: &Value) -> bool {
     let declares = schema.and_then(|schema| schema.get("properties")?.get(ARGUMENT)).is_some();
     is_strict && !declares
 }
+
+/// An argument that a tool wants told in a header too, so that whoever stands between can read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParamHeader {
+    /// From the arguments inward.
+    path: Vec<String>,
+    name: String,
+}
+
+impl ParamHeader {
+    /// The headers that a tool asks for in its schema.
+    pub fn all(tool: &Value) -> Vec<ParamHeader> {
+        let mut found = Vec::new();
+        if let Some(schema) = tool.get("inputSchema") {
+            find_headers(schema, &mut Vec::new(), &mut found);
+        }
+        found
+    }
+
+    /// The header for these arguments, if they have a value for it that one can carry.
+    pub fn label(&self, args: &Map<String, Value>) -> Option<(String, String)> {
+        let (first, inner) = self.path.split_first()?;
+        let value = inner.iter().try_fold(args.get(first)?, |value, key| value.get(key))?;
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => return None,
+        };
+        Some((format!("mcp-param-{}", self.name), text))
+    }
+}
+
+fn find_headers(schema: &Value, path: &mut Vec<String>, found: &mut Vec<ParamHeader>) {
+    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        path.push(key.clone());
+        if let Some(name) = property.get("x-mcp-header").and_then(Value::as_str) {
+            found.push(ParamHeader { path: path.clone(), name: name.to_string() });
+        }
+        find_headers(property, path, found);
+        path.pop();
+    }
+}

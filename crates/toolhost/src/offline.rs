@@ -17,13 +17,34 @@ pub struct Remembered {
     origin: Origin,
     toolset: Option<String>,
     raw: RawListing,
+    /// Why it is not there; none where nobody asked it to be.
+    absence: Option<SourceError>,
     me: Weak<Remembered>,
 }
 
 impl Remembered {
     pub fn new(name: &str, origin: Origin, toolset: Option<&str>, raw: RawListing) -> Arc<Remembered> {
+        Remembered::with((name, origin, toolset), raw, None)
+    }
+
+    /// A server that should be there and is not.
+    pub fn absent(
+        name: &str,
+        origin: Origin,
+        toolset: Option<&str>,
+        raw: RawListing,
+        absence: SourceError,
+    ) -> Arc<Remembered> {
+        Remembered::with((name, origin, toolset), raw, Some(absence))
+    }
+
+    fn with(
+        (name, origin, toolset): (&str, Origin, Option<&str>),
+        raw: RawListing,
+        absence: Option<SourceError>,
+    ) -> Arc<Remembered> {
         let (name, toolset) = (name.to_string(), toolset.map(str::to_string));
-        Arc::new_cyclic(|me| Remembered { name, origin, toolset, raw, me: Weak::clone(me) })
+        Arc::new_cyclic(|me| Remembered { name, origin, toolset, raw, absence, me: Weak::clone(me) })
     }
 }
 
@@ -49,6 +70,11 @@ impl ToolSource for Remembered {
 
     async fn call(&self, _: &Cx, _: &str, _: &Map<String, Value>) -> Result<Outcome, SourceError> {
         let evidence = "it is only remembered, for checking; nothing is called offline".to_string();
-        Err(SourceError::NotStarted { source_name: self.name.clone(), evidence })
+        let offline = SourceError::NotStarted { source_name: self.name.clone(), evidence };
+        Err(self.absence.clone().unwrap_or(offline))
+    }
+
+    fn death(&self) -> Option<SourceError> {
+        self.absence.clone()
     }
 }

@@ -1,15 +1,14 @@
-//! A tool server on stdio as a source of tools: started, spoken to, and ended by us.
+//! A tool server as a source of tools: brought to life, spoken to, and taken leave of.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 use trailblaze_core::config::Context;
 use trailblaze_core::cx::Cx;
 use trailblaze_core::names::Origin;
@@ -18,14 +17,17 @@ use trailblaze_core::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::tool::Contributor;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
-use trailblaze_supervise::{Child, Launch, Running, Supervisor};
+use trailblaze_supervise::Supervisor;
 
-use crate::client::{Agreement, Client, Disagreement, agree};
-use crate::connection::{Closed, Connection, Listener, Oddity, Unanswered};
+use crate::client::{Client, Disagreement};
+use crate::connection::{Connection, Oddity, Unanswered};
 use crate::desk::{Desk, Diary, lock};
 use crate::envelope::{Asked, Call, Carrier};
-use crate::listing::{RawListing, interpret, refuses_context};
-use crate::stderr::{Tail, capture};
+use crate::http::Lost;
+use crate::listing::{ParamHeader, RawListing, interpret, refuses_context};
+use crate::live::{Live, Obstacle, Reach, Starter};
+use crate::restarts::Restarts;
+use crate::stderr::Tail;
 use crate::{answer, limits};
 
 /// A server that is to be started.
@@ -40,6 +42,8 @@ pub struct Spec {
     /// The version of the protocol that its entry pins.
     pub protocol: Option<String>,
     pub toolset: Option<String>,
+    /// Counts its deaths, if it is to be started again after one.
+    pub restarts: Option<Arc<Restarts>>,
     pub base_url: String,
     /// Where its stderr goes.
     pub log: Option<PathBuf>,
@@ -50,47 +54,52 @@ pub struct Spec {
 pub struct Server {
     spec: Spec,
     supervisor: Arc<Supervisor>,
-    /// Until it is started.
-    launch: Mutex<Option<Launch>>,
+    reach: Reach,
     me: Weak<Server>,
-    live: OnceLock<Live>,
+    state: watch::Sender<State>,
     tail: Tail,
     desk: Arc<Desk>,
     raw: Mutex<RawListing>,
     /// How each tool is to be called.
     manners: Mutex<HashMap<String, Manner>>,
-    death: watch::Sender<Option<SourceError>>,
-    is_stopping: AtomicBool,
+    is_deaf: Mutex<bool>,
+    /// Held while a session that the server forgot is opened anew.
+    reopening: tokio::sync::Mutex<()>,
+    stopping: CancellationToken,
 }
 
-/// What there is once a server was started.
-struct Live {
-    child: Child,
-    connection: Arc<Connection>,
-    agreement: Agreement,
-    stderr: Mutex<Option<JoinHandle<()>>>,
+#[derive(Clone)]
+enum State {
+    New,
+    Up(Arc<Live>),
+    /// It died, and is being started again.
+    Coming,
+    /// It can carry out no more calls.
+    Gone(SourceError),
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Manner {
     carrier: Carrier,
     is_delegating: bool,
+    headers: Arc<[ParamHeader]>,
 }
 
 impl Server {
-    pub fn new(spec: Spec, launch: Launch, supervisor: Arc<Supervisor>) -> Arc<Server> {
+    pub fn new(spec: Spec, reach: Reach, supervisor: Arc<Supervisor>) -> Arc<Server> {
         Arc::new_cyclic(|me| Server {
             desk: Arc::new(Desk::new(spec.name.clone(), Arc::clone(&spec.diary))),
             spec,
             supervisor,
-            launch: Mutex::new(Some(launch)),
+            reach,
             me: Weak::clone(me),
-            live: OnceLock::new(),
+            state: watch::Sender::new(State::New),
             tail: Tail::default(),
             raw: Mutex::default(),
             manners: Mutex::default(),
-            death: watch::Sender::new(None),
-            is_stopping: AtomicBool::new(false),
+            is_deaf: Mutex::default(),
+            reopening: tokio::sync::Mutex::default(),
+            stopping: CancellationToken::new(),
         })
     }
 
@@ -99,37 +108,19 @@ impl Server {
         lock(&self.raw).clone()
     }
 
-    async fn begin(&self) -> Result<Live, Obstacle> {
-        let launch = lock(&self.launch).take().ok_or(Obstacle::Twice)?;
-        let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
-        let (tail, log, secrets) = (self.tail.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
-        let stderr = tokio::spawn(async move { capture(stderr, tail, log.as_deref(), &secrets).await });
-        let connection = Arc::new(Connection::open(stdout, stdin, Arc::clone(&self.desk) as Arc<dyn Listener>));
-        let agreed = tokio::time::timeout(self.spec.startup, agree(&connection, self.spec.protocol.as_deref())).await;
-        let obstacle = match agreed {
-            Ok(Ok(agreement)) => {
-                return Ok(Live { child, connection, agreement, stderr: Mutex::new(Some(stderr)) });
+    async fn begin(&self) -> Result<Arc<Live>, Obstacle> {
+        let Server { spec, supervisor, desk, tail, is_deaf, .. } = self;
+        let live = Arc::new(Starter { spec, supervisor, desk, tail, is_deaf }.begin(&self.reach).await?);
+        desk.diary.started(&spec.name, &live.agreement.version);
+        let (connection, agreement) = (Arc::clone(&live.connection), live.agreement.clone());
+        let stopping = self.stopping.clone();
+        // Stays open as long as the connection does.
+        tokio::spawn(async move {
+            if let Some(listening) = (Client { connection: &connection, agreement: &agreement }).listen() {
+                let _ = stopping.run_until_cancelled(listening.answer()).await;
             }
-            Ok(Err(Disagreement::Unanswered(Unanswered::Closed(closed)))) => self.end_of(&child, closed).await.into(),
-            Ok(Err(disagreement)) => Obstacle::Disagreement(disagreement),
-            Err(_) => Obstacle::Slow { what: "the opening of the protocol", limit: self.spec.startup },
-        };
-        child.kill().await;
-        let _ = tokio::time::timeout(limits::LAST_WORDS, stderr).await;
-        Err(obstacle)
-    }
-
-    /// How a server ended whose connection is closed.
-    async fn end_of(&self, child: &Child, closed: Closed) -> End {
-        // A pipe that closes may tell of an exit; one that broke the protocol is still there.
-        if !matches!(closed, Closed::Ended | Closed::ClosedStdin | Closed::Io(_)) {
-            return End::Broke(closed);
-        }
-        match tokio::time::timeout(limits::LAST_WORDS, child.ended()).await {
-            Ok(ended) => End::Exited(ended.to_string()),
-            Err(_) if closed == Closed::Ended => End::StillRunning,
-            Err(_) => End::Broke(closed),
-        }
+        });
+        Ok(live)
     }
 
     /// The reason, with all that helps to find its cause.
@@ -142,54 +133,109 @@ impl Server {
         if !last.is_empty() {
             text.push_str(&format!("\nits last words on stderr:\n  {}", last.join("\n  ")));
         }
-        text
+        // A server may repeat what it was sent.
+        self.spec.secrets.redact(&text).into_owned()
     }
 
-    /// Waits for the end of a server that is at work, and makes it known.
-    fn watch(self: &Arc<Self>) {
+    fn not_started(&self, evidence: String) -> SourceError {
+        SourceError::NotStarted { source_name: self.spec.name.clone(), evidence }
+    }
+
+    /// Waits for the end of a server that is at work, makes it known, and starts it again if it is to be.
+    fn watch(self: &Arc<Self>, mut live: Arc<Live>) {
         // A server that nobody holds any more ends by itself, and nobody wants to know.
-        let server = Arc::downgrade(self);
-        let Some(connection) = self.live.get().map(|live| Arc::clone(&live.connection)) else { return };
+        let (server, stopping) = (Arc::downgrade(self), self.stopping.clone());
         tokio::spawn(async move {
-            let closed = connection.wait_closed().await;
-            let Some(server) = server.upgrade() else { return };
-            let Some(live) = server.live.get() else { return };
-            if server.is_stopping.load(Ordering::Relaxed) {
-                return;
+            loop {
+                let Some(end) = stopping.run_until_cancelled(live.ended()).await else { return };
+                let Some(server) = server.upgrade() else { return };
+                let evidence = server.evidence(&end);
+                let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
+                server.desk.diary.ended(&server.spec.name, died.to_string());
+                let Some(restarts) = server.spec.restarts.as_deref() else {
+                    server.state.send_replace(State::Gone(died.clone()));
+                    live.death.send_replace(Some(died));
+                    return;
+                };
+                // Counted before anybody hears of it, and may end the session over it.
+                let pause = restarts.after_death();
+                server.state.send_replace(State::Coming);
+                live.death.send_replace(Some(died.clone()));
+                match stopping.run_until_cancelled(server.revived(restarts, pause, died)).await {
+                    None => return,
+                    Some(Err(gone)) => {
+                        server.desk.diary.note(&server.spec.name, Level::Warning, Restarts::verdict());
+                        server.state.send_replace(State::Gone(gone));
+                        return;
+                    }
+                    Some(Ok(next)) => live = next,
+                }
+                server.state.send_replace(State::Up(Arc::clone(&live)));
+                // It may be another one by now.
+                server.desk.revision.send_modify(|revision| *revision += 1);
+                if stopping.is_cancelled() {
+                    live.stop().await;
+                }
             }
-            let end = server.end_of(&live.child, closed).await;
-            if !matches!(end, End::Exited(_)) {
-                live.child.kill().await;
-            }
-            server.stderr_ends().await;
-            let evidence = server.evidence(&end);
-            let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
-            server.desk.diary.ended(&server.spec.name, died.to_string());
-            server.death.send_replace(Some(died));
         });
     }
 
-    async fn stderr_ends(&self) {
-        let capture = self.live.get().and_then(|live| lock(&live.stderr).take());
-        if let Some(capture) = capture {
-            let _ = tokio::time::timeout(limits::LAST_WORDS, capture).await;
+    /// Starts it again, after a pause that grows, until it works or is given up.
+    async fn revived(
+        &self,
+        restarts: &Restarts,
+        mut pause: Option<Duration>,
+        mut last: SourceError,
+    ) -> Result<Arc<Live>, SourceError> {
+        while let Some(time) = pause {
+            tokio::time::sleep(time).await;
+            self.tail.clear();
+            match self.begin().await {
+                Ok(live) => return Ok(live),
+                Err(obstacle) => last = self.not_started(self.evidence(&obstacle)),
+            }
+            pause = restarts.after_death();
+        }
+        let evidence = format!("{}; the last time: {}", Restarts::verdict(), last.evidence());
+        Err(SourceError::Died { source_name: self.spec.name.clone(), evidence })
+    }
+
+    /// The server at work. One that is being started again is waited for, as long as the caller likes.
+    async fn live(&self) -> Result<Arc<Live>, SourceError> {
+        let mut state = self.state.subscribe();
+        // The state lives as long as this server, so that waiting cannot fail.
+        let state = state.wait_for(|state| !matches!(state, State::Coming)).await.map(|state| state.clone());
+        match state {
+            Ok(State::Up(live)) => Ok(live),
+            Ok(State::Gone(died)) => Err(died),
+            _ => Err(self.not_started("nobody started it".to_string())),
         }
     }
 
-    fn live(&self) -> Result<&Live, SourceError> {
-        self.live.get().ok_or_else(|| SourceError::NotStarted {
-            source_name: self.spec.name.clone(),
-            evidence: "nobody started it".to_string(),
-        })
+    /// Opens a session anew with a server over http that forgot the one it had, unless somebody did already.
+    async fn reopen(&self, forgetful: &Arc<Live>) -> Result<(), SourceError> {
+        let _turn = self.reopening.lock().await;
+        if matches!(&*self.state.borrow(), State::Up(live) if !Arc::ptr_eq(live, forgetful)) {
+            return Ok(());
+        }
+        // What we start does not forget us: it would have died.
+        if forgetful.child.is_some() {
+            return Err(self.not_answered(&Lost::SessionGone));
+        }
+        let live = self.begin().await.map_err(|obstacle| self.not_answered(&obstacle))?;
+        self.state.send_replace(State::Up(live));
+        // It may be another one by now.
+        self.desk.revision.send_modify(|revision| *revision += 1);
+        Ok(())
     }
 
-    fn client(&self) -> Result<Client<'_>, SourceError> {
-        let live = self.live()?;
-        Ok(Client { connection: &live.connection, agreement: &live.agreement })
+    fn not_answered(&self, why: &dyn std::fmt::Display) -> SourceError {
+        let evidence = self.spec.secrets.redact(&why.to_string()).into_owned();
+        SourceError::NotAnswered { source_name: self.spec.name.clone(), evidence }
     }
 
-    async fn read_listing(&self) -> Result<RawListing, Obstacle> {
-        let client = self.client().map_err(|_| Disagreement::from(Unanswered::Closed(Closed::Ended)))?;
+    async fn read_listing(&self, live: &Live) -> Result<RawListing, Obstacle> {
+        let client = Client { connection: &live.connection, agreement: &live.agreement };
         let until = tokio::time::Instant::now() + self.spec.startup;
         let slow = |what| Obstacle::Slow { what, limit: self.spec.startup };
         let tools = tokio::time::timeout_at(until, client.tools()).await.map_err(|_| slow("`tools/list`"))??;
@@ -198,94 +244,58 @@ impl Server {
         Ok(RawListing { tools, registry })
     }
 
-    /// What a connection that closed under a call means.
-    async fn died(&self, closed: Closed) -> SourceError {
-        let mut death = self.death.subscribe();
-        let known = tokio::time::timeout(limits::LAST_WORDS * 4, death.wait_for(Option::is_some)).await;
-        let known = known.ok().and_then(Result::ok).and_then(|death| death.clone());
-        let evidence = || self.evidence(&closed);
-        known.unwrap_or_else(|| SourceError::Died { source_name: self.spec.name.clone(), evidence: evidence() })
+    /// What it means that a call got no answer.
+    async fn unanswered(&self, live: &Live, unanswered: &Unanswered) -> SourceError {
+        let mut death = live.death.subscribe();
+        let patience = match (unanswered, &live.child) {
+            (Unanswered::Closed(_), _) => limits::LAST_WORDS * 4,
+            // One that we started may be gone, and we not know it yet.
+            (_, Some(_)) => limits::LAST_WORDS,
+            (_, None) => return self.not_answered(unanswered),
+        };
+        let known = tokio::time::timeout(patience, death.wait_for(Option::is_some)).await;
+        match known.ok().and_then(Result::ok).and_then(|death| death.clone()) {
+            Some(died) => died,
+            None if matches!(unanswered, Unanswered::Closed(_)) => {
+                SourceError::Died { source_name: self.spec.name.clone(), evidence: self.evidence(unanswered) }
+            }
+            None => self.not_answered(unanswered),
+        }
+    }
+
+    fn interpreted(&self, raw: &RawListing) -> Listing {
+        let Some(me) = self.me.upgrade() else { return Listing::default() };
+        let me: Arc<dyn ToolSource> = me;
+        interpret(raw, &self.contributor(), self.spec.toolset.as_deref(), &me)
     }
 
     fn manner(&self, tool: &str) -> Manner {
-        let known = lock(&self.manners).get(tool).copied();
-        known.unwrap_or(Manner { carrier: Carrier::Meta, is_delegating: false })
-    }
-}
-
-#[async_trait]
-impl ToolSource for Server {
-    fn name(&self) -> &str {
-        &self.spec.name
+        let known = lock(&self.manners).get(tool).cloned();
+        known.unwrap_or(Manner { carrier: Carrier::Meta, is_delegating: false, headers: Arc::from([]) })
     }
 
-    fn contributor(&self) -> Contributor {
-        Contributor { label: Arc::from(format!("server {}", self.spec.name)), origin: self.spec.origin }
-    }
-
-    async fn start(&self) -> Result<(), SourceError> {
-        let live = self.begin().await.map_err(|obstacle| SourceError::NotStarted {
-            source_name: self.spec.name.clone(),
-            evidence: self.evidence(&obstacle),
-        })?;
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
-        let connection = Arc::clone(&live.connection);
-        let agreement = live.agreement.clone();
-        let _ = self.live.set(live);
-        if let Some(me) = self.me.upgrade() {
-            me.watch();
-        }
-        // Stays open as long as the connection does.
-        tokio::spawn(async move {
-            if let Some(listening) = (Client { connection: &connection, agreement: &agreement }).listen() {
-                let _ = listening.answer().await;
-            }
-        });
-        Ok(())
-    }
-
-    async fn list(&self) -> Result<Listing, SourceError> {
-        let not_listed = |evidence: String| SourceError::NotListed { source_name: self.spec.name.clone(), evidence };
-        let raw = match self.read_listing().await {
-            Ok(raw) => raw,
-            Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Closed(closed)))) => {
-                return Err(self.died(closed).await);
-            }
-            Err(obstacle) => return Err(not_listed(self.evidence(&obstacle))),
-        };
-        let Some(me) = self.me.upgrade() else { return Ok(Listing::default()) };
-        let me: Arc<dyn ToolSource> = me;
-        let listing = interpret(&raw, &self.contributor(), self.spec.toolset.as_deref(), &me);
-        let name = |raw: &'_ Value| Some(raw.get("name")?.as_str()?.to_string());
-        let strict: HashSet<String> = raw.tools.iter().filter(|raw| refuses_context(raw)).filter_map(name).collect();
-        let mut manners = HashMap::new();
-        for tool in &listing.tools {
-            let carrier = match self.spec.context {
-                Some(Context::Both) => Carrier::ArgumentsAndMeta,
-                Some(Context::Meta) => Carrier::Meta,
-                None if strict.contains(&tool.name) => Carrier::Meta,
-                None => Carrier::ArgumentsAndMeta,
-            };
-            manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating });
-        }
-        *lock(&self.manners) = manners;
-        *lock(&self.raw) = raw;
-        Ok(listing)
-    }
-
-    async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
-        let client = self.client()?;
-        let manner = self.manner(tool);
+    /// Makes one call, and does not judge what became of it.
+    async fn ask(
+        &self,
+        live: &Live,
+        cx: &Cx,
+        (tool, args): (&str, &Map<String, Value>),
+        manner: &Manner,
+    ) -> Result<Value, Unanswered> {
+        let client = Client { connection: &live.connection, agreement: &live.agreement };
         let at_desk = self.desk.enter(cx);
-        let request = client.call(Call::new(&Asked {
-            cx,
-            memory: &cx.attempt.memory(),
-            tool,
-            args,
-            carrier: manner.carrier,
-            base_url: &self.spec.base_url,
-            progress_token: at_desk.token,
-        }));
+        let request = client.call(
+            Call::new(&Asked {
+                cx,
+                memory: &cx.attempt.memory(),
+                tool,
+                args,
+                carrier: manner.carrier,
+                base_url: &self.spec.base_url,
+                progress_token: at_desk.token,
+            }),
+            &manner.headers,
+        );
         let mut calling_off =
             CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
         let answer = request.answer();
@@ -300,10 +310,91 @@ impl ToolSource for Server {
             }
         };
         calling_off.is_over = true;
+        answered
+    }
+}
+
+#[async_trait]
+impl ToolSource for Server {
+    fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    fn contributor(&self) -> Contributor {
+        Contributor { label: Arc::from(format!("server {}", self.spec.name)), origin: self.spec.origin }
+    }
+
+    async fn start(&self) -> Result<(), SourceError> {
+        if !matches!(&*self.state.borrow(), State::New) {
+            return Err(self.not_started(Obstacle::Twice.to_string()));
+        }
+        if self.spec.restarts.as_ref().is_some_and(|restarts| restarts.are_exhausted()) {
+            return Err(self.not_started(Restarts::verdict()));
+        }
+        let live = self.begin().await.map_err(|obstacle| self.not_started(self.evidence(&obstacle)))?;
+        self.state.send_replace(State::Up(Arc::clone(&live)));
+        if let Some(me) = self.me.upgrade() {
+            me.watch(live);
+        }
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Listing, SourceError> {
+        // One that was given up is known by what it listed: its tools are there, and say why they cannot be called.
+        if !self.is_vital() && self.death().is_some() {
+            return Ok(self.interpreted(&self.raw_listing()));
+        }
+        let mut live = self.live().await?;
+        let mut read = self.read_listing(&live).await;
+        if matches!(&read, Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Lost(Lost::SessionGone))))) {
+            self.reopen(&live).await?;
+            live = self.live().await?;
+            read = self.read_listing(&live).await;
+        }
+        let raw = match read {
+            Ok(raw) => raw,
+            Err(Obstacle::Disagreement(Disagreement::Unanswered(closed @ Unanswered::Closed(_)))) => {
+                return Err(self.unanswered(&live, &closed).await);
+            }
+            Err(obstacle) => {
+                let evidence = self.evidence(&obstacle);
+                return Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence });
+            }
+        };
+        let listing = self.interpreted(&raw);
+        let name = |raw: &'_ Value| raw.get("name").and_then(Value::as_str).map(str::to_string);
+        let listed: HashMap<String, &Value> = raw.tools.iter().filter_map(|raw| Some((name(raw)?, raw))).collect();
+        let mut manners = HashMap::new();
+        for tool in &listing.tools {
+            let listed = listed.get(&tool.name);
+            let carrier = match self.spec.context {
+                Some(Context::Both) => Carrier::ArgumentsAndMeta,
+                Some(Context::Meta) => Carrier::Meta,
+                None if listed.is_some_and(|raw| refuses_context(raw)) => Carrier::Meta,
+                None => Carrier::ArgumentsAndMeta,
+            };
+            let headers = listed.map(|raw| ParamHeader::all(raw)).unwrap_or_default().into();
+            manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating, headers });
+        }
+        *lock(&self.manners) = manners;
+        *lock(&self.raw) = raw;
+        Ok(listing)
+    }
+
+    async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
+        let manner = self.manner(tool);
+        let mut live = self.live().await?;
+        let mut answered = self.ask(&live, cx, (tool, args), &manner).await;
+        // A server that forgot us has not done what it was asked.
+        if answered == Err(Unanswered::Lost(Lost::SessionGone)) {
+            self.reopen(&live).await?;
+            live = self.live().await?;
+            answered = self.ask(&live, cx, (tool, args), &manner).await;
+        }
         match answered {
             Ok(value) => Ok(answer::outcome(value, manner.is_delegating)),
             Err(Unanswered::Refused(error)) => Ok(Outcome::failed(error.message)),
-            Err(Unanswered::Closed(closed)) => Err(self.died(closed).await),
+            Err(unanswered) => Err(self.unanswered(&live, &unanswered).await),
         }
     }
 
@@ -316,7 +407,14 @@ impl ToolSource for Server {
     }
 
     fn death(&self) -> Option<SourceError> {
-        self.death.borrow().clone()
+        match &*self.state.borrow() {
+            State::Gone(died) => Some(died.clone()),
+            _ => None,
+        }
+    }
+
+    fn is_vital(&self) -> bool {
+        self.spec.restarts.is_none()
     }
 
     fn revision(&self) -> u64 {
@@ -329,14 +427,16 @@ impl ToolSource for Server {
     }
 
     async fn stop(&self) {
-        self.is_stopping.store(true, Ordering::Relaxed);
-        let Some(live) = self.live.get() else { return };
-        live.connection.hang_up();
-        let stopped = live.child.stop().await;
-        self.stderr_ends().await;
-        if self.death().is_none() {
-            self.desk.diary.ended(&self.spec.name, stopped.ended.to_string());
-        }
+        self.stopping.cancel();
+        let State::Up(live) = self.state.borrow().clone() else { return };
+        let ended = live.stop().await.unwrap_or_else(|| "taken leave of".to_string());
+        self.desk.diary.ended(&self.spec.name, ended);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stopping.cancel();
     }
 }
 
@@ -351,7 +451,7 @@ struct CallingOff<'a> {
 impl CallingOff<'_> {
     fn tell(&mut self, reason: &str) {
         self.is_over = true;
-        self.connection.notify("notifications/cancelled", &json!({"requestId": self.id, "reason": reason}));
+        self.connection.call_off(self.id, reason);
     }
 }
 
@@ -365,47 +465,4 @@ impl Drop for CallingOff<'_> {
             self.tell("the caller gave up");
         }
     }
-}
-
-/// What kept a server from starting.
-#[derive(Debug, thiserror::Error)]
-enum Obstacle {
-    #[error("it was started before")]
-    Twice,
-    #[error("{}", not_started(.0))]
-    Start(#[from] trailblaze_supervise::StartError),
-    #[error("{}", ended_early(.0))]
-    End(#[from] End),
-    #[error(transparent)]
-    Disagreement(#[from] Disagreement),
-    #[error(
-        "it did not answer {what} within {}; `startupTimeout:` of its entry allows more",
-        humantime::format_duration(*limit)
-    )]
-    Slow { what: &'static str, limit: Duration },
-}
-
-fn not_started(error: &trailblaze_supervise::StartError) -> String {
-    match error {
-        trailblaze_supervise::StartError::NotFound { program } if !program.contains('/') => format!("{error} on PATH"),
-        error => error.to_string(),
-    }
-}
-
-fn ended_early(end: &End) -> String {
-    match end {
-        End::Exited(_) => format!("{end} before it answered"),
-        end => end.to_string(),
-    }
-}
-
-/// How a server came to its end.
-#[derive(Debug, thiserror::Error)]
-enum End {
-    #[error("it {0}")]
-    Exited(String),
-    #[error("it closed its stdout but went on running, and was ended")]
-    StillRunning,
-    #[error("{0}; it was ended")]
-    Broke(Closed),
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use trailblaze_core::effects;
-use trailblaze_core::preflight::{preflight, preflight_broken, preflight_played};
+use trailblaze_core::preflight::{missing, preflight, preflight_broken, preflight_played};
 use trailblaze_core::registry::Registry;
 use trailblaze_core::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
@@ -91,8 +91,8 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 /// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
 /// the files. Of broken trails, the calls are looked at.
 ///
-/// The sessions that were made ready for it are kept to be opened. Trails whose servers do not start are not judged:
-/// their sessions will say why.
+/// The sessions that were made ready for it are kept to be opened. Calls of tools whose servers do not start are not
+/// judged: their trails will say why.
 pub async fn before_start(
     wiring: &Wiring,
     (jobs, broken): (&[Job], &[Trail]),
@@ -100,7 +100,7 @@ pub async fn before_start(
     rule: Rule,
 ) -> Judgement {
     let mut unknown_servers = BTreeSet::new();
-    let mut failed: Vec<SourceError> = Vec::new();
+    let (mut failed, mut needed): (Vec<SourceError>, Vec<SourceError>) = Default::default();
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
     let lanes = lanes(wiring, (jobs, broken), devices);
     let files = ServerFiles::read(&wiring.loaded);
@@ -111,13 +111,24 @@ pub async fn before_start(
             Ok(prepared) => {
                 problems.extend(lane.problems(wiring, prepared, &files, rule));
                 unknown_servers.extend(prepared.unknown_servers.iter().cloned());
+                needed.extend(lane.missing(&prepared.registry));
+                failed.extend(prepared.absent.errors.iter().cloned());
             }
-            Err(error) if !failed.contains(error) => failed.push(error.clone()),
-            Err(_) => {}
+            Err(error) => {
+                needed.push(error.clone());
+                failed.push(error.clone());
+            }
         }
         wiring.keep(&lane.device, lane.target, prepared);
     }
-    Judgement { problems, failed, unknown_servers }
+    let mut once: Vec<SourceError> = Vec::new();
+    for error in failed {
+        if !once.contains(&error) {
+            once.push(error);
+        }
+    }
+    let unneeded = once.iter().filter(|error| !needed.contains(error)).cloned().collect();
+    Judgement { problems, failed: once, unneeded, unknown_servers }
 }
 
 /// What trails are judged by.
@@ -133,6 +144,8 @@ pub struct Judgement {
     pub problems: Vec<Problem>,
     /// Servers that did not start.
     pub failed: Vec<SourceError>,
+    /// Those among them that no trail needs.
+    pub unneeded: Vec<SourceError>,
     /// Servers that were not asked, and never were before.
     pub unknown_servers: BTreeSet<String>,
 }
@@ -172,6 +185,11 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
 }
 
 impl Lane<'_> {
+    /// The servers that its trails need and that are not there.
+    fn missing(&self, registry: &Registry) -> Vec<SourceError> {
+        self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
+    }
+
     fn problems(&self, wiring: &Wiring, prepared: &Prepared, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
         let (registry, lineage) = (&prepared.registry, self.lineage.as_slice());
         let tools = Tools { registry, files, target: self.target };

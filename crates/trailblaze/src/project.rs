@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use trailblaze_core::config::{MultiDevice, Project, Restart, Servers, Target, Toolset, decode};
+use trailblaze_core::config::{Project, Restart, Servers, Target, Toolset, decode};
 use trailblaze_core::preflight::check_tools;
 use trailblaze_core::registry::{Batch, Registry};
 use trailblaze_core::tool_files::{self, FileTool};
@@ -179,19 +179,9 @@ impl Loaded {
         for (name, server) in &servers.0 {
             let place = (Arc::clone(source), name.span);
             self.server_places.insert(format!("server {}", name.value), place);
-            if server.url.is_some() {
-                let text =
-                    format!("the server `{}` is reached over http, which this build does not do yet", name.value);
+            if server.restart == Restart::OnFailure && server.url.is_some() {
+                let text = format!("`restart:` of `{}` does nothing: it is not started here", name.value);
                 problems.warning(name.span, text);
-            }
-            if server.multi_device == MultiDevice::Http {
-                problems.warning(
-                    name.span,
-                    format!("`multiDevice: http` of `{}` counts as `stdio` in this build", name.value),
-                );
-            }
-            if server.restart == Restart::OnFailure {
-                problems.warning(name.span, format!("this build does not start `{}` anew after a crash", name.value));
             }
             if server.sampling {
                 problems.warning(name.span, format!("`{}` may ask for models, but this build has none", name.value));

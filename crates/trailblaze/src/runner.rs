@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::effects::{Custom, StepDid};
 use trailblaze_core::events::EventSink;
+use trailblaze_core::preflight::missing;
 use trailblaze_core::record::RecordedStep;
 use trailblaze_core::registry::Registry;
 use trailblaze_core::replay::{Ended, Try, not_begun, replay};
@@ -66,6 +67,8 @@ pub struct Done {
     pub custom_tools: BTreeSet<String>,
     pub registry: Arc<Registry>,
     pub is_device_lost: bool,
+    /// Whether anything was done at all: a trail whose servers are not there does not begin.
+    pub is_begun: bool,
     /// The classifiers of the device, the closest first.
     pub lineage: Vec<String>,
 }
@@ -220,7 +223,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
     while let Some(task) = queue.next(&shared).await {
         let done = lane.attempt(&task).await;
         // What broke the device, or a tool server, must not spoil the next trail.
-        if done.verdict == Verdict::Errored {
+        if done.verdict == Verdict::Errored && done.is_begun {
             lane.close("the environment failed").await;
         }
         let is_retired = {
@@ -291,12 +294,16 @@ impl Lane<'_> {
             }
         }
         let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
+        let lineage = lineage(&session.device.description().classifiers);
+        if let Some(error) = missing(&job.trail, &session.registry(), &lineage).first() {
+            let ended = not_begun(session, about, (task.number, task.repeat), error);
+            return Done { is_begun: false, ..self.done(task, ended, started, session) };
+        }
         let memory =
             shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
         let cancel = shared.cancel.child_token();
         let timeout = shared.rules.timeout;
         let (number, repeat) = (task.number, task.repeat);
-        let lineage = lineage(&session.device.description().classifiers);
         // Whatever is wrong with it was found before the run started.
         let script = || script(&job.trail, &job.kept, &session.registry(), &lineage).unwrap_or_default();
         let script = if shared.replay == Replay::Intent { Default::default() } else { script() };
@@ -329,6 +336,7 @@ impl Lane<'_> {
             custom_tools: self.sink.custom_tools(),
             registry: session.registry(),
             is_device_lost,
+            is_begun: true,
             lineage: lineage(&session.device.description().classifiers),
         }
     }

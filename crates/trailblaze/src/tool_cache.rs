@@ -55,7 +55,7 @@ impl ToolCache {
 
 /// Only what decides which program runs: a longer timeout does not change its tools.
 fn fingerprint(entry: &Server) -> String {
-    short_digest(&format!("{:?} {:?} {:?}", entry.command, entry.args, entry.script))
+    short_digest(&format!("{:?} {:?} {:?} {:?}", entry.command, entry.args, entry.script, entry.url))
 }
 
 fn short_digest(text: &str) -> String {

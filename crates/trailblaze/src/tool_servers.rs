@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use tokio::sync::OnceCell;
-use trailblaze_core::config::{MultiDevice, Server as Entry};
+use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
 use trailblaze_core::driver::Description;
 use trailblaze_core::events::EventSink;
 use trailblaze_core::ids;
@@ -15,19 +15,21 @@ use trailblaze_core::invocations::Invocations;
 use trailblaze_core::names::Origin;
 use trailblaze_core::registry::Batch;
 use trailblaze_core::secret::Secrets;
-use trailblaze_core::session::{Source, stop_own};
+use trailblaze_core::session::Source;
 use trailblaze_core::source::{SourceError, ToolSource};
 use trailblaze_core::yaml::{Millis, Spanned};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::desk::Diary;
-use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+use trailblaze_toolhost::launch::{Place, Runtimes};
 use trailblaze_toolhost::offline::Remembered;
+use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Server, Spec};
 
 use crate::progress::Progress;
 use crate::project::Loaded;
+use crate::reach::reach;
 use crate::recordings::slug;
 use crate::server::LoopbackServer;
 use crate::tool_cache::ToolCache;
@@ -47,9 +49,15 @@ pub struct ToolServers {
     runtimes: Runtimes,
     loopback: OnceCell<LoopbackServer>,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
+    restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
+    /// Those that did not start, and why.
+    failed: Mutex<HashMap<Key, SourceError>>,
     cache: ToolCache,
     outlets: Outlets,
 }
+
+/// A target, if it belongs to one, and a name.
+type Key = (Option<String>, String);
 
 /// Whether servers are started, only remembered, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +88,12 @@ struct Named {
     target: Option<String>,
 }
 
+impl Named {
+    fn key(&self) -> Key {
+        (self.target.clone(), self.name.clone())
+    }
+}
+
 /// What a session gets of its servers.
 #[derive(Default)]
 pub struct Staff {
@@ -87,6 +101,18 @@ pub struct Staff {
     pub batches: Vec<Batch>,
     /// Servers of which nothing is known, for want of having been started.
     pub unknown: Vec<String>,
+    pub absent: Absent,
+}
+
+/// The servers of a session that did not start.
+#[derive(Clone, Default)]
+pub struct Absent {
+    /// Why each is not there.
+    pub errors: Vec<SourceError>,
+    /// Those of whose tools nothing is known, among them.
+    pub unknown: Vec<SourceError>,
+    /// What the others listed when they were last there.
+    pub batches: Vec<Batch>,
 }
 
 impl ToolServers {
@@ -112,6 +138,8 @@ impl ToolServers {
             runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default()),
             loopback: OnceCell::new(),
             shared: Mutex::default(),
+            restarts: Mutex::default(),
+            failed: Mutex::default(),
             cache: ToolCache::new(&loaded.root),
             outlets: Outlets::default(),
         }
@@ -146,7 +174,7 @@ impl ToolServers {
         self.entries.iter().filter(move |named| named.target.is_none() || named.target.as_deref() == target)
     }
 
-    /// Starts every server that a session has, side by side. If one does not start, none is left.
+    /// Starts every server that a session has, side by side. Whoever needs one that does not start will be told why.
     pub async fn hire(
         &self,
         target: Option<&str>,
@@ -171,9 +199,12 @@ impl ToolServers {
         let started = wanted.iter().map(|(named, is_shared)| {
             let (waiting, base_url) = (&waiting, &base_url);
             async move {
-                let server = match is_shared {
-                    true => self.shared(named, base_url, secrets).await,
-                    false => self.started(named, base_url, Some(session), secrets).await,
+                // A server that does not start is not asked again for every trail.
+                let failed = lock(&self.failed).get(&named.key()).cloned();
+                let server = match (failed, is_shared) {
+                    (Some(error), _) => Err(error),
+                    (None, true) => self.shared(named, base_url, secrets).await,
+                    (None, false) => self.started(named, base_url, Some(session), secrets).await,
                 };
                 let server = server.inspect_err(|_| waiting.no_more(&named.name))?;
                 let revision = server.revision();
@@ -196,19 +227,36 @@ impl ToolServers {
             () = waiting.complain(self.outlets.progress.as_deref()) => unreachable!("it complains as long as it is let"),
         };
         let mut staff = Staff::default();
-        let mut failed = None;
-        for source in started {
+        for (source, (named, _)) in started.into_iter().zip(&wanted) {
             match source {
                 Ok((source, batch)) => {
                     staff.sources.push(source);
                     staff.batches.push(batch);
                 }
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => {
+                    lock(&self.failed).insert(named.key(), error.clone());
+                    self.miss(named, error, &mut staff.absent).await;
+                }
             }
         }
-        let Some(error) = failed else { return Ok(staff) };
-        stop_own(&staff.sources).await;
-        Err(error)
+        Ok(staff)
+    }
+
+    /// Does without a server: what it listed when it was last there tells which trails need it.
+    async fn miss(&self, named: &Named, error: SourceError, absent: &mut Absent) {
+        let Named { name, entry, origin, .. } = named;
+        let remembered = self.cache.read(named.target.as_deref(), name, entry);
+        let remembered =
+            remembered.map(|raw| Remembered::absent(name, *origin, entry.toolset.as_deref(), raw, error.clone()));
+        let batch = match &remembered {
+            Some(server) => list(&**server).await.ok(),
+            None => None,
+        };
+        match batch {
+            Some(batch) => absent.batches.push(batch),
+            None => absent.unknown.push(error.clone()),
+        }
+        absent.errors.push(error);
     }
 
     /// What the servers of a session listed when they were last started.
@@ -228,8 +276,8 @@ impl ToolServers {
     fn is_shared(&self, named: &Named) -> bool {
         named.origin == Origin::ProjectServer
             && match named.entry.multi_device {
-                MultiDevice::Auto | MultiDevice::Http => self.is_crowded,
-                MultiDevice::Stdio => true,
+                MultiDevice::Auto => self.is_crowded,
+                MultiDevice::Http | MultiDevice::Stdio => true,
                 MultiDevice::PerDevice => false,
             }
     }
@@ -256,7 +304,7 @@ impl ToolServers {
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = named;
         let place = Place { root: &self.root, base_url, session };
-        let launch = launch(entry, &place, &self.runtimes)
+        let reach = reach(entry, &place, &self.runtimes, secrets, session.is_none())
             .await
             .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
         let log = log_name(name, session.map(|(id, _)| id));
@@ -269,6 +317,7 @@ impl ToolServers {
             context: entry.context,
             protocol: entry.protocol.clone(),
             toolset: entry.toolset.clone(),
+            restarts: (entry.restart == Restart::OnFailure).then(|| self.restarts(named)),
             base_url: base_url.to_string(),
             log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
             secrets: Arc::clone(secrets),
@@ -279,9 +328,14 @@ impl ToolServers {
                 outlets: self.outlets.clone(),
             }),
         };
-        let server = Server::new(spec, launch, Arc::clone(&self.supervisor));
+        let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await?;
         Ok(server)
+    }
+
+    /// The deaths of a server, counted over all its sessions.
+    fn restarts(&self, named: &Named) -> Arc<Restarts> {
+        Arc::clone(lock(&self.restarts).entry(named.key()).or_default())
     }
 
     async fn base_url(&self, invocations: &Arc<Invocations>) -> Result<String, String> {

@@ -26,8 +26,9 @@ use trailblaze_supervise::Supervisor;
 
 use crate::devices::DeviceSpec;
 use crate::project::Loaded;
+use crate::reach::header_secrets;
 use crate::sim::SimSetup;
-use crate::tool_servers::{Mode, ToolServers};
+use crate::tool_servers::{Absent, Mode, ToolServers};
 
 /// What every session of a run shares.
 pub struct Wiring {
@@ -60,6 +61,7 @@ pub struct Prepared {
     pub registry: Registry,
     /// Servers of which nothing is known.
     pub unknown_servers: Vec<String>,
+    pub absent: Absent,
 }
 
 impl Wiring {
@@ -70,7 +72,7 @@ impl Wiring {
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
             sim: loaded.sim.clone(),
             seed: 0,
-            secrets: Arc::default(),
+            secrets: Arc::new(Secrets::new(header_secrets(loaded))),
             pictures: PicturePolicy::Off,
             invocations: Arc::default(),
             groups: Vec::new(),
@@ -113,15 +115,29 @@ impl Wiring {
         Arc::new(sim.with_classifiers(&device.classifiers))
     }
 
-    /// Makes a session ready: starts its servers and asks for their tools.
+    /// Makes a session ready with all of its servers, or not at all.
+    pub async fn prepare_whole(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
+        let prepared = self.prepare(device, target).await?;
+        match prepared.absent.errors.first().cloned() {
+            None => Ok(prepared),
+            Some(error) => {
+                prepared.discard().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a session ready: starts its servers and asks for their tools. It does without those that do not start.
     pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
         let id = ids::session();
         let driver = self.driver(device);
         let staff = self.servers.hire(target, (&id, driver.describe()), &self.invocations, &self.secrets).await?;
-        let batches = self.loaded.batches.iter().chain(&staff.batches);
+        let absent = staff.absent;
+        let batches = self.loaded.batches.iter().chain(&staff.batches).chain(&absent.batches);
         let mut registry = Registry::build(1, batches, &self.scope(device, target));
         registry.is_partial = !staff.unknown.is_empty() || self.loaded.has_unread_servers();
-        Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown })
+        registry.absent = absent.unknown.clone();
+        Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown, absent })
     }
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
@@ -129,42 +145,54 @@ impl Wiring {
         self.ready().insert(lane(device, target), prepared);
     }
 
-    /// Opens a session, made ready before or now, and tells the record.
+    /// Opens a session with all of its servers, and tells the record.
+    pub async fn open_whole(
+        &self,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Result<Arc<Session>, NotOpened> {
+        let prepared = self.prepare_whole(device, target).await;
+        self.opened_or_not(prepared, device, target, events)
+    }
+
+    /// Opens a session, made ready before or now, and tells the record. It does without servers that do not start.
     pub async fn open(
         &self,
         device: &DeviceSpec,
         target: Option<&str>,
         events: Arc<dyn EventSink>,
     ) -> Result<Arc<Session>, NotOpened> {
-        let lane = lane(device, target);
-        let kept = {
-            let mut ready = self.ready();
-            match ready.get(&lane) {
-                // A server that does not start is not asked again for every trail.
-                Some(Err(error)) => Some(Err(error.clone())),
-                _ => ready.remove(&lane),
-            }
-        };
+        let kept = self.ready().remove(&lane(device, target));
         let prepared = match kept {
             Some(kept) => kept,
             None => self.prepare(device, target).await,
         };
-        let prepared = match prepared {
-            Ok(prepared) => prepared,
+        self.opened_or_not(prepared, device, target, events)
+    }
+
+    fn opened_or_not(
+        &self,
+        prepared: Result<Prepared, SourceError>,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Result<Arc<Session>, NotOpened> {
+        match prepared {
+            Ok(prepared) => Ok(self.opened(prepared, device, target, events)),
             Err(error) => {
-                self.ready().insert(lane, Err(error.clone()));
                 let bare = self.bare(device, target);
-                return Err(NotOpened { session: self.opened(bare, device, target, events), error });
+                Err(NotOpened { session: self.opened(bare, device, target, events), error })
             }
-        };
-        Ok(self.opened(prepared, device, target, events))
+        }
     }
 
     /// A session without its servers, for the record of why there is no other.
     fn bare(&self, device: &DeviceSpec, target: Option<&str>) -> Prepared {
         let registry = self.file_registry(device, target);
         let driver = self.driver(device);
-        Prepared { id: ids::session(), driver, sources: Vec::new(), registry, unknown_servers: Vec::new() }
+        let (sources, unknown_servers, absent) = (Vec::new(), Vec::new(), Absent::default());
+        Prepared { id: ids::session(), driver, sources, registry, unknown_servers, absent }
     }
 
     fn opened(
@@ -181,6 +209,7 @@ impl Wiring {
             groups: self.groups.clone(),
             prefixes: self.prefixes.clone(),
             sources: prepared.sources.clone(),
+            absent: prepared.absent,
         };
         let session = Session::open(Parts {
             id: prepared.id,
@@ -321,6 +350,7 @@ struct DiskShelf {
     groups: Vec<String>,
     prefixes: Vec<String>,
     sources: Vec<Source>,
+    absent: Absent,
 }
 
 #[async_trait]
@@ -331,8 +361,10 @@ impl Shelf for DiskShelf {
         for source in &self.sources {
             batches.push(source.tools.list().await?.batch(source.tools.contributor()));
         }
+        batches.extend(self.absent.batches.iter().cloned());
         let scope = scope(&loaded, &self.device, self.target.as_deref(), &self.groups, &self.prefixes);
-        let registry = Registry::build(generation, &batches, &scope);
+        let mut registry = Registry::build(generation, &batches, &scope);
+        registry.absent = self.absent.unknown.clone();
         let problems = loaded.problems.iter().cloned().chain(loaded.tool_problems(&registry));
         let errors: Vec<String> =
             problems.filter(|problem| problem.severity == Severity::Error).map(|problem| problem.to_string()).collect();
@@ -342,14 +374,16 @@ impl Shelf for DiskShelf {
         }
     }
 }
-/// Reads secrets from the environment.
-pub fn secrets(names: &[String]) -> Result<Secrets, SecretError> {
+/// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
+pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
     let read = |name: &String| match std::env::var(name) {
         Ok(value) if value.chars().count() < limits::SECRET_CHARS => Err(SecretError::TooShort { name: name.clone() }),
         Ok(value) => Ok((name.clone(), value)),
         Err(_) => Err(SecretError::Unset { name: name.clone() }),
     };
-    Ok(Secrets::new(names.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+    let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
+    Ok(Secrets::new(secrets))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -185,7 +185,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
     }
-    wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
+    wiring.secrets = Arc::new(wire::secrets(&loaded, &args.secret)?);
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
@@ -239,7 +239,15 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         .for_devices(n_devices);
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
-        judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, rule) => problems.extend(judgement.problems),
+        judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, rule) => {
+            problems.extend(judgement.problems);
+            for error in &judgement.unneeded {
+                let text = format!("{error}\nno trail of this run needs it, so it goes on");
+                let text = wiring.secrets.redact(&text).into_owned();
+                progress.warn(&text);
+                folder.emit(Event::Noted { about: None, level: Gravity::Warning, text });
+            }
+        }
         () = interrupt.cancel.cancelled() => {}
     }
     let problems = jobs::in_order(problems);

@@ -90,7 +90,7 @@ pub async fn on_device(
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     wiring.show_browser(args.devices.headed);
     Refusal::unless_known(&wiring)?;
-    wiring.secrets = Arc::new(wire::secrets(&args.secret)?);
+    wiring.secrets = Arc::new(wire::secrets(&loaded, &args.secret)?);
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
@@ -114,7 +114,7 @@ pub async fn on_device(
     wiring.servers = ToolServers::new(&loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets);
     let sink = Arc::new(LaneSink::new(device.id.clone(), events, Arc::new(Progress::new(true))));
     let target = wiring.target.clone();
-    let session = match wiring.open(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
+    let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
         Ok(session) => session,
         Err(NotOpened { session, error }) => {
             session.close(&error.to_string()).await;

@@ -1,6 +1,7 @@
 //! `trailblaze tool`: one call, on a device of its own.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Refusal, load, pairs};
 use crate::print;
+use crate::project::Loaded;
 use crate::shell::{Answer, typed};
 use crate::wire::{self, Wiring};
 
@@ -54,7 +56,7 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
         return match may_be_foreign {
             false => help(&files, &args),
             true => {
-                let prepared = wiring.prepare(&device, target).await?;
+                let prepared = wiring.prepare_whole(&device, target).await?;
                 let helped = help(&prepared.registry, &args);
                 prepared.discard().await;
                 wiring.close().await;
@@ -64,11 +66,11 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
     }
     let given = pairs("", &args.args)?;
     if !may_be_foreign {
-        unless_wrong(&files, &args, &given)?;
+        unless_wrong((&loaded, &files), &args, &given)?;
     }
-    on_device(loaded, &args.on, device, async |shell, cancel| {
+    on_device(Arc::clone(&loaded), &args.on, device, async |shell, cancel| {
         if may_be_foreign {
-            unless_wrong(&shell.registry(), &args, &given)?;
+            unless_wrong((&loaded, &shell.registry()), &args, &given)?;
         }
         let calls = async {
             if let Some(app) = &args.launch {
@@ -115,10 +117,14 @@ fn help(registry: &Registry, args: &ToolArgs) -> Result<Exit, Refusal> {
 }
 
 /// What is wrong with the call, before anything is done.
-fn unless_wrong(registry: &Registry, args: &ToolArgs, given: &[(String, String)]) -> Result<(), Refusal> {
+fn unless_wrong(
+    (loaded, registry): (&Loaded, &Registry),
+    args: &ToolArgs,
+    given: &[(String, String)],
+) -> Result<(), Refusal> {
     let tool = known(registry, &args.name)?;
     // The message may repeat what was typed.
-    let secrets = wire::secrets(&args.on.secret)?;
+    let secrets = wire::secrets(loaded, &args.on.secret)?;
     let mut known = typed(tool, given).map_err(|message| Refusal::usage(secrets.redact(&message)))?;
     tool.schema.fill_defaults(&mut known);
     let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);

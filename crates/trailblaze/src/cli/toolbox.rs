@@ -89,7 +89,7 @@ pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit
 /// Starts the servers of every device, asks for their tools, and ends them again. Nothing is called.
 async fn registries(wiring: &Wiring, devices: Vec<DeviceSpec>) -> Result<Vec<(DeviceSpec, Registry)>, Refusal> {
     let target = wiring.target.as_deref();
-    let prepared = join_all(devices.iter().map(|device| wiring.prepare(device, target))).await;
+    let prepared = join_all(devices.iter().map(|device| wiring.prepare_whole(device, target))).await;
     let mut registries = Vec::new();
     let mut failed = None;
     let mut said = BTreeSet::new();

@@ -4,10 +4,12 @@
 
 mod answering;
 mod calling_back;
+mod coming_back;
 mod ending;
 mod listing;
 #[path = "../processes/marked.rs"]
 mod marked;
+mod over_http;
 #[path = "../servers/stage.rs"]
 mod stage;
 mod starting;

@@ -400,6 +400,31 @@ def leaves_an_heir(server, message, arguments, meta):
 
 
 @acts
+def exits_in_its_first_call(server, message, arguments, meta):
+    if not (PLACE / "first").exists():
+        (PLACE / "first").touch()
+        complain("out of memory")
+        os._exit(9)
+    server.answer(message, text("did it"))
+
+
+@acts
+def exits_after_its_first_call(server, message, arguments, meta):
+    is_first = not (PLACE / "first").exists()
+    (PLACE / "first").touch()
+    server.answer(message, text("did it"))
+    if is_first:
+        os._exit(9)
+
+
+@behaviour
+def exits_when_told(server):
+    if (PLACE / "told").exists():
+        complain("told to exit")
+        os._exit(3)
+
+
+@acts
 def answers_broken_json(server, message, arguments, meta):
     server.write('{"jsonrpc": "2.0", "id": 3, "result": {"content": [}\n')
 

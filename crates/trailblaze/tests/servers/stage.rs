@@ -58,6 +58,12 @@ impl Stage {
         self
     }
 
+    /// Reaches the misbehaving server over http instead.
+    pub fn reached(mut self, url: &str) -> Stage {
+        self.command = format!("transport: http\n    url: {url}");
+        self
+    }
+
     /// Adds a key to the entry of the misbehaving server.
     pub fn with(mut self, key: &str) -> Stage {
         self.keys.push(key.to_string());

@@ -2,8 +2,10 @@
 
 mod calling;
 mod context;
+mod over_http;
 mod protocols;
 mod registering;
+mod several_devices;
 mod starting;
 
 #[path = "../servers/lab.rs"]

@@ -1,0 +1,258 @@
+//! One message there, and what comes back: an answer, a stream of messages, or a reason why there is none.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap};
+use hyper::{Method, Response, StatusCode};
+use serde_json::Value;
+
+use super::sse::{Events, TooLong};
+use super::{Asking, Http, Lost, SESSION, STREAM};
+use crate::connection::{RpcError, Shared, Wire, shown};
+use crate::desk::lock;
+use crate::limits;
+
+/// A message to be sent.
+pub(crate) struct Post {
+    /// Of a request; a notification has none.
+    pub id: Option<u64>,
+    pub method: String,
+    /// Headers beside the message.
+    pub labels: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Post {
+    /// Sends it in the background, and sees to it that whoever waits for the answer hears something.
+    pub fn send(self, shared: &Arc<Shared>) {
+        let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
+        let (id, sender) = (self.id, Arc::clone(shared));
+        // Held until the task is written down, so that one that is over already does not stay there.
+        let mut in_flight = lock(&http.in_flight);
+        let task = tokio::spawn(async move {
+            let Some(id) = self.id else {
+                // Nobody sets a limit to what nobody waits for.
+                let _ = tokio::time::timeout(limits::NOTICE, self.exchange(&sender)).await;
+                return;
+            };
+            let lost = self.exchange(&sender).await.err().unwrap_or(Lost::NoResult);
+            sender.settle(id, Err(lost.into()));
+            if let Wire::Http(http) = &sender.wire {
+                lock(&http.in_flight).remove(&id);
+            }
+        });
+        match id {
+            Some(id) => drop(in_flight.insert(id, task.abort_handle())),
+            None => {
+                let mut notices = lock(&http.notices);
+                notices.retain(|notice| !notice.is_finished());
+                notices.push(task);
+            }
+        }
+    }
+
+    /// Sends it, and takes all that comes back.
+    pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), Lost> {
+        let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
+        let has_session = lock(&http.session).is_some();
+        let asking =
+            Asking { method: Method::POST, body: Bytes::copy_from_slice(&self.body), labels: self.labels(http) };
+        let response = http.send(&asking).await?;
+        if self.method == "initialize" {
+            *lock(&http.session) = response.headers().get(SESSION).cloned();
+        }
+        let status = response.status();
+        if status == StatusCode::NOT_FOUND && has_session {
+            return Err(Lost::SessionGone);
+        }
+        if !status.is_success() {
+            return self.refused(shared, http, response).await;
+        }
+        let Some(id) = self.id else { return Ok(()) };
+        match kind(response.headers()).as_str() {
+            STREAM => follow(shared, http, id, response).await,
+            "application/json" => {
+                let body = body(response, limits::LINE_BYTES).await?;
+                shared.take_message(body.trim_ascii()).map_err(Lost::Broke)
+            }
+            // Accepted, it says, and no answer will come.
+            "" => Err(Lost::NoResult),
+            kind => {
+                let kind = shown(kind.as_bytes());
+                let said = first_words(response).await;
+                Err(Lost::Kind { url: http.address.shown(), kind, said })
+            }
+        }
+    }
+
+    /// What a status means that is no success. It may bring an answer all the same.
+    async fn refused(&self, shared: &Arc<Shared>, http: &Http, response: Response<Incoming>) -> Result<(), Lost> {
+        let (status, url) = (response.status(), http.address.shown());
+        if let Some(to) = response.headers().get(header::LOCATION).filter(|_| status.is_redirection()) {
+            return Err(Lost::Redirected { url, to: shown(to.as_bytes()) });
+        }
+        let text = body(response, limits::REFUSAL_BYTES).await.unwrap_or_default();
+        let error = serde_json::from_slice::<Value>(&text).ok().filter(|answer| answer.get("jsonrpc").is_some());
+        let error =
+            error.and_then(|mut answer| serde_json::from_value::<RpcError>(answer.get_mut("error")?.take()).ok());
+        match (self.id, error) {
+            // The peer may not have read far enough to know the id.
+            (Some(id), Some(error)) => {
+                shared.settle(id, Err(error.into()));
+                Ok(())
+            }
+            _ => Err(Lost::Status { status, url, said: shown(text.trim_ascii()) }),
+        }
+    }
+
+    fn labels(&self, http: &Http) -> Vec<(&str, String)> {
+        if !http.is_stateless() || self.method.is_empty() {
+            return Vec::new();
+        }
+        let own = self.labels.iter().map(|(name, value)| (name.as_str(), plain(value)));
+        [("mcp-method", self.method.clone())].into_iter().chain(own).collect()
+    }
+}
+
+/// A value as a header can carry it.
+fn plain(value: &str) -> String {
+    let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte)) && value.trim() == value;
+    let is_ambiguous = value.starts_with("=?base64?") && value.ends_with("?=");
+    if is_plain && !is_ambiguous { value.to_string() } else { format!("=?base64?{}?=", BASE64_STANDARD.encode(value)) }
+}
+
+fn kind(headers: &HeaderMap) -> String {
+    let kind = headers.get(header::CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_lowercase());
+    kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_string()
+}
+
+/// A whole body, if it is not too long.
+async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, Lost> {
+    let mut body = Vec::new();
+    while let Some(frame) = response.frame().await {
+        let frame = frame.map_err(|error| Lost::BrokeOff { reason: super::lost::reason(&error) })?;
+        if let Some(data) = frame.data_ref() {
+            body.extend_from_slice(data);
+        }
+        if body.len() > limit {
+            return Err(Lost::TooLong);
+        }
+    }
+    Ok(body)
+}
+
+/// The beginning of a body that should not be there.
+async fn first_words(mut response: Response<Incoming>) -> String {
+    let frame = tokio::time::timeout(limits::LAST_WORDS, response.frame()).await;
+    let data = frame.ok().flatten().and_then(Result::ok).and_then(|frame| frame.into_data().ok());
+    data.map(|data| shown(data.trim_ascii())).unwrap_or_default()
+}
+
+/// Takes messages from a stream until it brought the answer. A stream that breaks and can be taken up again is.
+async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), Lost> {
+    let mut place = Place::default();
+    let mut n_breaks = 0;
+    loop {
+        let broken = match read(shared, response, &mut place, Some(id)).await {
+            Ok(()) if !shared.is_waiting(id) => return Ok(()),
+            Ok(()) => Lost::NoResult,
+            Err(broken @ Lost::BrokeOff { .. }) => broken,
+            Err(lost) => return Err(lost),
+        };
+        n_breaks = if std::mem::take(&mut place.has_moved) { 1 } else { n_breaks + 1 };
+        if place.last_id.is_none() || http.is_stateless() || n_breaks > limits::RESUMES {
+            return Err(broken);
+        }
+        tokio::time::sleep(place.pause()).await;
+        response = match http.send(&place.asking()).await {
+            Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
+            // It cannot be taken up, then, and how it broke says more.
+            _ => return Err(broken),
+        };
+    }
+}
+
+/// How far a stream was read.
+#[derive(Default)]
+struct Place {
+    last_id: Option<String>,
+    retry: Option<Duration>,
+    /// Whether anything came since it was last looked at.
+    has_moved: bool,
+}
+
+impl Place {
+    fn pause(&self) -> Duration {
+        self.retry.unwrap_or(limits::RECONNECT_PAUSE).min(limits::LONGEST_RETRY)
+    }
+
+    fn asking(&self) -> Asking<'static> {
+        let labels = self.last_id.iter().map(|id| ("last-event-id", id.clone())).collect();
+        Asking { method: Method::GET, body: Bytes::new(), labels }
+    }
+}
+
+/// Takes the messages of a stream to its end, or, where one answer is waited for, a moment after it came.
+async fn read(
+    shared: &Arc<Shared>,
+    mut response: Response<Incoming>,
+    place: &mut Place,
+    waiting: Option<u64>,
+) -> Result<(), Lost> {
+    let mut events = Events::default();
+    loop {
+        let is_over = waiting.is_some_and(|id| !shared.is_waiting(id));
+        let frame = if is_over {
+            // A stream that is read to its end leaves a connection that can be used again.
+            match tokio::time::timeout(limits::LAST_WORDS, response.frame()).await {
+                Ok(Some(Ok(frame))) => frame,
+                _ => return Ok(()),
+            }
+        } else {
+            match response.frame().await {
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => return Err(Lost::BrokeOff { reason: super::lost::reason(&error) }),
+                None => return Ok(()),
+            }
+        };
+        let Some(data) = frame.data_ref() else { continue };
+        let found = events.push(data).map_err(|TooLong| Lost::TooLong)?;
+        place.retry = events.retry.or(place.retry);
+        for event in found {
+            place.has_moved = true;
+            place.last_id = event.id.or(place.last_id.take());
+            if !event.data.is_empty() {
+                shared.take_message(event.data.as_bytes()).map_err(Lost::Broke)?;
+            }
+        }
+    }
+}
+
+/// Hears what belongs to no request, as long as the connection is there and the peer has such a stream.
+pub(super) async fn listen(shared: Weak<Shared>) {
+    let mut place = Place::default();
+    let mut n_failures = 0;
+    while n_failures < limits::RESUMES {
+        let Some(shared) = shared.upgrade() else { return };
+        let Wire::Http(http) = &shared.wire else { return };
+        let response = match http.send(&place.asking()).await {
+            Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
+            // It has none, or does not know us any more.
+            Ok(_) => return,
+            Err(_) => {
+                n_failures += 1;
+                tokio::time::sleep(place.pause()).await;
+                continue;
+            }
+        };
+        let _ = read(&shared, response, &mut place, None).await;
+        n_failures = if std::mem::take(&mut place.has_moved) { 0 } else { n_failures + 1 };
+        tokio::time::sleep(place.pause()).await;
+    }
+}

@@ -1,0 +1,143 @@
+//! Servers over http that misbehave. They are not ours to end, so a run says what they did, and goes on without them.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::stage::{Played, Stage};
+
+struct Far {
+    child: Child,
+    url: String,
+}
+
+impl Far {
+    fn new(behaviour: &str) -> Far {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/hostile_http.py");
+        let mut command = Command::new("python3");
+        command.arg(script).arg(behaviour).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("it starts");
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().expect("its stdout")).read_line(&mut port).expect("a port");
+        Far { child, url: format!("http://127.0.0.1:{}", port.trim()) }
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs a trail that calls `far_act`, with this exit code.
+#[track_caller]
+fn play(behaviour: &str, keys: &[&str], code: i32) -> (Played, String) {
+    let far = Far::new(behaviour);
+    let stage = Stage::new("good").reached(&far.url);
+    let stage = keys.iter().fold(stage, |stage, key| stage.with(key));
+    stage.project().write("trails/a.trail.yaml", "trail:\n  - step: Act\n    tools:\n      - far_act: {}\n");
+    let played = stage.play(code);
+    let said = played.said().replace(&far.url, "[far]");
+    (played, said)
+}
+
+/// What a run says whose server does not start.
+#[track_caller]
+fn refused(behaviour: &str) -> String {
+    let (played, said) = play(behaviour, &["startupTimeout: 5s"], 2);
+    played.assert_nothing_called();
+    let line = said.lines().find(|line| line.contains("did not start")).unwrap_or(&said);
+    line.trim().trim_start_matches("server `rogue` did not start: ").to_string()
+}
+
+#[test]
+fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
+    let told = [
+        "wants_to_know_who",
+        "lets_nobody_in",
+        "is_elsewhere",
+        "is_older",
+        "is_broken",
+        "has_moved",
+        "is_a_web_page",
+        "speaks_no_json",
+        "speaks_other_json",
+        "says_nothing",
+        "refuses_in_words",
+        "hangs",
+    ]
+    .map(refused);
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    [far]/mcp answers 401 Unauthorized: `token required`; `headers:` of its entry can bring what it asks for
+    [far]/mcp answers 403 Forbidden: `not you`; `headers:` of its entry can bring what it asks for
+    [far]/mcp answers 404 Not Found: `Not Found`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
+    [far]/mcp answers 405 Method Not Allowed: `Method Not Allowed`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
+    [far]/mcp answers 500 Internal Server Error: `Internal Server Error[31m`
+    it redirects [far]/mcp to http://elsewhere.example/mcp; put that into `url:` if you trust it
+    [far]/mcp answers text/html, which is no MCP: `<!doctype html><title>Welcome</title>`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
+    it broke the protocol: no message: expected value at line 1 column 1 in `hello`
+    it broke the protocol: no message: no `jsonrpc` in `{"hello": 1}`
+    it ended its answer without a result
+    it refuses `initialize` (not today (-32600)) and `server/discover` (not today (-32600))
+    it did not answer the opening of the protocol within 5s; `startupTimeout:` of its entry allows more
+    "#);
+}
+
+#[test]
+fn what_a_server_does_to_a_call_is_told() {
+    let told =
+        ["fails_calls", "breaks_off", "cuts_short", "floods", "forgets_always", "answers_another"].map(|behaviour| {
+            let (played, _) = play(behaviour, &[], 2);
+            let answers = played.answers("far_act");
+            assert_eq!(answers.len(), 1, "it is not called twice: {answers:?}");
+            let port = answers[0].split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or("none");
+            answers[0].replace(port, "[port]")
+        });
+    insta::assert_snapshot!(told.join("\n"), @r"
+    server `rogue` did not answer: http://127.0.0.1:[port]/mcp answers 503 Service Unavailable: `overloaded`
+    server `rogue` did not answer: it ended its answer without a result
+    server `rogue` did not answer: the connection broke in the middle of an answer: end of file before message length reached
+    server `rogue` did not answer: its answer is longer than 32 MiB
+    server `rogue` did not answer: it does not know our session any more
+    server `rogue` did not answer: it broke the protocol: it answered a request that nobody made (id 4711)
+    ");
+}
+
+#[test]
+fn a_server_that_repeats_a_secret_is_quoted_without_it() {
+    let far = Far::new("repeats_the_token");
+    let stage = Stage::new("good").reached(&far.url).with("headers: {x-token: '{{FAR_TOKEN}}'}");
+    for (args, code) in [(&["toolbox"][..], 2), (&["check"], 2), (&["tool", "far_act"], 2), (&["run"], 2)] {
+        let mut command = stage.command(args);
+        command.env("FAR_TOKEN", "open-sesame-71");
+        let ran = stage.finish(command).exits(code);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains("401 Unauthorized: `who is {{FAR_TOKEN}}?`"), "{args:?}: {told}");
+        assert!(!told.contains("open-sesame"), "{args:?}: {told}");
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_taken_up_where_it_was() {
+    let (played, _) = play("breaks_off_and_goes_on", &[], 0);
+    assert_eq!(played.answers("far_act"), ["did it in two pieces"]);
+}
+
+#[test]
+fn a_session_that_the_server_forgot_is_opened_anew() {
+    let (played, _) = play("forgets", &[], 0);
+    assert_eq!(played.answers("far_act"), ["did it"]);
+}
+
+#[test]
+fn a_server_may_ask_in_the_middle_of_a_call() {
+    let (played, _) = play("asks_in_return", &[], 0);
+    assert_eq!(played.answers("far_act"), [r#"{"jsonrpc": "2.0", "id": "mine", "result": {}}"#]);
+}
+
+#[test]
+fn a_call_that_is_never_answered_ends_in_time() {
+    let (_, said) = play("never_answers", &["callTimeout: 1s"], 1);
+    assert!(said.contains("server `rogue` gave no sign of life for 1s"), "{said}");
+}
