@@ -18,6 +18,7 @@ mod shell;
 mod snapshot;
 mod tool;
 mod toolbox;
+mod toolbox_budget;
 mod trail;
 mod watch;
 
