@@ -17,6 +17,8 @@ mod session;
 mod shell;
 mod snapshot;
 mod tool;
+mod tool_doctor;
+mod tool_lint;
 mod toolbox;
 mod toolbox_budget;
 mod trail;

@@ -1,3 +1,4 @@
 //! What tool authors need besides a device: files to start from, what a tool costs a model, and what is odd about it.
 
 pub mod cost;
+pub mod lint;
