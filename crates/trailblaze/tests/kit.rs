@@ -26,6 +26,69 @@ fn findings(answer: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
+fn commands_win_over_tools_of_their_name_and_flags_do_not_hide_them() {
+    let project = Project::counter();
+    insta::assert_snapshot!(project.run(&["tool", "-d", "android/sim-1", "lint"]).refusal(), @"
+    exit 3
+    error: unknown tool `lint`
+    hint: `lint` is a command, and comes before any flag: trailblaze tool lint
+    ");
+    let help = project.run(&["tool", "--help"]).exits(0).stdout;
+    assert!(help.contains("A first word that is a command is never taken for a tool."), "{help}");
+    project.run(&["tool"]).exits(3);
+    project.run(&["tool", "isVisible", "text=x"]).exits(0);
+}
+
+#[test]
+fn a_failing_test_of_a_tool_is_a_failed_test() {
+    let Some(lab) = with_python(Runtime::Bun) else { return };
+    lab.configured("");
+    lab.with(
+        "tools/a.test.ts",
+        "import { test } from 'node:test';\ntest('a', () => { throw new Error('acme_a'); });\n",
+    );
+    lab.with("tools/b.test.ts", "import { test } from 'node:test';\ntest('acme_b', () => {});\n");
+    lab.with(
+        "tools/test_c.py",
+        "import unittest\nclass C(unittest.TestCase):\n  def test_c(self): self.fail('acme_c')\n",
+    );
+    lab.with(
+        "trails/d.trail.yaml",
+        "trail:\n  - step: Go\n    tools:\n      - assertVisible: {text: acme_d, timeoutMs: 0}\n",
+    );
+    assert_eq!(lab.go(&["tool", "test", "acme_a"]).exits(1).stdout, "failed  tools/a.test.ts\n");
+    assert_eq!(lab.go(&["tool", "test", "acme_b"]).exits(0).stdout, "passed  tools/b.test.ts\n");
+    let python = lab.go(&["tool", "test", "tools/test_c.py"]).exits(1);
+    assert_eq!(python.stdout, "failed  tools/test_c.py\n");
+    assert!(python.stderr.contains("acme_c"), "what the runner says is shown: {}", python.stderr);
+    assert!(!python.stderr.contains("panicked"), "{}", python.stderr);
+    lab.go(&["tool", "test", "trails/d.trail.yaml"]).exits(1);
+    insta::assert_snapshot!(lab.go(&["tool", "test", "acme_e"]).refusal(), @"
+    exit 3
+    error: there is no test of a tool `acme_e`
+    hint: a test file beside the tools that names it, such as tools/acme_e.test.ts, or a trail that calls it, is a test
+    ");
+    insta::assert_snapshot!(lab.go(&["tool", "test", "tools/x.test.ts"]).refusal(), @"
+    exit 3
+    error: `tools/x.test.ts` is not there
+    hint: test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml
+    ");
+    insta::assert_snapshot!(Project::counter().run(&["tool", "test"]).refusal(), @"
+    exit 3
+    error: the project has no tests of tools
+    hint: a test is beside its tool, as *.test.ts or test_*.py, or is a trail that calls it
+    ");
+}
+
+#[test]
+fn a_test_that_never_ends_is_ended() {
+    let Some(lab) = Lab::new() else { return };
+    lab.configured("").with("tools/a.test.ts", "setInterval(() => {}, 1000);\nawait new Promise(() => {});\n");
+    let ran = lab.go(&["tool", "test", "--timeout", "1s"]).exits(2);
+    assert!(ran.stderr.contains("ran tests for longer than 1s"), "{}", ran.stderr);
+}
+
+#[test]
 fn lint_names_what_a_model_would_stumble_over() {
     let long = "word ".repeat(300);
     let yaml = format!(

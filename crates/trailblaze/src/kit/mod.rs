@@ -2,3 +2,4 @@
 
 pub mod cost;
 pub mod lint;
+pub mod test_files;
