@@ -8,7 +8,7 @@ mod support;
 
 use lab::{Lab, Runtime, parts};
 use serde_json::{Value, json};
-use support::Project;
+use support::{Project, files, repository};
 
 /// A lab with Python on the PATH too.
 fn with_python(runtime: Runtime) -> Option<Lab> {
@@ -23,6 +23,190 @@ fn findings(answer: &Value) -> Vec<(String, String)> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_string();
     let all = answer["findings"].as_array().expect("a list of findings").iter();
     all.map(|finding| (text(finding, "rule"), text(finding, "message"))).collect()
+}
+
+#[test]
+fn a_new_yaml_tool_runs_at_once() {
+    let project = Project::counter();
+    let before = project.read("trailblaze.yaml");
+    let new = project.run(&["tool", "new", "acme_without", "--lang", "yaml"]).exits(0);
+    assert_eq!(new.stdout, "trailblaze-config/tools/acme_without.yaml\ntrails/tools/acme_without.trail.yaml\n");
+    assert_eq!(project.read("trailblaze.yaml"), before, "a YAML tool needs no entry");
+    project.run(&["check"]).exits(0);
+    project.run(&["run"]).exits(0);
+    project.run(&["tool", "acme_without", "text=Pay"]).exits(0);
+    let failed = ["tool", "acme_without", "text=Count: 0", "timeoutMs=0", "--launch", "com.example.counter"];
+    project.run(&failed).exits(1);
+    project.run(&["tool", "test", "acme_without"]).exits(0);
+    assert_eq!(project.run(&["tool", "lint"]).exits(0).stdout, "1 tool, nothing to mend\n");
+}
+
+#[test]
+fn a_new_typescript_tool_runs_at_once() {
+    for runtime in [Runtime::Bun, Runtime::Node] {
+        let Some(lab) = Lab::under(runtime) else { return };
+        let before = "# the counter\nsim:\n  apps: [counter.app.yaml] # ours\n";
+        lab.with("trailblaze.yaml", before);
+        lab.go(&["tool", "new", "acme_countText", "--lang", "ts"]).exits(0);
+        let entry = "mcpServers:\n  tools:\n    script: tools/tool-server.ts\n";
+        assert_eq!(lab.project.read("trailblaze.yaml"), format!("{before}{entry}"));
+        let called = lab.go(&["tool", "acme_countText", "text=Count: 0", "--launch", "com.example.counter"]).exits(0);
+        assert_eq!(called.stdout, "1 on the screen\n");
+        let played = lab.run(&[], 0);
+        assert_eq!(played.texts("acme_countText"), ["0 on the screen"]);
+        let tested = lab.go(&["tool", "test"]).exits(0);
+        assert!(tested.stdout.starts_with("passed  tools/acme_countText.test.ts\n"), "{}", tested.stdout);
+        assert_eq!(lab.go(&["tool", "lint"]).exits(0).stdout, "1 tool, nothing to mend\n");
+
+        // A second one joins the server of the first.
+        lab.go(&["tool", "new", "acme_countAgain", "--lang", "ts"]).exits(0);
+        assert_eq!(lab.project.read("trailblaze.yaml"), format!("{before}{entry}"));
+        assert_eq!(lab.offered(&["--prefix", "acme_*"]), ["acme_countAgain", "acme_countText"]);
+    }
+}
+
+#[test]
+fn the_package_for_typescript_comes_along_where_there_is_none() {
+    let Some(lab) = Lab::under(Runtime::Node) else { return };
+    let installed = lab.project.root().join("node_modules/@trailblaze/scripting");
+    std::fs::remove_file(&installed).expect("it is a link");
+    std::fs::remove_file(lab.project.root().join("package.json")).expect("it is a file");
+    let new = lab.go(&["tool", "new", "acme_countText", "--lang", "ts", "--json"]).exits(0).json();
+    assert_eq!(new["next"][0], "npm install");
+    let package: Value = serde_json::from_str(&lab.project.read("package.json")).expect("JSON");
+    assert_eq!(package["dependencies"]["@trailblaze/scripting"], "file:.trailblaze/scripting");
+    // Every source of the package is there, and nothing else.
+    let sources = repository().join("sdks/typescript/scripting/src");
+    let copy = lab.project.root().join(".trailblaze/scripting/src");
+    let inside = |folder: &std::path::Path| -> Vec<(String, String)> {
+        let name = |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        files(folder).iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+    };
+    assert_eq!(inside(&copy), inside(&sources));
+    let manifest = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
+    let own = manifest(&lab.project.read(".trailblaze/scripting/package.json"));
+    let package = manifest(&std::fs::read_to_string(sources.with_file_name("package.json")).unwrap());
+    for key in ["name", "version", "license", "type", "dependencies"] {
+        assert_eq!(own[key], package[key], "`{key}` of the copy");
+    }
+    // As `npm install` links it.
+    std::os::unix::fs::symlink("../../.trailblaze/scripting", &installed).expect("a link");
+    lab.run(&[], 0);
+    lab.go(&["tool", "test"]).exits(0);
+}
+
+#[test]
+fn a_new_python_tool_runs_at_once() {
+    let Some(lab) = with_python(Runtime::Nothing) else { return };
+    lab.configured("mcpServers: {} # those of the project\n");
+    let new = lab.go(&["tool", "new", "acme_newEmail", "--lang", "py"]).exits(0);
+    assert_eq!(
+        new.stdout,
+        "tools/acme_newEmail_server.py\ntools/test_acme_newEmail.py\ntrails/tools/acme_newEmail.trail.yaml\n\
+         requirements.txt\ntrailblaze.yaml (changed)\n"
+    );
+    assert!(lab.project.read("trailblaze.yaml").contains("mcpServers: # those of the project\n  acme_newEmail:\n"));
+    let called = lab.go(&["tool", "acme_newEmail", "name=ada"]).exits(0);
+    assert!(called.stdout.starts_with("ada+") && called.stdout.ends_with("@example.com\n"), "{}", called.stdout);
+    lab.run(&[], 0);
+    let tested = lab.go(&["tool", "test", "acme_newEmail"]).exits(0);
+    assert!(tested.stdout.starts_with("passed  tools/test_acme_newEmail.py\n"), "{}", tested.stdout);
+    assert_eq!(lab.go(&["tool", "lint", "acme_newEmail"]).exits(0).stdout, "1 tool, nothing to mend\n");
+}
+
+#[test]
+fn a_tool_of_one_app_goes_into_its_target() {
+    let Some(lab) = Lab::new() else { return };
+    let target = "id: fixture # an app\nplatforms:\n  android:\n    app_ids: [com.example.counter]\n";
+    lab.configured("").with("trailblaze-config/targets/fixture.yaml", target);
+    let args = ["tool", "new", "acme_countText", "--lang", "ts", "--target", "fixture"];
+    let new = lab.go(&[&args[..], &["--json"]].concat()).exits(0).json();
+    assert_eq!(new["changed"], json!(["trailblaze-config/targets/fixture.yaml"]));
+    assert_eq!(new["next"][0], "trailblaze tool acme_countText text=Pay --target fixture");
+    let after = format!("{target}mcp_servers:\n  fixture-tools:\n    script: tools/tool-server-fixture.ts\n");
+    assert_eq!(lab.project.read("trailblaze-config/targets/fixture.yaml"), after);
+    lab.go(&["tool", "acme_countText", "text=Pay", "--target", "fixture"]).exits(0);
+    // Its trail asks for the target; a tool of the whole project stands beside it without a collision.
+    lab.go(&["tool", "new", "acme_countAll", "--lang", "ts"]).exits(0);
+    let played = lab.run(&[], 0);
+    assert_eq!(played.run.summary()["counts"]["passed"], 2);
+    lab.go(&["tool", "test", "acme_countText"]).exits(0);
+}
+
+#[test]
+fn nothing_that_exists_is_written_over_unless_asked() {
+    let project = Project::counter().with("trailblaze-config/tools/acme_a.yaml", "id: acme_b\nclass: tap\n");
+    let new = ["tool", "new", "acme_a", "--lang", "yaml"];
+    insta::assert_snapshot!(project.run(&new).refusal(), @"
+    exit 3
+    error: these files exist in `[project]`:
+      trailblaze-config/tools/acme_a.yaml
+    hint: `--force` writes them anew
+    ");
+    assert_eq!(project.read("trailblaze-config/tools/acme_a.yaml"), "id: acme_b\nclass: tap\n");
+    assert!(!project.root().join("trails").exists(), "nothing at all was written");
+    project.run(&[&new[..], &["--force"]].concat()).exits(0);
+    project.run(&[&new[..], &["--force"]].concat()).exits(0);
+    project.run(&["tool", "acme_a", "text=Pay"]).exits(0);
+
+    // What stands in the way of a folder or a file stays too.
+    let project = Project::empty().with("tools", "mine");
+    insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "ts"]).refusal(), @"
+    exit 3
+    error: `tools` is a file, and a folder is needed there
+    ");
+    assert_eq!(files(project.root()).len(), 1, "nothing was written");
+
+    // A list of servers that cannot be added to safely is left to people, and then nothing is written.
+    let project = Project::empty().with("trailblaze.yaml", "? mcpServers\n: {}\n");
+    insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "py"]).refusal(), @"
+    exit 3
+    error: the servers of `trailblaze.yaml` are written in a way that cannot be added to safely
+    hint: add this by hand, and try again:
+      mcpServers:
+        acme_b:
+          command: python3
+          args:
+            - tools/acme_b_server.py
+    ");
+    assert_eq!(files(project.root()).len(), 1, "nothing was written");
+}
+
+#[test]
+fn a_bad_name_gets_the_rule() {
+    let project = Project::counter();
+    let refused = |name: &str| project.run(&["tool", "new", name, "--lang", "yaml"]).refusal();
+    insta::assert_snapshot!(refused("Sign-In"), @"
+    exit 3
+    error: the name `Sign-In` breaks the convention: words in camelCase, joined by _
+    hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
+    ");
+    insta::assert_snapshot!(refused("../x"), @"
+    exit 3
+    error: `../x` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+    hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
+    ");
+    insta::assert_snapshot!(refused("web_x"), @"
+    exit 3
+    error: the name `web_x` begins with the reserved prefix `web_`; `reservedPrefixes:` in trailblaze.yaml can grant it
+    hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
+    ");
+    insta::assert_snapshot!(refused("tap"), @"
+    exit 3
+    error: there is a tool `tap` already: built-in
+    hint: choose another name; put the name of the app in front of it, such as acme_…
+    ");
+    insta::assert_snapshot!(refused("test"), @"
+    exit 3
+    error: `test` is a command of `trailblaze tool`, and would hide the tool
+    hint: put the name of the app in front of it, such as acme_…
+    ");
+    assert_eq!(files(project.root()).len(), 2, "nothing was written");
+    let unknown = ["tool", "new", "acme_a", "--lang", "ts", "--target", "x"];
+    insta::assert_snapshot!(project.run(&unknown).refusal(), @"
+    exit 3
+    error: unknown target `x`
+    ");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod snapshot;
 mod tool;
 mod tool_doctor;
 mod tool_lint;
+mod tool_new;
 mod tool_test;
 mod toolbox;
 mod toolbox_budget;

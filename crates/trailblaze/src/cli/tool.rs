@@ -11,7 +11,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
-use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_test};
+use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_new, tool_test};
 use crate::print;
 use crate::shell::{Answer, typed};
 use crate::wire::{self, Wiring};
@@ -34,13 +34,14 @@ pub struct ToolArgs {
 
 #[derive(Subcommand)]
 enum Verb {
+    New(tool_new::NewArgs),
     Test(tool_test::TestArgs),
     Lint(tool_lint::LintArgs),
     Doctor(tool_doctor::DoctorArgs),
 }
 
 /// The commands, which no tool that is made here may be named after.
-const VERBS: [&str; 4] = ["test", "lint", "doctor", "help"];
+pub const VERBS: [&str; 5] = ["new", "test", "lint", "doctor", "help"];
 
 #[derive(Args)]
 struct CallArgs {
@@ -65,6 +66,7 @@ struct CallArgs {
 
 pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refusal> {
     match args.verb {
+        Some(Verb::New(args)) => tool_new::new(project, &args),
         Some(Verb::Test(args)) => tool_test::test(project, &args).await,
         Some(Verb::Lint(args)) => tool_lint::lint(project, &args).await,
         Some(Verb::Doctor(args)) => tool_doctor::doctor(project, &args).await,
