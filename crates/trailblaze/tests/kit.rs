@@ -425,3 +425,31 @@ fn the_budget_counts_what_models_are_offered() {
     assert!(over.stderr.contains("error: the tools of ios/sim-1 cost about "), "{}", over.stderr);
     assert!(over.stderr.contains("one token for 4 characters"), "how it is counted is said: {}", over.stderr);
 }
+
+/// The fenced block of a document that follows a line naming a file.
+fn shown_file(document: &str, path: &str) -> String {
+    let text = std::fs::read_to_string(repository().join(document)).expect(document);
+    let (_, after) =
+        text.split_once(&format!("`{path}`:\n\n```")).unwrap_or_else(|| panic!("{document} shows no `{path}`"));
+    let (_, block) = after.split_once('\n').expect("a block");
+    block.split_once("```").expect("its end").0.to_string()
+}
+
+#[test]
+fn the_guides_show_what_is_written() {
+    let cases = [
+        ("docs/tools-typescript.md", "ts", "acme_countText"),
+        ("docs/tools-python.md", "py", "acme_newEmail"),
+        ("docs/tools-yaml.md", "yaml", "acme_without"),
+    ];
+    for (document, lang, name) in cases {
+        let project = Project::empty();
+        let new = project.run(&["tool", "new", name, "--lang", lang, "--json"]).exits(0).json();
+        let written = new["written"].as_array().unwrap().iter().map(|path| path.as_str().unwrap());
+        let is_told =
+            |path: &&str| path.contains(name) || path.ends_with("tool-server.ts") || *path == "trailblaze.yaml";
+        for path in written.filter(is_told) {
+            assert_eq!(shown_file(document, path), project.read(path), "{document}: {path}");
+        }
+    }
+}
