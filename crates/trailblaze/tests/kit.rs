@@ -301,6 +301,17 @@ fn lint_names_what_a_model_would_stumble_over() {
     assert_eq!(linted["errors"], 1, "{linted}");
 }
 
+#[test]
+fn the_examples_have_nothing_to_mend() {
+    assert_eq!(Project::wallet().run(&["tool", "lint", "--strict"]).exits(0).stdout, "2 tools, nothing to mend\n");
+    let Some(lab) = with_python(Runtime::Bun) else { return };
+    lab.example("acme-tools");
+    assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "6 tools, nothing to mend\n");
+    assert!(
+        lab.go(&["tool", "test", "acme_checkBalance"]).exits(0).stdout.contains("passed  tools/payments.test.ts\n")
+    );
+}
+
 /// A server that answers what it is told to, in one generation.
 const SMALL: &str = r#"
 import json, sys
