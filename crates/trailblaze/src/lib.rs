@@ -6,6 +6,7 @@ pub mod devices;
 pub mod github;
 pub mod history;
 pub mod jobs;
+pub mod kit;
 pub mod lane;
 pub mod print;
 pub mod progress;

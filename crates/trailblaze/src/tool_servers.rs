@@ -259,6 +259,30 @@ impl ToolServers {
         absent.errors.push(error);
     }
 
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|named| named.name.as_str())
+    }
+
+    /// Starts one server by itself, in this version of the protocol if one is given, asks for its tools, and ends it.
+    pub async fn visit(
+        &self,
+        name: &str,
+        protocol: Option<&str>,
+        session: (&SessionId, &Description),
+        invocations: &Arc<Invocations>,
+        secrets: &Arc<Secrets>,
+    ) -> Result<Batch, SourceError> {
+        let not_started = |evidence: String| SourceError::NotStarted { source_name: name.to_string(), evidence };
+        let known = self.entries.iter().find(|named| named.name == name);
+        let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
+        named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
+        let base_url = self.base_url(invocations).await.map_err(not_started)?;
+        let server = self.started(&named, &base_url, Some(session), secrets).await?;
+        let listed = list(&*server).await;
+        server.stop().await;
+        listed
+    }
+
     /// What the servers of a session listed when they were last started.
     async fn remember(&self, target: Option<&str>) -> Result<Staff, SourceError> {
         let mut staff = Staff::default();

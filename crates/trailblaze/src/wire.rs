@@ -95,7 +95,8 @@ impl Wiring {
         Registry::build(1, &self.loaded.batches, &self.scope(device, target))
     }
 
-    fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> Scope {
+    /// Which tools a session on this device may have, and is offered.
+    pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> Scope {
         scope(&self.loaded, device, target, &self.groups, &self.prefixes)
     }
 

@@ -523,7 +523,7 @@ fn help_of_the_program() {
       check        Check every file of the project and every trail, without running anything
       shell        Explore a device from a prompt, or from standard input, and keep the result as a
                    trail
-      tool         Call one tool on a fresh device and print what it answers
+      tool         Call one tool on a fresh device; write, test and check tools of your own
       snapshot     Show what is on a device's screen, as text with refs
       toolbox      List the tools that a device and a target see
       device       List devices

@@ -1,6 +1,7 @@
 """A server with FastMCP. What Trailblaze should know about its tools is in a resource, `trailblaze://registry`."""
 
 import json
+from typing import Annotated
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
@@ -37,7 +38,7 @@ def list_accounts() -> str:
 
 
 @server.tool(name="acme_signInAs")
-def sign_in_as(account: str) -> ToolResult:
+def sign_in_as(account: Annotated[str, "Its name, such as ada"]) -> ToolResult:
     """Sign in with an account to test with, from the first screen. Waits for nothing afterwards."""
     found = ACCOUNTS.get(account)
     if found is None:

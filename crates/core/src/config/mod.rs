@@ -1,11 +1,13 @@
 //! What a team writes: `trailblaze.yaml` and `trailblaze-config/{targets,toolsets,tools}/*.yaml`.
 
+mod add_server;
 mod project;
 mod server;
 mod target;
 mod tool_file;
 mod toolset;
 
+pub use add_server::{AddServerError, NewServer, add_server};
 pub use project::{BrowserEntry, ColorScheme, DeviceEntry, Project};
 pub use server::{Context, MultiDevice, Restart, Server, Servers, Transport};
 pub use target::{PlatformEntry, Target};

@@ -9,7 +9,7 @@ mod convert;
 mod list_form;
 mod rewrite;
 mod save;
-mod splice;
+pub(crate) mod splice;
 mod step;
 
 pub use call::ToolCall;

@@ -70,7 +70,8 @@ fn is_flow(text: &str, span: Span) -> bool {
     text[span.start..].starts_with(['{', '['])
 }
 
-fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option<Edit> {
+/// Adds an entry behind the last one of a mapping.
+pub fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option<Edit> {
     let entries = map.entries()?;
     if is_flow(text, map.span) {
         let (at, comma) = match entries.last() {
@@ -83,7 +84,8 @@ fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option<Edi
     Some(below(text, last.span.end, &block(&json!({ name: value }), map.span.column - 1)))
 }
 
-fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Value) -> Option<Vec<Edit>> {
+/// Puts another value behind a key.
+pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Value) -> Option<Vec<Edit>> {
     let is_unwritten = old.raw() == Some("") && old.is_null();
     let colon = behind_colon(text, key.span.end);
     let one = |start: usize, end: usize, text: String| Some(vec![Edit { start, end, text }]);

@@ -190,7 +190,7 @@
   }
 
   const testIdOf = (e) => e.getAttribute("data-testid") ?? e.getAttribute("data-test-id") ?? e.getAttribute("data-test");
-  const isDisabled = (e) => e.matches(":disabled") || e.closest("[aria-disabled=true]") != null;
+  const isDisabled = (e) => e.disabled === true || e.matches(":disabled") || e.closest("[aria-disabled=true]") != null;
   const isEditable = (e) => e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || e.isContentEditable;
   const checkedOf = (e) => (e.checked ?? e.getAttribute("aria-checked") === "true");
   const focused = () => {
@@ -205,10 +205,18 @@
       this.css = want.css ?? [];
       this.only = want.only;
       this.marksCovered = want.covered === true;
+      this.focus = focused();
       this.found = [];
       // Elements that may have a closed shadow root.
       this.shut = [];
-      this.focus = focused();
+      this.isAnyDisabled = this.isAnyEditable = false;
+      this.enter(document);
+    }
+
+    // What no element of a tree has need not be asked of each.
+    enter(root) {
+      this.isAnyDisabled ||= root.querySelector(":disabled,[aria-disabled=true]") != null;
+      this.isAnyEditable ||= root.querySelector("[contenteditable]") != null;
     }
 
     read(e, out, isInText, isInLabel) {
@@ -220,7 +228,7 @@
       const isSeen = style.visibility === "visible" && style.display !== "contents";
       const role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
-      const isField = e.isContentEditable && e.hasAttribute("contenteditable");
+      const isField = this.isAnyEditable && e.isContentEditable && e.hasAttribute("contenteditable");
       const isInteractive = INTERACTIVE.has(role) || !isPlain && e.tabIndex >= 0 && e.hasAttribute("tabindex") || isField;
       const asked = this.css.filter((selector) => e.matches(selector));
       let [own, isMixed] = ["", false];
@@ -230,7 +238,7 @@
       }
       const name = isSeen && role !== "presentation" ? nameOf(e, role) : "";
       // A reader takes the words of a paragraph as one text, whatever dresses some of them.
-      own = own && isSeen && e.tagName !== "TEXTAREA" ? (FROM_CONTENT.has(role) && !label(e) ? name : fold(isMixed ? textOf(e) : e.textContent)) : "";
+      own = own && isSeen && e.tagName !== "TEXTAREA" ? fold(isMixed ? textOf(e) : e.textContent) : "";
       // A label is told of by the control that it names; what dresses a text, by the text.
       const isLabel = isInLabel || e.tagName === "LABEL" && e.control;
       const isDress = isInText && DRESS.has(e.tagName) && !isInteractive && !testId && !e.id;
@@ -260,6 +268,7 @@
         tried.add(e);
         this.shut.push(idOf(e));
       }
+      if (shadow) this.enter(shadow);
       const root = shadow ?? e;
       for (const child of root.children) {
         if (child.tagName === "SLOT") {
@@ -278,13 +287,13 @@
       if (asked.length) node.s = asked[0];
       else if (e.id) node.s = "#" + CSS.escape(e.id);
       if (isInteractive) node.x = 1;
-      if (isDisabled(e)) node.d = 1;
+      if (this.isAnyDisabled && isDisabled(e)) node.d = 1;
       if (LANDMARKS.has(role)) node.l = 1;
       if (role === "heading") node.h = +e.getAttribute("aria-level") || +e.tagName[1] || 2;
       if (CHECKABLE.has(role)) node.k = checkedOf(e) ? 1 : 0;
-      if (e.selected || e.getAttribute("aria-selected") === "true") node.e = 1;
+      if (e.attributes.length && (e.selected || e.getAttribute("aria-selected") === "true")) node.e = 1;
       if (e === this.focus && e !== document.body) node.f = 1;
-      if (isEditable(e) && (role === "textbox" || e.tagName !== "DIV")) {
+      if (e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || this.isAnyEditable && role === "textbox" && e.isContentEditable) {
         if (e.tagName === "INPUT" || e.tagName === "TEXTAREA" || e.hasAttribute("contenteditable")) node.w = e.readOnly ? 0 : 1;
         if (e.type === "password") node.p = 1;
         else if (e.value) node.v = e.value;
@@ -358,6 +367,13 @@
   // Changes are told at most once a frame, however many there are.
   let isDue = false;
   let changedAt = -Infinity;
+  // How often in a row something changed from one frame to the next, as it does where a script moves things.
+  let streak = 0;
+  const mutated = () => {
+    const since = performance.now() - changedAt;
+    streak = since > 50 ? 0 : since > 8 ? streak + 1 : streak;
+    changed();
+  };
   const changed = () => {
     changedAt = performance.now();
     if (isDue) return;
@@ -365,7 +381,7 @@
     setTimeout(() => { isDue = false; globalThis.trailblazeChanged?.(""); }, 16);
   };
   const CHANGES = { subtree: true, childList: true, attributes: true, characterData: true };
-  const observer = new MutationObserver(changed);
+  const observer = new MutationObserver(mutated);
   observer.observe(document, CHANGES);
   for (const name of ["scroll", "input", "change", "focusin", "focusout", "transitionend", "animationend", "load", "toggle"]) {
     addEventListener(name, changed, { capture: true, passive: true });
@@ -406,7 +422,7 @@
   async function rests(e) {
     for (let n = 0, before = place(e); ; n++) {
       const animations = animationsOf(e);
-      if (!animations.length && performance.now() - changedAt > 50) return true;
+      if (!animations.length && (streak < 2 || performance.now() - changedAt > 50)) return true;
       if (n === 30) return false;
       await frame();
       const after = place(e);
@@ -482,6 +498,8 @@
     landed() {
       const by = aim?.state === "missed" ? aim.by : null;
       aim = null;
+      // What changed was our doing, as likely as not.
+      streak = 0;
       return by;
     },
 

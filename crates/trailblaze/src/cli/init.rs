@@ -75,12 +75,12 @@ fn files() -> Vec<(String, String)> {
 }
 
 /// Whatever has the name, also a link that leads nowhere.
-fn is_there(path: &Path) -> bool {
+pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
 /// The file that stands where a folder of this path must be.
-fn blocking(root: &Path, path: &str) -> Option<String> {
+pub fn blocking(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path);
     let folder = path.ancestors().skip(1).find(|folder| is_there(folder))?;
     let shown = folder.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty()).unwrap_or(folder);

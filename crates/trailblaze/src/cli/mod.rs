@@ -17,7 +17,12 @@ mod session;
 mod shell;
 mod snapshot;
 mod tool;
+mod tool_doctor;
+mod tool_lint;
+mod tool_new;
+mod tool_test;
 mod toolbox;
+mod toolbox_budget;
 mod trail;
 mod watch;
 

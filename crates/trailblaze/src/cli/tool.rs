@@ -1,9 +1,9 @@
-//! `trailblaze tool`: one call, on a device of its own.
+//! `trailblaze tool`: one call, on a device of its own; and the commands for those who write tools.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use trailblaze_core::registry::Registry;
 use trailblaze_core::schema::is_required;
@@ -12,17 +12,44 @@ use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
-use super::{Refusal, load, pairs};
+use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_new, tool_test};
 use crate::print;
 use crate::project::Loaded;
 use crate::shell::{Answer, typed};
 use crate::wire::{self, Wiring};
 
-/// Call one tool on a fresh device and print what it answers
+/// Call one tool on a fresh device; write, test and check tools of your own
 #[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    subcommand_value_name = "COMMAND",
+    override_usage = "trailblaze tool [OPTIONS] <NAME> [NAME=VALUE]...\n       trailblaze tool <COMMAND>",
+    after_help = "A first word that is a command is never taken for a tool. Trails and `trailblaze shell` call a tool of that name."
+)]
 pub struct ToolArgs {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    call: CallArgs,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    New(tool_new::NewArgs),
+    Test(tool_test::TestArgs),
+    Lint(tool_lint::LintArgs),
+    Doctor(tool_doctor::DoctorArgs),
+}
+
+/// The commands, which no tool that is made here may be named after.
+pub const VERBS: [&str; 5] = ["new", "test", "lint", "doctor", "help"];
+
+#[derive(Args)]
+struct CallArgs {
     /// The tool
-    name: String,
+    #[arg(required = true)]
+    name: Option<String>,
     /// Its arguments, as name=value
     #[arg(value_name = "NAME=VALUE")]
     args: Vec<String>,
@@ -40,6 +67,17 @@ pub struct ToolArgs {
 }
 
 pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refusal> {
+    match args.verb {
+        Some(Verb::New(args)) => tool_new::new(project, &args),
+        Some(Verb::Test(args)) => tool_test::test(project, &args).await,
+        Some(Verb::Lint(args)) => tool_lint::lint(project, &args).await,
+        Some(Verb::Doctor(args)) => tool_doctor::doctor(project, &args).await,
+        None => call(project, args.call).await,
+    }
+}
+
+async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal> {
+    let name = args.name.as_deref().unwrap_or_default();
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = match args.help_tool {
@@ -51,7 +89,7 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
     let target = wiring.target.as_deref();
     let files = wiring.file_registry(&device, target);
     // Only a tool that no file has is worth starting the servers for, to be told that there is none.
-    let may_be_foreign = files.get(&args.name).is_none() && wiring.servers.any(target);
+    let may_be_foreign = files.get(name).is_none() && wiring.servers.any(target);
     if args.help_tool {
         return match may_be_foreign {
             false => help(&files, &args),
@@ -79,7 +117,7 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
                     return launched;
                 }
             }
-            shell.call(&args.name, &given).await
+            shell.call(name, &given).await
         };
         let answer = tokio::select! {
             answer = calls => answer,
@@ -99,14 +137,15 @@ pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refu
 
 fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r Tool, Refusal> {
     registry.get(name).map(AsRef::as_ref).ok_or_else(|| {
-        let hint = registry.suggestion(name);
+        let verb = || format!("`{name}` is a command, and comes before any flag: trailblaze tool {name}");
+        let hint = VERBS.contains(&name).then(verb).or_else(|| registry.suggestion(name));
         let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
         Refusal::Usage { message: format!("unknown tool `{name}`"), hint: Some(hint) }
     })
 }
 
-fn help(registry: &Registry, args: &ToolArgs) -> Result<Exit, Refusal> {
-    let tool = known(registry, &args.name)?;
+fn help(registry: &Registry, args: &CallArgs) -> Result<Exit, Refusal> {
+    let tool = known(registry, args.name.as_deref().unwrap_or_default())?;
     match args.json {
         true => print::json(&json!({
             "name": tool.name, "description": tool.description, "inputSchema": tool.schema.json(),
@@ -119,10 +158,10 @@ fn help(registry: &Registry, args: &ToolArgs) -> Result<Exit, Refusal> {
 /// What is wrong with the call, before anything is done.
 fn unless_wrong(
     (loaded, registry): (&Loaded, &Registry),
-    args: &ToolArgs,
+    args: &CallArgs,
     given: &[(String, String)],
 ) -> Result<(), Refusal> {
-    let tool = known(registry, &args.name)?;
+    let tool = known(registry, args.name.as_deref().unwrap_or_default())?;
     // The message may repeat what was typed.
     let secrets = wire::secrets(loaded, &args.on.secret)?;
     let mut known = typed(tool, given).map_err(|message| Refusal::usage(secrets.redact(&message)))?;

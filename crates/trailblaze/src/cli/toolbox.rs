@@ -12,7 +12,7 @@ use trailblaze_core::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load};
+use super::{Refusal, load, toolbox_budget};
 use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::print;
 use crate::progress::Progress;
@@ -58,6 +58,7 @@ enum Verb {
         #[command(flatten)]
         devices: DeviceArgs,
     },
+    Budget(toolbox_budget::BudgetArgs),
 }
 
 pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refusal> {
@@ -69,6 +70,7 @@ pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit
     wiring.prefixes.clone_from(&args.prefixes);
     let named = match &args.verb {
         Some(Verb::Why { devices, .. }) if !devices.device.is_empty() => &devices.device,
+        Some(Verb::Budget(budget)) if !budget.devices.device.is_empty() => &budget.devices.device,
         _ => &args.devices.device,
     };
     let devices = loaded.devices(named)?;
@@ -78,6 +80,7 @@ pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit
         ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.len());
     let registries = registries(&wiring, devices).await?;
     match &args.verb {
+        Some(Verb::Budget(budget)) => Ok(toolbox_budget::budget(&registries, budget, args.json)),
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
         None => {
             list(&registries, &wiring, &args);

@@ -1,0 +1,242 @@
+//! `trailblaze tool doctor`: one tool server by itself, started and ended in both generations of the protocol.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
+use serde_json::json;
+use trailblaze_core::events::{EventSink, Shot};
+use trailblaze_core::ids;
+use trailblaze_core::registry::Batch;
+use trailblaze_core::source::SourceError;
+use trailblaze_core::yaml::{Severity, nearest};
+use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::outcome::Attachment;
+
+use super::{Refusal, load};
+use crate::devices::{DeviceArgs, DeviceSpec};
+use crate::kit::lint;
+use crate::print;
+use crate::tool_servers::{Mode, Outlets, ToolServers};
+use crate::wire::Wiring;
+
+/// The newest version of each generation.
+const OLDER: &str = "2025-11-25";
+const NEWER: &str = "2026-07-28";
+
+/// Start one tool server, shake hands in both generations of the protocol, list and check its tools, and end it
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// The server, by its name in the configuration
+    server: String,
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was looked at, and how it was.
+struct Sign {
+    state: State,
+    about: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Good,
+    /// Worth knowing, and nothing to mend.
+    Note,
+    Warning,
+    Bad,
+}
+
+pub async fn doctor(project: Option<PathBuf>, args: &DoctorArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let device = loaded.devices(&args.devices.device)?.remove(0);
+    let wiring = Wiring::new(&loaded, None);
+    let names: Vec<&str> = wiring.servers.names().collect();
+    if !names.contains(&args.server.as_str()) {
+        let near = nearest(&args.server, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let hint = near.or_else(|| (!names.is_empty()).then(|| format!("there is: {}", names.join(", "))));
+        return Err(Refusal::Usage { message: format!("the project has no tool server `{}`", args.server), hint });
+    }
+    let first = Visit::make(&wiring, &device, &args.server, None).await;
+    let mut signs = Vec::new();
+    let exit = match &first.listed {
+        Err(error) => {
+            signs.push(first.failure(error));
+            Exit::Environment
+        }
+        Ok(batch) => {
+            let version = first.version();
+            signs.push(Sign::good("start", format!("it starts, and agrees on version {version} of the protocol")));
+            let other = if version == NEWER { OLDER } else { NEWER };
+            signs.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
+            let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
+            signs.extend(first.conduct());
+            exit
+        }
+    };
+    wiring.close().await;
+    show(&args.server, &signs, args.json);
+    Ok(exit)
+}
+
+impl Sign {
+    fn good(about: &'static str, message: String) -> Sign {
+        Sign { state: State::Good, about, message, hint: None }
+    }
+}
+
+/// One life of the server, and what became known of it.
+struct Visit {
+    listed: Result<Batch, SourceError>,
+    events: Vec<Event>,
+}
+
+impl Visit {
+    async fn make(wiring: &Wiring, device: &DeviceSpec, server: &str, protocol: Option<&str>) -> Visit {
+        let notes = Arc::new(Notes::default());
+        let outlets = Outlets { events: Some(Arc::clone(&notes) as Arc<dyn EventSink>), ..Outlets::default() };
+        let servers = ToolServers::new(&wiring.loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets);
+        let (session, driver) = (ids::session(), wiring.driver(device));
+        let listed =
+            servers.visit(server, protocol, (&session, driver.describe()), &wiring.invocations, &wiring.secrets).await;
+        servers.close().await;
+        let events = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Visit { listed, events }
+    }
+
+    fn version(&self) -> &str {
+        let version = self.events.iter().find_map(|event| match event {
+            Event::ServerStarted { protocol, .. } => Some(protocol.as_str()),
+            _ => None,
+        });
+        version.unwrap_or("unknown")
+    }
+
+    fn failure(&self, error: &SourceError) -> Sign {
+        let (about, hint) = match error {
+            SourceError::NotStarted { .. } => {
+                ("start", "start it by hand, with the same command and in the same folder, and read what it says")
+            }
+            SourceError::NotListed { .. } => ("tools", "an MCP inspector shows what it answers to `tools/list`"),
+            SourceError::NotAnswered { .. } => ("start", "see that it runs, and that `url` leads to it"),
+            SourceError::Died { .. } => {
+                ("start", "what it said on stderr is above; it must live until its stdin closes")
+            }
+        };
+        Sign { state: State::Bad, about, message: error.to_string(), hint: Some(hint.to_string()) }
+    }
+
+    /// The same server, asked to speak the other generation.
+    fn other_generation(&self, version: &str) -> Sign {
+        let (state, message) = match &self.listed {
+            Ok(batch) => (
+                State::Good,
+                format!("it speaks version {version} too, and lists {} in it", print::count(batch.tools.len(), "tool")),
+            ),
+            Err(error) => {
+                let first = error.evidence().lines().next().unwrap_or_default();
+                (State::Note, format!("it does not speak version {version}, which is no harm: {first}"))
+            }
+        };
+        Sign { state, about: "generations", message, hint: None }
+    }
+
+    /// How it behaved while it lived, and how it ended.
+    fn conduct(&self) -> Vec<Sign> {
+        let mut signs = Vec::new();
+        for event in &self.events {
+            if let Event::Noted { level: Level::Warning | Level::Error, text, .. } = event {
+                signs.push(Sign { state: State::Warning, about: "conduct", message: text.clone(), hint: None });
+            }
+        }
+        let ended = self.events.iter().find_map(|event| match event {
+            Event::ServerEnded { message, .. } => Some(message.as_str()),
+            _ => None,
+        });
+        let ended = ended.unwrap_or("ended, nobody saw how");
+        signs.push(match ended {
+            "exited with code 0" => Sign::good("end", "it ends when its stdin closes".to_string()),
+            other => Sign {
+                state: State::Warning,
+                about: "end",
+                message: format!("when its stdin closed, it {other}"),
+                hint: Some("end with code 0 when stdin ends, within 5 s".to_string()),
+            },
+        });
+        signs
+    }
+}
+
+fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
+    let n_tools = batch.tools.len();
+    match n_tools {
+        0 => signs.push(Sign {
+            state: State::Warning,
+            about: "tools",
+            message: "it lists no tools".to_string(),
+            hint: Some(
+                "declare the capability `tools`, and define the tools before the server is connected".to_string(),
+            ),
+        }),
+        _ => signs.push(Sign::good("tools", format!("it lists {}", print::count(n_tools, "tool")))),
+    }
+    let mut exit = Exit::Passed;
+    for finding in lint::lint(batch, granted) {
+        let state = match finding.severity {
+            Severity::Error => State::Bad,
+            Severity::Warning => State::Warning,
+        };
+        if state == State::Bad {
+            exit = Exit::Misused;
+        }
+        signs.push(Sign { state, about: finding.rule, message: finding.message, hint: finding.hint });
+    }
+    exit
+}
+
+fn show(server: &str, signs: &[Sign], as_json: bool) {
+    let word = |state: State| match state {
+        State::Good => "ok",
+        State::Note => "note",
+        State::Warning => "warning",
+        State::Bad => "error",
+    };
+    if as_json {
+        let signs: Vec<_> = signs
+            .iter()
+            .map(|sign| json!({"state": word(sign.state), "about": sign.about, "message": sign.message, "hint": sign.hint}))
+            .collect();
+        return print::json(&json!({"server": server, "signs": signs}));
+    }
+    print::data(format!("server `{server}`"));
+    for sign in signs {
+        print::data(format!("  {:<8} {}", word(sign.state), sign.message.replace('\n', "\n           ")));
+        if let Some(hint) = &sign.hint {
+            print::data(format!("           hint: {hint}"));
+        }
+    }
+}
+
+/// Keeps what is told of a server.
+#[derive(Default)]
+struct Notes(Mutex<Vec<Event>>);
+
+impl EventSink for Notes {
+    fn emit(&self, event: Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    }
+
+    fn picture(&self, _: Shot) {}
+
+    fn store(&self, _: &Attachment) -> String {
+        String::new()
+    }
+}

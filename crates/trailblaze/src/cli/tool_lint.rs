@@ -1,0 +1,162 @@
+//! `trailblaze tool lint`: what is odd about the project's own tools, as models see them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::{Value, json};
+use trailblaze_core::ids;
+use trailblaze_core::names::Origin;
+use trailblaze_core::registry::{Batch, Registry};
+use trailblaze_core::session::stop_own;
+use trailblaze_core::yaml::{Problem, Severity, nearest};
+use trailblaze_protocol::exit::Exit;
+
+use super::{Refusal, load};
+use crate::devices::DeviceArgs;
+use crate::kit::lint::{self, Finding};
+use crate::print;
+use crate::progress::Progress;
+use crate::tool_servers::{Mode, Outlets, ToolServers};
+use crate::wire::Wiring;
+
+/// Check the project's own tools: names, schemas, descriptions, size for models, metadata
+#[derive(Args)]
+pub struct LintArgs {
+    /// Only these tools
+    names: Vec<String>,
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// The app whose tool servers are asked too; the project's unless given
+    #[arg(long, env = "TRAILBLAZE_TARGET")]
+    target: Option<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
+    /// Start no tool servers; use what they listed when they were last started
+    #[arg(long)]
+    offline: bool,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn lint(project: Option<PathBuf>, args: &LintArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    let device = loaded.devices(&args.devices.device)?.remove(0);
+    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    Refusal::unless_known(&wiring)?;
+    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    wiring.servers = ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets);
+    let target = wiring.target.clone();
+    let (session, driver) = (ids::session(), wiring.driver(&device));
+    // Nothing is called: servers are started to be asked, and ended.
+    let hired = wiring
+        .servers
+        .hire(target.as_deref(), (&session, driver.describe()), &wiring.invocations, &wiring.secrets)
+        .await;
+    let staff = match hired {
+        Ok(staff) => staff,
+        Err(error) => {
+            wiring.close().await;
+            return Err(error.into());
+        }
+    };
+    stop_own(&staff.sources).await;
+    wiring.close().await;
+    if let Some(error) = staff.absent.errors.first() {
+        return Err(error.clone().into());
+    }
+    for name in &staff.unknown {
+        print::warning(format!("the tools of server `{name}` are not known; without --offline it is asked"));
+    }
+    let own: Vec<&Batch> = loaded
+        .batches
+        .iter()
+        .filter(|batch| batch.contributor.origin != Origin::BuiltIn)
+        .chain(&staff.batches)
+        .collect();
+    let tools: Vec<&str> = own.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();
+    let unusable = own.iter().flat_map(|batch| &batch.unusable).map(|(name, _)| name.as_str());
+    let known: Vec<&str> = tools.iter().copied().chain(unusable).collect();
+    if let Some(unknown) = args.names.iter().find(|name| !known.contains(&name.as_str())) {
+        let hint = nearest(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        return Err(Refusal::Usage { message: format!("the project has no tool `{unknown}` of its own"), hint });
+    }
+    let is_wanted = |tool: Option<&str>| {
+        args.names.is_empty() || tool.is_some_and(|tool| args.names.iter().any(|name| name == tool))
+    };
+    let granted = &loaded.project.reserved_prefixes;
+    let mut findings: Vec<Finding> = own.iter().flat_map(|batch| lint::lint(batch, granted)).collect();
+    findings.retain(|finding| is_wanted(finding.tool.as_deref()));
+    let all = loaded.batches.iter().chain(&staff.batches);
+    let registry = Registry::build(1, all, &wiring.scope(&device, target.as_deref()));
+    findings.extend(refused(&registry, &findings, &is_wanted));
+    // What a file says is judged where it stands.
+    let problems: &[Problem] = if args.names.is_empty() { &loaded.problems } else { &[] };
+    let n_tools = tools.iter().filter(|tool| is_wanted(Some(tool))).count();
+    Ok(show(&findings, problems, n_tools, args))
+}
+
+/// What was refused for a reason that no tool has in itself, such as a name that two claim.
+fn refused(registry: &Registry, found: &[Finding], is_wanted: &dyn Fn(Option<&str>) -> bool) -> Vec<Finding> {
+    let is_new = |reason: &str| !found.iter().any(|finding| finding.message == reason);
+    let refused = registry.refused.iter().filter(|refused| is_new(&refused.reason));
+    let finding = |refused: &trailblaze_core::registry::Refusal| Finding {
+        severity: Severity::Error,
+        rule: "name",
+        tool: refused.tools.first().cloned(),
+        source: refused.contributor.label.to_string(),
+        message: refused.reason.clone(),
+        hint: None,
+    };
+    refused.map(finding).filter(|finding| is_wanted(finding.tool.as_deref())).collect()
+}
+
+fn show(findings: &[Finding], problems: &[Problem], n_tools: usize, args: &LintArgs) -> Exit {
+    let severities =
+        findings.iter().map(|finding| finding.severity).chain(problems.iter().map(|problem| problem.severity));
+    let n_errors = severities.filter(|severity| args.strict || *severity == Severity::Error).count();
+    let exit = if n_errors == 0 { Exit::Passed } else { Exit::Misused };
+    if args.json {
+        let of_files = problems.iter().map(|problem| {
+            json!({
+                "severity": word(problem.severity), "rule": "file", "tool": null, "source": problem.source.path,
+                "line": problem.span.line, "column": problem.span.column, "message": problem.message, "hint": problem.hint,
+            })
+        });
+        let all: Vec<Value> = of_files.chain(findings.iter().map(as_json)).collect();
+        print::json(&json!({"tools": n_tools, "errors": n_errors, "findings": all}));
+        return exit;
+    }
+    print::problems(problems);
+    for finding in findings {
+        let text = format!("{} ({}, {})", finding.message, finding.source, finding.rule);
+        match finding.severity {
+            Severity::Error => print::error(text),
+            Severity::Warning => print::warning(text),
+        }
+        finding.hint.iter().for_each(print::hint);
+    }
+    let found = match findings.len() + problems.len() {
+        0 => "nothing to mend".to_string(),
+        n => format!("{n} to mend"),
+    };
+    print::data(format!("{}, {found}", print::count(n_tools, "tool")));
+    exit
+}
+
+pub fn as_json(finding: &Finding) -> Value {
+    json!({
+        "severity": word(finding.severity), "rule": finding.rule, "tool": finding.tool, "source": finding.source,
+        "message": finding.message, "hint": finding.hint,
+    })
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}

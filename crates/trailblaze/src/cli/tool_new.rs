@@ -1,0 +1,297 @@
+//! `trailblaze tool new`: a tool, its tests and its place in the configuration, which run at once.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+use trailblaze_core::config::{NewServer, Server, Servers, add_server};
+use trailblaze_core::names::{Origin, judge};
+use trailblaze_core::yaml::{Source, block};
+use trailblaze_protocol::exit::Exit;
+
+use super::init::{blocking, is_there};
+use super::tool::VERBS;
+use super::{Refusal, load};
+use crate::kit::blueprint::{self, Language, NewFile};
+use crate::kit::scripting;
+use crate::print;
+use crate::project::{Loaded, PROJECT_FILE};
+use crate::recordings::write_atomically;
+
+/// Write a new tool, its tests and its entry in the configuration, ready to run
+#[derive(Args)]
+pub struct NewArgs {
+    /// The tool's name: words in camelCase joined by _, such as acme_signIn
+    name: String,
+    /// What it is written in
+    #[arg(long, value_enum)]
+    lang: Language,
+    /// Make it a tool of one app, by its id in trailblaze-config/targets; of the whole project unless given
+    #[arg(long)]
+    target: Option<String>,
+    /// Write the tool and its tests anew where they exist
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn new(project: Option<PathBuf>, args: &NewArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    unless_wrong_name(&loaded, args)?;
+    let plan = Plan::make(&loaded, args)?;
+    plan.unless_blocked(&loaded.root, args.force)?;
+    let before: Vec<&NewFile> = plan.new.iter().chain(&plan.changed).collect();
+    write_all(&loaded.root, &before)?;
+    let paths = |files: &[NewFile]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    let next = next(&loaded, args, &plan);
+    if args.json {
+        print::json(
+            &json!({"tool": args.name, "written": paths(&plan.new), "changed": paths(&plan.changed), "next": next}),
+        );
+        return Ok(Exit::Passed);
+    }
+    paths(&plan.new).iter().filter(|path| !path.starts_with(scripting::FOLDER)).for_each(print::data);
+    if plan.new.iter().any(|(path, _)| path.starts_with(scripting::FOLDER)) {
+        print::data(format!("{}/", scripting::FOLDER));
+    }
+    paths(&plan.changed).iter().for_each(|path| print::data(format!("{path} (changed)")));
+    print::say("\nNext:");
+    next.iter().for_each(|command| print::say(format!("  {command}")));
+    Ok(Exit::Passed)
+}
+
+fn unless_wrong_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
+    let name = &args.name;
+    let refused = |message: String, hint: &str| Err(Refusal::Usage { message, hint: Some(hint.to_string()) });
+    if let Some(objection) = judge(name, Origin::Yaml, &loaded.project.reserved_prefixes) {
+        return refused(objection.message, "names look like signIn, acme_signIn or acme_ios_acceptCookies_v2");
+    }
+    if VERBS.contains(&name.as_str()) {
+        let hint = "put the name of the app in front of it, such as acme_…";
+        return refused(format!("`{name}` is a command of `trailblaze tool`, and would hide the tool"), hint);
+    }
+    let own = blueprint::yaml_file(name);
+    let holder = loaded.batches.iter().flat_map(|batch| &batch.tools).find(|tool| tool.name == *name);
+    if let Some(holder) =
+        holder.filter(|tool| !(args.force && args.lang == Language::Yaml && *tool.contributor.label == *own))
+    {
+        let message = format!("there is a tool `{name}` already: {}", holder.contributor.label);
+        return refused(message, "choose another name; put the name of the app in front of it, such as acme_…");
+    }
+    Ok(())
+}
+
+/// What is going to be written.
+struct Plan {
+    /// The tool and its tests: not to be there before.
+    own: Vec<String>,
+    new: Vec<NewFile>,
+    changed: Vec<NewFile>,
+    /// What must be done by hand for it to run.
+    needs: Vec<String>,
+}
+
+impl Plan {
+    fn make(loaded: &Loaded, args: &NewArgs) -> Result<Plan, Refusal> {
+        let (root, name) = (&loaded.root, args.name.as_str());
+        let trails = loaded.project.trails_dir.trim_start_matches("./").trim_end_matches('/');
+        let target = args.target.as_deref();
+        let own = blueprint::own_files(args.lang, name, target, if trails.is_empty() { "." } else { trails });
+        let mut plan = Plan {
+            own: own.iter().map(|(path, _)| path.clone()).collect(),
+            new: own,
+            changed: Vec::new(),
+            needs: Vec::new(),
+        };
+        let shared = blueprint::shared_files(args.lang);
+        match args.lang {
+            Language::Ts => plan.add_script_parts(root, name, target)?,
+            Language::Py => plan.add_python_needs(root),
+            Language::Yaml => {}
+        }
+        plan.new.extend(shared.into_iter().filter(|(path, _)| !is_there(&root.join(path))));
+        plan.add_server(loaded, args)?;
+        Ok(plan)
+    }
+
+    /// The server of the tools, and the package that they use.
+    fn add_script_parts(&mut self, root: &Path, name: &str, target: Option<&str>) -> Result<(), Refusal> {
+        let path = blueprint::ts_server_file(target);
+        let existing = read_if_there(root, &path)?;
+        let text = blueprint::ts_server(existing.as_deref(), name).ok_or_else(|| Refusal::Usage {
+            message: format!("`{path}` is there, and nothing in it says where tools are imported"),
+            hint: Some(format!("add `import './{name}.ts';` to it, in the place of your choice, and try again")),
+        })?;
+        match &existing {
+            None => self.new.push((path, text)),
+            Some(before) if *before != text => self.changed.push((path, text)),
+            Some(_) => {}
+        }
+        let manifest = read_if_there(root, "package.json")?;
+        let is_installed = root.ancestors().any(|folder| folder.join("node_modules").join(scripting::PACKAGE).exists());
+        let package: Value = manifest.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let named = ["dependencies", "devDependencies"]
+            .iter()
+            .find_map(|kind| package.get(kind)?.get(scripting::PACKAGE)?.as_str());
+        let needs_copy = match (manifest.is_some(), named) {
+            (true, None) => !is_installed,
+            (true, Some(version)) => version == scripting::DEPENDENCY,
+            (false, _) => true,
+        };
+        if needs_copy {
+            let copy = scripting::files().map(|(path, text)| (path, text.to_string()));
+            self.new.extend(copy.filter(|(path, _)| !is_there(&root.join(path))));
+        }
+        if manifest.is_some() && package.get("type").and_then(Value::as_str) != Some("module") {
+            self.needs.push("npm pkg set type=module".to_string());
+        }
+        match (is_installed, manifest.is_some() && named.is_none()) {
+            (true, _) => {}
+            (false, true) => self.needs.push(format!("npm install zod ./{}", scripting::FOLDER)),
+            (false, false) => self.needs.push("npm install".to_string()),
+        }
+        Ok(())
+    }
+
+    fn add_python_needs(&mut self, root: &Path) {
+        let listed = std::fs::read_to_string(root.join("requirements.txt")).unwrap_or_default();
+        let has_fastmcp = listed.is_empty() || listed.lines().any(|line| line.trim_start().starts_with("fastmcp"));
+        self.needs.push(match has_fastmcp {
+            true => format!("{} -m pip install -r requirements.txt", python(root)),
+            false => format!("{} -m pip install fastmcp", python(root)),
+        });
+    }
+
+    /// The entry of the tool's server, unless it is there.
+    fn add_server(&mut self, loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
+        let Some(new) = blueprint::server(args.lang, &args.name, args.target.as_deref(), &python(&loaded.root)) else {
+            return match &args.target {
+                None => Ok(()),
+                Some(_) => Err(Refusal::Usage {
+                    message: "a YAML tool belongs to the whole project, not to a target".to_string(),
+                    hint: Some("a toolset that the target names offers it to that app's tests alone".to_string()),
+                }),
+            };
+        };
+        let (path, keys, servers) = match &args.target {
+            None => (PROJECT_FILE.to_string(), ["mcpServers", "mcp_servers"], &loaded.project.servers),
+            Some(id) => {
+                let target = loaded.target(id).map_err(|near| Refusal::Usage {
+                    message: format!("unknown target `{id}`"),
+                    hint: near.map(|near| format!("did you mean `{near}`?")),
+                })?;
+                let path = loaded.files.targets.get(id).cloned().unwrap_or_default();
+                (path, ["mcp_servers", "mcpServers"], &target.servers)
+            }
+        };
+        // One that is named anywhere brings the tool already.
+        let targets = loaded.targets.iter().flat_map(|target| &target.servers.0);
+        let mut named = loaded.project.servers.0.iter().chain(targets).map(|(_, server)| server);
+        if named.any(|server| starts_the_same(server, &new)) {
+            return Ok(());
+        }
+        let new = NewServer { name: free_name(&new.name, servers), ..new };
+        let before = read_if_there(&loaded.root, &path)?;
+        let source = Source::new(path.as_str(), before.clone().unwrap_or_default());
+        let text = add_server(&source, keys, &new).map_err(|error| {
+            let entry = block(&json!({ keys[0]: { &new.name: new.entry } }), 2);
+            let hint = Some(format!("add this by hand, and try again:\n{}", entry.trim_end()));
+            Refusal::Usage { message: error.to_string(), hint }
+        })?;
+        let file = (path, text);
+        if before.is_some() {
+            self.changed.push(file)
+        } else {
+            self.new.push(file)
+        }
+        Ok(())
+    }
+
+    fn unless_blocked(&self, root: &Path, is_forced: bool) -> Result<(), Refusal> {
+        if let Some(file) = self.new.iter().find_map(|(path, _)| blocking(root, path)) {
+            return Err(Refusal::usage(format!("`{file}` is a file, and a folder is needed there")));
+        }
+        let existing: Vec<&str> =
+            self.own.iter().map(String::as_str).filter(|path| is_there(&root.join(path))).collect();
+        if let Some(folder) = existing.iter().find(|path| root.join(path).is_dir()) {
+            return Err(Refusal::usage(format!("`{folder}` is a folder, and a file is needed there")));
+        }
+        if existing.is_empty() || is_forced {
+            return Ok(());
+        }
+        let message = format!("these files exist in `{}`:\n  {}", root.display(), existing.join("\n  "));
+        Err(Refusal::Usage { message, hint: Some("`--force` writes them anew".to_string()) })
+    }
+}
+
+fn starts_the_same(server: &Server, new: &NewServer) -> bool {
+    let script = server.script.as_deref().map(|script| script.trim_start_matches("./"));
+    match new.entry.get("script") {
+        Some(own) => script == own.as_str(),
+        None => !server.args.is_empty() && Some(&json!(server.args)) == new.entry.get("args"),
+    }
+}
+
+/// The name, with a number where another server has it.
+fn free_name(name: &str, servers: &Servers) -> String {
+    let is_free = |name: &String| !servers.0.iter().any(|(taken, _)| taken.value == *name);
+    let mut names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}-{number}")));
+    names.find(is_free).expect("there are always more numbers")
+}
+
+/// The project's own Python, if it has one.
+fn python(root: &Path) -> String {
+    let own = ".venv/bin/python";
+    if root.join(own).exists() { format!("./{own}") } else { "python3".to_string() }
+}
+
+fn read_if_there(root: &Path, path: &str) -> Result<Option<String>, Refusal> {
+    match std::fs::read_to_string(root.join(path)) {
+        Ok(text) => Ok(Some(text)),
+        // A file where a folder is needed is told of when everything is known.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(source) => Err(Refusal::Io { what: format!("cannot read `{path}`"), source }),
+    }
+}
+
+/// Writes all files or, as far as that can be had, none.
+fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
+    let mut undo: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
+    for (path, text) in files {
+        let file = root.join(path);
+        let before = std::fs::read(&file).ok();
+        let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(source) = folder.and_then(|()| write_atomically(&file, text)) {
+            for (file, before) in undo {
+                // The failure is being told; what cannot be undone cannot be helped.
+                let _ = match before {
+                    Some(before) => write_atomically(&file, before),
+                    None => std::fs::remove_file(&file),
+                };
+            }
+            return Err(Refusal::Io { what: format!("cannot write `{path}`"), source });
+        }
+        undo.push((file, before));
+    }
+    Ok(())
+}
+
+/// The commands that come next.
+fn next(loaded: &Loaded, args: &NewArgs, plan: &Plan) -> Vec<String> {
+    let mut call = blueprint::example_call(args.lang, &args.name);
+    if let [first, _, ..] = loaded.project.devices.as_slice() {
+        call.push_str(&format!(" -d {}", first.id.value));
+    }
+    if let Some(target) =
+        args.target.as_ref().filter(|id| loaded.project.target.as_ref().is_none_or(|own| own.value != **id))
+    {
+        call.push_str(&format!(" --target {target}"));
+    }
+    let mut commands = plan.needs.clone();
+    commands.extend([call, format!("trailblaze tool test {}", args.name)]);
+    commands
+}

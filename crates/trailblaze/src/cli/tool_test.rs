@@ -1,0 +1,324 @@
+//! `trailblaze tool test`: the tests of tools, by the runners of their languages, and by trails on simulated devices.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, Parser};
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use trailblaze_core::config::{Server, decode};
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::{Problems, Source, block, nearest};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
+use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+
+use super::interrupt::told_to_stop;
+use super::run::{RunArgs, run_once};
+use super::{Refusal, load};
+use crate::devices::DeviceArgs;
+use crate::kit::test_files::{self, Runner, runner_of};
+use crate::print;
+use crate::project::{Loaded, shown};
+
+/// Run the tests of the project's own tools: test files beside them, and trails that call them, on simulated devices
+#[derive(Args)]
+pub struct TestArgs {
+    /// Tools by name, or test files and trails; all of the project's own unless given
+    #[arg(value_name = "NAME|FILE")]
+    what: Vec<String>,
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// How long the test files of one folder may take
+    #[arg(long, default_value = "10m", value_parser = humantime::parse_duration)]
+    timeout: Duration,
+}
+
+/// How long the last words of a runner may take to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The longest line of a runner that is shown whole.
+const LINE_BYTES: usize = 64 << 10;
+
+pub async fn test(project: Option<PathBuf>, args: &TestArgs) -> Result<Exit, Refusal> {
+    let loaded = load(project, None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let chosen = Chosen::of(&loaded, &args.what)?;
+    if chosen.files.is_empty() && chosen.trails.is_empty() {
+        return Err(Refusal::Usage {
+            message: "the project has no tests of tools".to_string(),
+            hint: Some("a test is beside its tool, as *.test.ts or test_*.py, or is a trail that calls it".to_string()),
+        });
+    }
+    let runners = Runners { root: &loaded.root, loaded: &loaded, supervisor: Supervisor::new(), limit: args.timeout };
+    let mut exit = Exit::Passed;
+    for ((runner, folder), files) in by_folder(&chosen.files) {
+        exit = exit.worst(runners.run(runner, &folder, &files).await?);
+    }
+    if !chosen.trails.is_empty() {
+        let run = trails(&loaded, &chosen.trails, &args.devices.device)?;
+        exit = exit.worst(run_once(Some(&loaded.root), &run, None).await?);
+    }
+    Ok(exit)
+}
+
+/// What is to be run.
+#[derive(Default)]
+struct Chosen {
+    files: Vec<PathBuf>,
+    trails: Vec<PathBuf>,
+}
+
+impl Chosen {
+    fn of(loaded: &Loaded, what: &[String]) -> Result<Chosen, Refusal> {
+        let files = test_files::all(loaded);
+        let trails: Vec<Trail> = match loaded.trails(&[]) {
+            Ok(trails) => trails.into_iter().filter_map(|(trail, _)| trail).collect(),
+            // A project may have tools and no trails.
+            Err(_) => Vec::new(),
+        };
+        let mut chosen = Chosen::default();
+        if what.is_empty() {
+            chosen.files = files;
+            let own = trails.iter().filter(|trail| test_files::calls_own(trail, loaded));
+            chosen.trails = own.map(|trail| loaded.root.join(&trail.source.path)).collect();
+            return Ok(chosen);
+        }
+        for word in what {
+            let path = Path::new(word);
+            match () {
+                () if path.is_file() && runner_of(path).is_some() => {
+                    chosen.add_file(std::path::absolute(path).unwrap_or_default())
+                }
+                () if path.is_file() && is_trail(path) => chosen.add_trail(path.to_path_buf()),
+                () if path.exists() || word.contains(['/', '.']) => {
+                    let hint =
+                        Some("test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml".to_string());
+                    let what = if path.exists() { "is no test file and no trail" } else { "is not there" };
+                    return Err(Refusal::Usage { message: format!("`{word}` {what}"), hint });
+                }
+                () => chosen.add_tool(word, &files, &trails, loaded)?,
+            }
+        }
+        Ok(chosen)
+    }
+
+    fn add_file(&mut self, path: PathBuf) {
+        if !self.files.contains(&path) {
+            self.files.push(path);
+        }
+    }
+
+    fn add_trail(&mut self, path: PathBuf) {
+        if !self.trails.contains(&path) {
+            self.trails.push(path);
+        }
+    }
+
+    fn add_tool(&mut self, name: &str, files: &[PathBuf], trails: &[Trail], loaded: &Loaded) -> Result<(), Refusal> {
+        let before = self.files.len() + self.trails.len();
+        let mut is_known = false;
+        for file in files.iter().filter(|file| test_files::names_tool(file, name)) {
+            is_known = true;
+            self.add_file(file.clone());
+        }
+        for trail in trails.iter().filter(|trail| test_files::called(trail).contains(name)) {
+            is_known = true;
+            self.add_trail(loaded.root.join(&trail.source.path));
+        }
+        if is_known || self.files.len() + self.trails.len() > before {
+            return Ok(());
+        }
+        let tested = trails.iter().flat_map(test_files::called);
+        let near = nearest(name, tested).map(|near| format!("did you mean `{near}`?"));
+        let hint = near.unwrap_or_else(|| {
+            format!("a test file beside the tools that names it, such as tools/{name}.test.ts, or a trail that calls it, is a test")
+        });
+        Err(Refusal::Usage { message: format!("there is no test of a tool `{name}`"), hint: Some(hint) })
+    }
+}
+
+fn is_trail(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name == "trail.yaml" || name.ends_with(".trail.yaml")
+}
+
+type ByFolder<'f> = BTreeMap<(Runner, PathBuf), Vec<&'f PathBuf>>;
+
+/// One start of a runner for each folder.
+fn by_folder(files: &[PathBuf]) -> ByFolder<'_> {
+    let mut folders: ByFolder<'_> = BTreeMap::new();
+    for file in files {
+        if let (Some(runner), Some(folder)) = (runner_of(file), file.parent()) {
+            folders.entry((runner, folder.to_path_buf())).or_default().push(file);
+        }
+    }
+    folders
+}
+
+struct Runners<'a> {
+    root: &'a Path,
+    loaded: &'a Loaded,
+    supervisor: Supervisor,
+    limit: Duration,
+}
+
+impl Runners<'_> {
+    async fn run(&self, runner: Runner, folder: &Path, files: &[&PathBuf]) -> Result<Exit, Refusal> {
+        let names: Vec<String> = files.iter().map(|file| shown(self.root, file)).collect();
+        let exit = match runner {
+            Runner::Script => self.finish(self.script(files).await?, &names).await?,
+            Runner::Python => self.python(folder, files, &names).await?,
+        };
+        let word = if exit == Exit::Passed { "passed" } else { "failed" };
+        names.iter().for_each(|name| print::data(format!("{word}  {name}")));
+        Ok(exit)
+    }
+
+    /// As a script of a server would be started, but by the test runner of what starts it.
+    async fn script(&self, files: &[&PathBuf]) -> Result<Launch, Refusal> {
+        let runtimes = Runtimes::new(std::env::var_os("PATH").unwrap_or_default());
+        let place = Place { root: self.root, base_url: "http://127.0.0.1:0", session: None };
+        let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
+        let source = Source::new("test", block(&json!({"script": first}), 0));
+        let server: Server = decode(&source, &mut Problems::new(&source))
+            .ok_or_else(|| Refusal::usage(format!("`{first}` cannot be named in YAML")))?;
+        let mut started = launch(&server, &place, &runtimes)
+            .await
+            .map_err(|error| Refusal::Environment { message: format!("tests in TypeScript cannot run: {error}") })?;
+        started.set_env.clear();
+        let script = started.args.pop();
+        match started.args.iter().position(|arg| arg == "run") {
+            Some(at) => started.args[at] = "test".into(),
+            None => started.args.push("--test".into()),
+        }
+        started.args.extend(script);
+        started.args.extend(files.iter().skip(1).map(|file| file.as_os_str().to_os_string()));
+        Ok(started)
+    }
+
+    /// With pytest where it is installed, else with what Python brings.
+    async fn python(&self, folder: &Path, files: &[&PathBuf], names: &[String]) -> Result<Exit, Refusal> {
+        let program = self.interpreter();
+        let start = |args: Vec<OsString>| {
+            let mut launch = Launch::new(program.clone(), self.root);
+            launch.args = args;
+            launch
+        };
+        let probe = start(["-c", "import pytest"].map(OsString::from).to_vec());
+        if self.quiet(probe).await? == Ended::Code(0) {
+            let mut args: Vec<OsString> = ["-m", "pytest", "-q"].map(OsString::from).to_vec();
+            args.extend(files.iter().map(|file| file.as_os_str().to_os_string()));
+            return self.finish(start(args), names).await;
+        }
+        let mut exit = Exit::Passed;
+        for file in files {
+            let mut args: Vec<OsString> = ["-m", "unittest", "discover", "-s"].map(OsString::from).to_vec();
+            let name = file.file_name().unwrap_or_default();
+            args.extend([folder.as_os_str().to_os_string(), "-p".into(), name.to_os_string()]);
+            exit = exit.worst(self.finish(start(args), names).await?);
+        }
+        Ok(exit)
+    }
+
+    /// The Python that starts the project's servers; else the project's own; else the usual one.
+    fn interpreter(&self) -> OsString {
+        let targets = self.loaded.targets.iter().flat_map(|target| &target.servers.0);
+        let servers = self.loaded.project.servers.0.iter().chain(targets);
+        let is_python = |command: &&String| {
+            Path::new(command).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
+        };
+        let named = servers.filter_map(|(_, server)| server.command.as_ref()).find(is_python);
+        let own = self.root.join(".venv/bin/python");
+        match named {
+            Some(command) if command.contains('/') => self.root.join(command).into_os_string(),
+            Some(command) => command.into(),
+            None if own.exists() => own.into_os_string(),
+            None => "python3".into(),
+        }
+    }
+
+    async fn finish(&self, launch: Launch, names: &[String]) -> Result<Exit, Refusal> {
+        match self.ended(launch, true).await? {
+            Ended::Code(0) => Ok(Exit::Passed),
+            Ended::Code(_) => Ok(Exit::Failed),
+            other => Err(Refusal::Environment { message: format!("the runner of {} {other}", names.join(", ")) }),
+        }
+    }
+
+    async fn quiet(&self, launch: Launch) -> Result<Ended, Refusal> {
+        self.ended(launch, false).await
+    }
+
+    /// Runs a program to its end, and shows what it says.
+    async fn ended(&self, launch: Launch, is_shown: bool) -> Result<Ended, Refusal> {
+        let program = Path::new(&launch.program).display().to_string();
+        let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {
+            message: format!("tests cannot run: {error}"),
+        };
+        let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await.map_err(failed)?;
+        drop(stdin);
+        let talk = [tokio::spawn(pass_on(stdout, is_shown)), tokio::spawn(pass_on(stderr, is_shown))];
+        let message = tokio::select! {
+            ended = child.ended() => {
+                for talk in talk {
+                    let _ = tokio::time::timeout(LAST_WORDS, talk).await;
+                }
+                child.stop().await;
+                return Ok(ended);
+            }
+            () = tokio::time::sleep(self.limit) => {
+                let limit = humantime::format_duration(self.limit);
+                format!("`{program}` ran tests for longer than {limit}; `--timeout` allows more")
+            }
+            () = told_to_stop() => "cancelled".to_string(),
+        };
+        child.kill().await;
+        Err(Refusal::Environment { message })
+    }
+}
+
+/// Shows what a runner says, line by line, as talk.
+async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) {
+    let mut said: Vec<u8> = Vec::new();
+    let mut chunk = [0; 8 << 10];
+    let show = |line: &[u8]| {
+        if is_shown {
+            print::say(String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']));
+        }
+    };
+    while let Ok(n @ 1..) = from.read(&mut chunk).await {
+        said.extend_from_slice(&chunk[..n]);
+        while let Some(at) = said.iter().position(|byte| *byte == b'\n') {
+            show(&said.drain(..=at).collect::<Vec<_>>());
+        }
+        if said.len() > LINE_BYTES {
+            show(&std::mem::take(&mut said));
+        }
+    }
+    if !said.is_empty() {
+        show(&said);
+    }
+}
+
+#[derive(Parser)]
+struct RunLine {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// A run of these trails, on simulated devices unless others are named.
+fn trails(loaded: &Loaded, paths: &[PathBuf], named: &[String]) -> Result<RunArgs, Refusal> {
+    let mut devices: Vec<String> = named.to_vec();
+    if devices.is_empty() {
+        let own = loaded.devices(&[])?;
+        devices.extend(own.iter().filter(|device| device.is_simulated()).map(|device| device.id.to_string()));
+    }
+    if devices.is_empty() {
+        devices.push(format!("{}/sim-1", loaded.project.platform.map_or("android", |platform| platform.name())));
+    }
+    let mut line: Vec<OsString> = vec!["run".into(), "--device".into(), devices.join(",").into(), "--".into()];
+    line.extend(paths.iter().map(|path| path.as_os_str().to_os_string()));
+    RunLine::try_parse_from(line).map(|line| line.run).map_err(|error| Refusal::usage(error.to_string()))
+}

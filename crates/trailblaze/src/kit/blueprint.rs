@@ -1,0 +1,150 @@
+//! The files that a new tool starts as. They run as they are, on whatever app is tested.
+
+use clap::ValueEnum;
+use serde_json::json;
+use trailblaze_core::config::NewServer;
+use trailblaze_core::yaml::inline;
+
+use crate::recordings::slug;
+
+/// What stands for the tool's name in the templates.
+const NAME: &str = "NAME_OF_TOOL";
+
+/// What a tool is written in.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// TypeScript, with @trailblaze/scripting: works the screen, decides, remembers
+    Ts,
+    /// Python, with FastMCP: uses libraries and services
+    Py,
+    /// YAML: gives several calls one name
+    Yaml,
+}
+
+/// A file to be written: its path in the project, and its text.
+pub type NewFile = (String, String);
+
+/// The server of all TypeScript tools of a project, or of one target.
+pub fn ts_server_file(target: Option<&str>) -> String {
+    match target {
+        None => "tools/tool-server.ts".to_string(),
+        // Two servers that bring one tool would collide.
+        Some(target) => format!("tools/tool-server-{}.ts", slug(target)),
+    }
+}
+
+/// The tool and its tests. `trails` is the folder of the project's trails.
+pub fn own_files(language: Language, name: &str, target: Option<&str>, trails: &str) -> Vec<NewFile> {
+    let trail = format!("{trails}/tools/{name}.trail.yaml");
+    let files: Vec<(String, &str)> = match language {
+        Language::Ts => vec![
+            (format!("tools/{name}.ts"), include_str!("templates/tool.ts")),
+            (format!("tools/{name}.test.ts"), include_str!("templates/tool.test.ts")),
+            (trail, include_str!("templates/ts.trail.yaml")),
+        ],
+        Language::Py => vec![
+            // A module that is named like the tool could hide one of Python's own, or be a word of the language.
+            (python_server(name), include_str!("templates/tool.py")),
+            (format!("tools/test_{name}.py"), include_str!("templates/test_tool.py")),
+            (trail, include_str!("templates/py.trail.yaml")),
+        ],
+        Language::Yaml => vec![
+            (yaml_file(name), include_str!("templates/tool.yaml")),
+            (trail, include_str!("templates/yaml.trail.yaml")),
+        ],
+    };
+    let filled = |text: &str| match target {
+        None => text.replace(NAME, name),
+        // Only the sessions of its target have the tool.
+        Some(target) => {
+            let tags = "  tags: [tools]\n";
+            text.replace(NAME, name).replace(tags, &format!("{tags}  target: {}\n", inline(&target.into())))
+        }
+    };
+    files.into_iter().map(|(path, text)| (path, filled(text))).collect()
+}
+
+pub fn yaml_file(name: &str) -> String {
+    format!("trailblaze-config/tools/{name}.yaml")
+}
+
+fn python_server(name: &str) -> String {
+    format!("tools/{name}_server.py")
+}
+
+/// What a project has once, whatever number of tools: written where it is missing.
+pub fn shared_files(language: Language) -> Vec<NewFile> {
+    let files: &[(&str, &str)] = match language {
+        Language::Ts => &[
+            ("package.json", include_str!("templates/package.json")),
+            ("tsconfig.json", include_str!("templates/tsconfig.json")),
+        ],
+        Language::Py => &[("requirements.txt", include_str!("templates/requirements.txt"))],
+        Language::Yaml => &[],
+    };
+    files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
+}
+
+/// The server of TypeScript tools with this tool in it; none if nobody can say where it goes.
+pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
+    let Some(text) = existing else {
+        return Some(include_str!("templates/tool-server.ts").replace(NAME, name));
+    };
+    let import = format!("import './{name}.ts';\n");
+    if text.lines().any(|line| line.trim_end() == import.trim_end()) {
+        return Some(text.to_string());
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_import = |line: &&str| line.starts_with("import ") && line.trim_end().ends_with(';');
+    let behind_imports = lines.iter().rposition(is_import).map(|at| at + 1);
+    let at = behind_imports.or_else(|| lines.iter().position(|line| line.starts_with("await run(")))?;
+    let line_break = if at > 0 && !lines[at - 1].ends_with('\n') { "\n" } else { "" };
+    Some(format!("{}{line_break}{import}{}", lines[..at].concat(), lines[at..].concat()))
+}
+
+/// The server that brings the tool, as the configuration names it. A YAML tool needs none.
+pub fn server(language: Language, name: &str, target: Option<&str>, python: &str) -> Option<NewServer> {
+    let (name, entry) = match language {
+        Language::Ts => {
+            let name = target.map_or_else(|| "tools".to_string(), |target| format!("{target}-tools"));
+            (name, json!({"script": ts_server_file(target)}))
+        }
+        Language::Py => (name.to_string(), json!({"command": python, "args": [python_server(name)]})),
+        Language::Yaml => return None,
+    };
+    Some(NewServer { name, entry: entry.as_object().cloned().unwrap_or_default() })
+}
+
+/// A call of the new tool that works, for people to try.
+pub fn example_call(language: Language, name: &str) -> String {
+    let argument = match language {
+        Language::Ts | Language::Yaml => "text=Pay",
+        Language::Py => "name=ada",
+    };
+    format!("trailblaze tool {name} {argument}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_tool_joins_the_server_behind_the_last_import() {
+        let first = ts_server(None, "acme_a").unwrap();
+        let both = ts_server(Some(&first), "acme_b").unwrap();
+        assert!(both.ends_with("import './acme_a.ts';\nimport './acme_b.ts';\n\nawait run();\n"), "{both}");
+        assert_eq!(ts_server(Some(&both), "acme_b").as_deref(), Some(both.as_str()), "once is enough");
+        assert_eq!(ts_server(Some("await run();\n"), "x").as_deref(), Some("import './x.ts';\nawait run();\n"));
+        assert_eq!(ts_server(Some("serve();\n"), "x"), None);
+    }
+
+    #[test]
+    fn no_template_keeps_its_placeholder() {
+        for language in [Language::Ts, Language::Py, Language::Yaml] {
+            for (path, text) in own_files(language, "acme_x", None, "trails") {
+                assert!(!text.contains(NAME), "{path}");
+                assert!(text.contains("acme_x"), "{path}");
+            }
+        }
+    }
+}

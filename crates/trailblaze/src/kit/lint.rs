@@ -1,0 +1,189 @@
+//! What is odd about a tool, as the model that must choose it sees it: its name, its words, its schema, its size.
+
+use serde_json::Value;
+use trailblaze_core::names::judge;
+use trailblaze_core::registry::Batch;
+use trailblaze_core::tool::Tool;
+use trailblaze_core::yaml::Severity;
+use trailblaze_protocol::driver::{DriverKey, Platform};
+
+use super::cost;
+
+/// The longest description that every model API takes.
+const DESCRIPTION_CHARS: usize = 1024;
+/// What one tool should cost at most; a whole toolbox is offered with every request.
+const TOOL_TOKENS: usize = 600;
+
+/// Something to mend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub severity: Severity,
+    pub rule: &'static str,
+    pub tool: Option<String>,
+    /// Who brings the tool.
+    pub source: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// All that is odd about the tools of one contributor. `granted` are the reserved prefixes that the project may use.
+pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
+    let source = batch.contributor.label.to_string();
+    let mut findings = Vec::new();
+    for (tool, reason) in &batch.unusable {
+        findings.push(Finding {
+            severity: Severity::Error,
+            rule: "schema",
+            tool: Some(tool.clone()),
+            source: source.clone(),
+            message: format!("`{tool}` cannot be used: {reason}"),
+            hint: None,
+        });
+    }
+    // A tool that cannot be used was told of above.
+    let is_told = |warning: &&String| {
+        batch.unusable.iter().any(|(name, _)| warning.starts_with(&format!("`{name}` is left out")))
+    };
+    for warning in batch.warnings.iter().filter(|warning| !is_told(warning)) {
+        let tool = batch.tools.iter().find(|tool| warning.starts_with(&format!("`{}`:", tool.name)));
+        findings.push(Finding {
+            severity: Severity::Warning,
+            rule: "metadata",
+            tool: tool.map(|tool| tool.name.clone()),
+            source: source.clone(),
+            message: warning.clone(),
+            hint: None,
+        });
+    }
+    for tool in &batch.tools {
+        let mut found = Found { tool, findings: &mut findings };
+        if let Some(objection) = judge(&tool.name, tool.contributor.origin, granted) {
+            found.add(objection.severity, "name", objection.message, None);
+        }
+        description(&mut found);
+        parameters(&mut found);
+        metadata(&mut found, batch);
+        size(&mut found);
+    }
+    findings
+}
+
+struct Found<'a> {
+    tool: &'a Tool,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, severity: Severity, rule: &'static str, message: String, hint: Option<&str>) {
+        self.findings.push(Finding {
+            severity,
+            rule,
+            tool: Some(self.tool.name.clone()),
+            source: self.tool.contributor.label.to_string(),
+            message,
+            hint: hint.map(str::to_string),
+        });
+    }
+
+    fn warn(&mut self, rule: &'static str, message: String, hint: Option<&str>) {
+        self.add(Severity::Warning, rule, message, hint);
+    }
+}
+
+fn description(found: &mut Found<'_>) {
+    let (name, about) = (&found.tool.name, found.tool.description.trim());
+    let n_chars = about.chars().count();
+    if about.is_empty() {
+        let hint = "say in a sentence what it does, and from which screen";
+        found.warn(
+            "description",
+            format!("`{name}` has no description, so that a model must guess what it does"),
+            Some(hint),
+        );
+    } else if n_chars > DESCRIPTION_CHARS {
+        let message = format!(
+            "the description of `{name}` has {n_chars} characters; some models take {DESCRIPTION_CHARS} at most"
+        );
+        found.warn(
+            "description",
+            message,
+            Some("say what it does first, and leave the rest to the project's documents"),
+        );
+    }
+}
+
+fn parameters(found: &mut Found<'_>) {
+    let schema = found.tool.schema.json();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let name = &found.tool.name;
+    // A tool is borrowed, and what is found about it is not.
+    let mut odd: Vec<(&'static str, String, Option<&str>)> = Vec::new();
+    for (parameter, property) in properties {
+        if !is_model_safe(parameter) {
+            let message = format!(
+                "the parameter `{}` of `{name}` has a name that some models cannot take",
+                parameter.escape_debug()
+            );
+            odd.push(("schema", message, Some("use 1 to 64 letters, digits, _, . and -")));
+        }
+        let has_words =
+            property.get("description").and_then(Value::as_str).is_some_and(|about| !about.trim().is_empty());
+        if !has_words {
+            odd.push(("description", format!("the parameter `{parameter}` of `{name}` has no description"), None));
+        }
+        let kinds = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"];
+        if !kinds.iter().any(|kind| property.get(kind).is_some()) {
+            odd.push(("schema", format!("the parameter `{parameter}` of `{name}` has no type"), None));
+        }
+    }
+    for required in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+        let is_declared = |name: &str| schema.get("properties").and_then(|all| all.get(name)).is_some();
+        if let Some(parameter) = required.as_str().filter(|parameter| !is_declared(parameter)) {
+            odd.push(("schema", format!("`{name}` requires `{parameter}`, which its schema does not describe"), None));
+        }
+    }
+    odd.into_iter().for_each(|(rule, message, hint)| found.warn(rule, message, hint));
+}
+
+fn is_model_safe(parameter: &str) -> bool {
+    (1..=64).contains(&parameter.len())
+        && parameter.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+}
+
+fn metadata(found: &mut Found<'_>, batch: &Batch) {
+    let tool = found.tool;
+    let name = &tool.name;
+    for driver in &tool.supported_drivers {
+        let is_known = DriverKey::new(driver).is_known()
+            || Platform::parse(driver).is_some()
+            || driver.eq_ignore_ascii_case("all");
+        if !is_known {
+            let known: Vec<&str> = DriverKey::known_keys().collect();
+            let hint = format!("there is: {}", known.join(", "));
+            found.warn("metadata", format!("`{name}` is for the driver `{driver}`, which nobody knows"), Some(&hint));
+        }
+    }
+    for group in tool.groups.iter().filter(|group| !batch.groups.contains_key(*group)) {
+        let hint = "declare it in `groups` of the server's `trailblaze://registry`";
+        found.warn("metadata", format!("`{name}` is in the group `{group}`, which nobody declares"), Some(hint));
+    }
+    if tool.is_delegating && !tool.is_recordable {
+        let message = format!("`{name}` is delegating and not recordable: what it delegates is recorded all the same");
+        found.warn("metadata", message, None);
+    }
+    if !tool.is_for_llm && (tool.toolset.is_some() || !tool.groups.is_empty()) {
+        let message = format!("`{name}` is not for models, so that its toolset and groups do nothing");
+        found.warn("metadata", message, None);
+    }
+}
+
+fn size(found: &mut Found<'_>) {
+    let cost = cost::of(found.tool);
+    if found.tool.is_for_llm && cost.tokens > TOOL_TOKENS {
+        let message = format!(
+            "`{}` costs a model about {} tokens with every request; {TOOL_TOKENS} are many for one tool",
+            found.tool.name, cost.tokens
+        );
+        found.warn("size", message, Some("shorten its descriptions, or split it; `trailblaze toolbox budget` counts"));
+    }
+}

@@ -1,0 +1,38 @@
+//! The package for tools in TypeScript, as this build of the program goes with it: a project gets a copy, so that what the
+//! tools speak and what Trailblaze speaks is the same.
+
+/// Where the copy is in a project.
+pub const FOLDER: &str = ".trailblaze/scripting";
+pub const PACKAGE: &str = "@trailblaze/scripting";
+/// How a `package.json` names the copy.
+pub const DEPENDENCY: &str = "file:.trailblaze/scripting";
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        [$((concat!("src/", $name), include_str!(concat!("../../../../sdks/typescript/scripting/src/", $name)))),*]
+    };
+}
+
+const SOURCES: [(&str, &str); 15] = sources![
+    "callback.ts",
+    "context.ts",
+    "envelope.ts",
+    "errors.ts",
+    "http-client.ts",
+    "index.ts",
+    "input.ts",
+    "invoke.ts",
+    "memory.ts",
+    "result.ts",
+    "run.ts",
+    "stdout.ts",
+    "testing.ts",
+    "tool-meta.ts",
+    "tool.ts",
+];
+
+/// Every file of the copy, by its place in the project.
+pub fn files() -> impl Iterator<Item = (String, &'static str)> {
+    let manifest = ("package.json", include_str!("templates/scripting.package.json"));
+    std::iter::once(manifest).chain(SOURCES).map(|(path, text)| (format!("{FOLDER}/{path}"), text))
+}

@@ -1,0 +1,20 @@
+"""A server with one tool, which makes data to test with. Further tools can stand beside it."""
+
+import secrets
+from typing import Annotated
+
+from fastmcp import FastMCP
+from fastmcp.tools import ToolResult
+
+server = FastMCP("NAME_OF_TOOL")
+
+
+@server.tool(name="NAME_OF_TOOL")
+def new_email(name: Annotated[str, "Who it is for, such as ada"]) -> ToolResult:
+    """Make an email address that no test used before, and remember it as `email`."""
+    email = f"{name}+{secrets.token_hex(4)}@example.com"
+    return ToolResult(content=email, meta={"trailblaze": {"memoryDelta": {"email": email}}})
+
+
+if __name__ == "__main__":
+    server.run(show_banner=False)

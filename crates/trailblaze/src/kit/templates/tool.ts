@@ -1,0 +1,17 @@
+/** A tool that looks at the screen: it calls other tools of Trailblaze, and remembers what it found. */
+
+import { tool } from '@trailblaze/scripting';
+import { z } from 'zod';
+
+tool(
+  'NAME_OF_TOOL',
+  {
+    description: 'Count the elements that show a text, and remember how many as `count`.',
+    input: { text: z.string().min(1).describe('All the text of such an element') },
+  },
+  async ({ text }, { client, memory }) => {
+    const counted = await client.callTool('getElementCount', { text });
+    memory.set('count', Number(counted.text));
+    return `${counted.text} on the screen`;
+  },
+);
