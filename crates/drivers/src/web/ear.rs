@@ -26,10 +26,10 @@ impl Listener for Ear {
         let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         match method {
             // The browser itself.
-            "Target.targetCreated" if text("/targetInfo/browserContextId") == self.context => {
-                if text("/targetInfo/type") == "page" {
-                    self.adopt(text("/targetInfo/targetId"), params.pointer("/targetInfo/openerId"));
-                }
+            "Target.targetCreated"
+                if text("/targetInfo/browserContextId") == self.context && text("/targetInfo/type") == "page" =>
+            {
+                self.adopt(text("/targetInfo/targetId"), params.pointer("/targetInfo/openerId"));
             }
             "Target.targetDestroyed" => self.shared.bump(|state| state.close_tab(text("/targetId"))),
             "Browser.downloadWillBegin" => {
