@@ -8,6 +8,7 @@ pub mod history;
 pub mod jobs;
 pub mod kit;
 pub mod lane;
+pub mod marks;
 pub mod print;
 pub mod progress;
 pub mod project;

@@ -12,7 +12,7 @@ use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, Driver
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
-use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
 
@@ -115,7 +115,8 @@ impl Driver for Web {
             let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
             let data = shot.get("data").and_then(Value::as_str).unwrap_or_default();
             let png = BASE64_STANDARD.decode(data).unwrap_or_default();
-            screen.picture = Some(Picture { size: screen.size, pixels: Pixels::Png(Arc::from(png)) });
+            let size = size_of(&png).unwrap_or(screen.size);
+            screen.picture = Some(Picture { size, pixels: Pixels::Png(Arc::from(png)) });
         }
         Ok(screen)
     }
@@ -180,6 +181,12 @@ impl Driver for Web {
             page.close().await;
         }
     }
+}
+
+/// A device may have several pixels to one of the page; its picture then is larger than its screen.
+fn size_of(png: &[u8]) -> Option<Size> {
+    let number = |at: usize| Some(u32::from_be_bytes(png.get(at..at + 4)?.try_into().ok()?));
+    Some(Size { width: number(16)?, height: number(20)? })
 }
 
 fn read_state(file: &Path) -> Result<Value, DriverError> {

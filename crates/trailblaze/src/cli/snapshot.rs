@@ -1,6 +1,6 @@
 //! `trailblaze snapshot`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -8,15 +8,16 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, Budget, LaunchMode, Target, Want};
-use trailblaze_core::screen::{Node, Screen};
+use trailblaze_core::screen::{Node, Picture, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
+use crate::marks;
 use crate::print;
 use crate::recordings::write_atomically;
-use crate::run_folder::encode;
+use crate::run_folder::{encode, pack, unpacked};
 use crate::wire::Wiring;
 
 /// Show what is on a device's screen, as text with refs
@@ -45,9 +46,12 @@ pub struct SnapshotArgs {
     /// Show only so many levels
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
-    /// Write a picture, as PNG
+    /// Write a picture, as PNG, or as WebP where the file ends in .webp
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
+    /// Draw a box with its ref around each element that answers touches
+    #[arg(long, requires = "screenshot")]
+    marks: bool,
     /// Print it as JSON
     #[arg(long)]
     json: bool,
@@ -99,11 +103,31 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
         print::data(shown);
     }
     if let (Some(path), Some(picture)) = (&args.screenshot, &screen.picture) {
-        let written = encode(picture, &[]).and_then(|png| write_atomically(path, png));
+        let drawn = picture_file(path, picture, args.marks.then_some(&screen));
+        let written = drawn.and_then(|bytes| write_atomically(path, bytes));
         written.map_err(|source| Refusal::Io { what: format!("cannot write {}", path.display()), source })?;
         print::say(format!("Screenshot: {}", path.display()));
     }
     Ok(Exit::Passed)
+}
+
+/// The bytes of a picture's file, of the kind that its name asks for.
+fn picture_file(path: &Path, picture: &Picture, marked: Option<&Screen>) -> std::io::Result<Vec<u8>> {
+    let is_webp = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("webp"));
+    if !is_webp && marked.is_none() {
+        return encode(picture, &[]);
+    }
+    let (mut pixels, size) = unpacked(picture)?;
+    if let Some(screen) = marked {
+        marks::draw(&mut pixels, size, screen);
+    }
+    if !is_webp {
+        return pack(&pixels, size);
+    }
+    let mut out = Vec::new();
+    let encoder = image_webp::WebPEncoder::new(&mut out);
+    encoder.encode(&pixels, size.width, size.height, image_webp::ColorType::Rgba8).map_err(std::io::Error::other)?;
+    Ok(out)
 }
 
 fn find_ref(screen: &Screen, reference: &str) -> Result<u64, Refusal> {

@@ -92,11 +92,10 @@ fn scaled(masks: &[Rect], screen: Size, picture: Size) -> Vec<Rect> {
 
 /// The picture as PNG, with a grey box over everything that must not be seen.
 pub fn encode(picture: &Picture, masks: &[Rect]) -> std::io::Result<Vec<u8>> {
-    let (mut pixels, size) = match &picture.pixels {
-        Pixels::Png(bytes) if masks.is_empty() => return Ok(bytes.to_vec()),
-        Pixels::Png(bytes) => decode(bytes)?,
-        Pixels::Rgba(bytes) => (bytes.to_vec(), picture.size),
-    };
+    if let (Pixels::Png(bytes), true) = (&picture.pixels, masks.is_empty()) {
+        return Ok(bytes.to_vec());
+    }
+    let (mut pixels, size) = unpacked(picture)?;
     let all = Rect::new(0, 0, size.width as i32, size.height as i32);
     for mask in masks.iter().filter_map(|mask| mask.intersect(&all)) {
         for y in mask.top..mask.bottom {
@@ -106,13 +105,26 @@ pub fn encode(picture: &Picture, masks: &[Rect]) -> std::io::Result<Vec<u8>> {
             }
         }
     }
+    pack(&pixels, size)
+}
+
+/// The pixels of a picture, four bytes each.
+pub fn unpacked(picture: &Picture) -> std::io::Result<(Vec<u8>, Size)> {
+    match &picture.pixels {
+        Pixels::Png(bytes) => decode(bytes),
+        Pixels::Rgba(bytes) => Ok((bytes.to_vec(), picture.size)),
+    }
+}
+
+/// Pixels as PNG.
+pub fn pack(pixels: &[u8], size: Size) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut encoder = png::Encoder::new(&mut out, size.width, size.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fast);
     let mut writer = encoder.write_header().map_err(std::io::Error::other)?;
-    writer.write_image_data(&pixels).map_err(std::io::Error::other)?;
+    writer.write_image_data(pixels).map_err(std::io::Error::other)?;
     writer.finish().map_err(std::io::Error::other)?;
     Ok(out)
 }

@@ -20,7 +20,7 @@ use trailblaze_protocol::ids::RunId;
 use trailblaze_protocol::outcome::Attachment;
 
 use album::Album;
-pub use album::encode;
+pub use album::{encode, pack, unpacked};
 use writer::Writer;
 
 /// How many pictures may wait to be written.

@@ -90,3 +90,20 @@ fn a_browser_that_runs_already_is_attached_to_and_left_running() {
     let ran = shop.run(&[], 2);
     assert!(ran.stdout.contains("no browser could be reached at `http://127.0.0.1:"), "{}", ran.stdout);
 }
+
+#[test]
+fn a_picture_has_marks_and_may_be_webp() {
+    let Some(shop) = Shop::open("") else { return };
+    let address = format!("file://{}/shop.html", shop.project.root().display());
+    let shoot = |file: &str, more: &[&str]| {
+        let args = ["snapshot", "-d", "web/chromium", "--launch", &address, "--screenshot", file];
+        let command = shop.command(&[&args, more].concat());
+        shop.project.finish(command).exits(0);
+        std::fs::read(shop.project.root().join(file)).expect("a picture")
+    };
+    let (plain, marked) = (shoot("plain.png", &[]), shoot("marked.png", &["--marks"]));
+    assert!(plain.starts_with(b"\x89PNG") && marked.starts_with(b"\x89PNG"));
+    assert_ne!(plain, marked);
+    let webp = shoot("page.webp", &["--marks"]);
+    assert_eq!((&webp[..4], &webp[8..12]), (&b"RIFF"[..], &b"WEBP"[..]));
+}
