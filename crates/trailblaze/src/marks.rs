@@ -82,9 +82,11 @@ impl Canvas<'_> {
         self.fill(Rect { left: right - DOT, ..place }, BOX);
     }
 
+    /// Above the box where there is room, so that what is in it can be read.
     fn label(&mut self, place: Rect, text: &str) {
-        let width = text.len() as i32 * 4 * DOT + DOT;
-        self.fill(Rect::new(place.left, place.top, width, 7 * DOT), BOX);
+        let (width, height) = (text.len() as i32 * 4 * DOT + DOT, 7 * DOT);
+        let top = if place.top >= height { place.top - height } else { place.top };
+        self.fill(Rect::new(place.left, top, width, height), BOX);
         for (index, sign) in text.bytes().enumerate() {
             let glyph = match sign {
                 b'0'..=b'9' => DIGITS[usize::from(sign - b'0')],
@@ -93,7 +95,7 @@ impl Canvas<'_> {
             };
             for dot in (0..15).filter(|dot| glyph >> (14 - dot) & 1 == 1) {
                 let left = place.left + DOT + (index as i32 * 4 + dot % 3) * DOT;
-                let top = place.top + DOT + dot / 3 * DOT;
+                let top = top + DOT + dot / 3 * DOT;
                 self.fill(Rect::new(left, top, DOT, DOT), PAPER);
             }
         }

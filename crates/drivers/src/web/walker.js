@@ -369,9 +369,14 @@
   let changedAt = -Infinity;
   // How often in a row something changed from one frame to the next, as it does where a script moves things.
   let streak = 0;
-  const mutated = () => {
-    const since = performance.now() - changedAt;
-    streak = since > 50 ? 0 : since > 8 ? streak + 1 : streak;
+  const BUSY = 250;
+  // When an element was last dressed otherwise, as it is by whoever moves it.
+  const dressedAt = new WeakMap();
+  const mutated = (records) => {
+    const now = performance.now();
+    for (const record of records) if (record.type === "attributes") dressedAt.set(record.target, now);
+    const since = now - changedAt;
+    streak = since > BUSY ? 0 : since > 8 ? streak + 1 : streak;
     changed();
   };
   const changed = () => {
@@ -407,7 +412,8 @@
   let isDragged = false;
   addEventListener("dragstart", (event) => { isDragged = !event.defaultPrevented; });
 
-  const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
+  // Tells whether there was a frame. A page that is not shown has none, and nothing moves on it.
+  const frame = () => new Promise((done) => { requestAnimationFrame(() => done(true)); setTimeout(() => done(document.hidden), 100); });
   const animationsOf = (e) => document.getAnimations().filter((one) => one.playState === "running" && one.effect?.target && isWithin(e, one.effect.target));
   // An animation that is about to begin moves nothing yet.
   const isAboutToBegin = (one) => {
@@ -418,15 +424,19 @@
     const box = e.getBoundingClientRect();
     return `${box.left} ${box.top} ${box.width} ${box.height}`;
   };
+  const isDressedLately = (e) => {
+    for (let up = e; up; up = composedParent(up)) if (performance.now() - (dressedAt.get(up) ?? -Infinity) < BUSY) return true;
+    return false;
+  };
   // Frames are awaited only while something may move, and not for ever.
   async function rests(e) {
     for (let n = 0, before = place(e); ; n++) {
       const animations = animationsOf(e);
-      if (!animations.length && (streak < 2 || performance.now() - changedAt > 50)) return true;
+      if (!animations.length && !isDressedLately(e) && (streak < 2 || performance.now() - changedAt > BUSY)) return true;
       if (n === 30) return false;
-      await frame();
+      const isDrawn = await frame();
       const after = place(e);
-      if (before === after && !animations.some(isAboutToBegin)) return true;
+      if (isDrawn && before === after && !animations.some(isAboutToBegin)) return true;
       before = after;
     }
   }
@@ -498,8 +508,8 @@
     landed() {
       const by = aim?.state === "missed" ? aim.by : null;
       aim = null;
-      // What changed was our doing, as likely as not.
-      streak = 0;
+      // What changed was our doing, as likely as not; what gave way moves.
+      streak = by ? 2 : 0;
       return by;
     },
 
