@@ -89,11 +89,14 @@ impl Listener for Ear {
                 self.tab(session, |tab| tab.remove_frame(text("/frameId")));
             }
             "Page.frameNavigated" if params.pointer("/frame/parentId").is_none() => {
-                // As a rule the main frame keeps its name.
+                let is_whole = text("/type") == "BackForwardCacheRestore";
                 self.tab(session, |tab| {
                     if tab.session == session {
+                        // As a rule the main frame keeps its name.
                         tab.main_frame = text("/frame/id").to_string();
                         tab.frame(text("/frame/id"));
+                        // The document has come; its scripts have not run, whatever was told of the one before.
+                        tab.is_loading = !is_whole;
                     }
                 });
             }
