@@ -531,7 +531,7 @@
       ...step.calls.flatMap((call) => (call.pictures.length ? own(call, ` ${call.tool}`) : [])),
       ...own(step, "").filter((each) => order[each.taken.moment] !== 0)];
     const strip = el("div", { class: "strip", tabindex: all.length > 2 ? "0" : null, role: "group", "aria-label": "Pictures" },
-      all.map(({ taken, name, touches }) => hang(taken, name, touches, { width: 300, height: 264 })));
+      all.map(({ taken, name, touches }) => hang(taken, name, touches, { width: 288, height: 264 })));
     const trees = all.filter((each) => each.taken.tree).map(({ taken, name }) => treeBox(taken, name));
     if (trees.length) told.append(el("div", { class: "trees" }, trees));
     body.append(told, strip);
