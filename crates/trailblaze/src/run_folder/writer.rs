@@ -1,6 +1,7 @@
 //! Lines of the record on their way to the disk. Whoever has one only adds it to a buffer; a thread collects them for a
 //! moment and writes them at once, so that a run hardly waits and a killed one loses hardly anything.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,13 @@ use trailblaze_protocol::event::Event;
 const GATHER: Duration = Duration::from_millis(1);
 /// How many bytes may wait; whoever has more waits for the disk.
 const WAITING: usize = 4 << 20;
-/// Room for a usual line.
-const USUAL: usize = 512;
+/// Room that is kept for what comes next.
+const LARGE: usize = 1 << 20;
+
+thread_local! {
+    /// Where a thread makes its lines, so that not each needs room of its own.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 pub struct Writer {
     shared: Arc<Shared>,
@@ -61,11 +67,14 @@ impl Writer {
 
     pub fn event(&self, event: &Event) {
         let line = LineOf { at: self.micros(), event };
-        let mut text = Vec::with_capacity(USUAL);
-        if serde_json::to_writer(&mut text, &line).is_ok() {
-            text.push(b'\n');
-            self.shared.add(text.len(), |waiting| waiting.lines.extend_from_slice(&text));
-        }
+        SCRATCH.with_borrow_mut(|text| {
+            text.clear();
+            if serde_json::to_writer(&mut *text, &line).is_ok() {
+                text.push(b'\n');
+                self.shared.add(text.len(), |waiting| waiting.lines.extend_from_slice(text));
+            }
+            text.shrink_to(LARGE);
+        });
     }
 
     /// Stores a file before any line that is added later.
@@ -119,6 +128,8 @@ impl Shared {
     fn write(&self, mut file: File) {
         // Whatever becomes of this thread, nobody may wait for it in vain.
         let _gone = Gone(self);
+        // Changes places with those that wait, so that neither grows anew each time.
+        let mut lines = Vec::new();
         loop {
             let mut waiting = self.waiting();
             while waiting.n_bytes == 0 && !waiting.has_ended {
@@ -129,7 +140,8 @@ impl Shared {
                 std::thread::sleep(GATHER);
                 waiting = self.waiting();
             }
-            let (lines, files) = (std::mem::take(&mut waiting.lines), std::mem::take(&mut waiting.files));
+            std::mem::swap(&mut lines, &mut waiting.lines);
+            let files = std::mem::take(&mut waiting.files);
             waiting.n_bytes = 0;
             let is_last = waiting.has_ended;
             drop(waiting);
@@ -142,6 +154,8 @@ impl Shared {
             if let Err(error) = file.write_all(&lines) {
                 self.failed(Path::new("events.jsonl"), &error);
             }
+            lines.clear();
+            lines.shrink_to(LARGE);
             if is_last {
                 return;
             }
