@@ -1,5 +1,7 @@
 //! What only a browser has: tabs, history, dialogs, storage, downloads.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_core::driver::{Acted, Browse, DriverError};
@@ -22,6 +24,9 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
         Browse::Resize { size } => page.emulate(budget, *size).await?,
         Browse::Tabs => return tabs(hands).await,
         Browse::SelectTab { index } => {
+            // What opens it may have just been done.
+            let until = budget.deadline.min(Instant::now() + COMING);
+            page.wait(budget, until, |state| state.tabs.get(*index).is_some_and(|tab| tab.is_ready)).await?;
             let target = target_at(&page.shared.state(), *index)?;
             page.shared.bump(|state| state.front.clone_from(&target));
             page.command(budget, "Page.bringToFront", json!({})).await?;
@@ -80,6 +85,8 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
     Ok(Acted::default())
 }
 
+/// How long a tab may take to come, or to go.
+const COMING: Duration = Duration::from_secs(3);
 /// The largest download that is kept with the record.
 const KEPT: u64 = 32 << 20;
 
@@ -146,7 +153,7 @@ async fn tabs(hands: &Hands<'_>) -> Result<Acted, DriverError> {
 
 /// As somebody finds it who has just sat down: one tab, and no habits.
 pub async fn start_over(hands: &Hands<'_>) -> Result<(), DriverError> {
-    let Hands { page, budget } = hands;
+    let Hands { page, .. } = hands;
     let others: Vec<String> = page.shared.bump(|state| {
         state.dialogs = Dialogs::default();
         state.downloads.clear();
@@ -158,16 +165,25 @@ pub async fn start_over(hands: &Hands<'_>) -> Result<(), DriverError> {
         others
     });
     for target in others {
-        let close = page.browser.cdp.call(None, "Target.closeTarget", json!({"targetId": target}));
         // A tab that has gone by itself is closed too.
-        let _ = budget.run("the tab to close", close).await?;
-        page.shared.bump(|state| state.close_tab(&target));
+        let _ = close_target(hands, &target).await;
     }
     Ok(())
 }
 
-async fn close_tab(hands: &Hands<'_>, index: Option<usize>) -> Result<(), DriverError> {
+/// Closes a tab and waits until it has gone: a page may open a window by the name of one that is going.
+async fn close_target(hands: &Hands<'_>, target: &str) -> Result<(), DriverError> {
     let Hands { page, budget } = hands;
+    let close = page.browser.cdp.call(None, "Target.closeTarget", json!({"targetId": target}));
+    budget.run("the tab to close", close).await?.map_err(|error| page.wrong(error))?;
+    let until = budget.deadline.min(Instant::now() + COMING);
+    page.wait(budget, until, |state| !state.tabs.iter().any(|tab| tab.target == target)).await?;
+    page.shared.bump(|state| state.close_tab(target));
+    Ok(())
+}
+
+async fn close_tab(hands: &Hands<'_>, index: Option<usize>) -> Result<(), DriverError> {
+    let Hands { page, .. } = hands;
     let target = {
         let state = page.shared.state();
         match index {
@@ -178,10 +194,7 @@ async fn close_tab(hands: &Hands<'_>, index: Option<usize>) -> Result<(), Driver
     if page.shared.state().tabs.len() == 1 {
         return Err(DriverError::Refused { reason: "it is the only tab; a device keeps one".to_string() });
     }
-    let close = page.browser.cdp.call(None, "Target.closeTarget", json!({"targetId": target}));
-    budget.run("the tab to close", close).await?.map_err(|error| page.wrong(error))?;
-    page.shared.bump(|state| state.close_tab(&target));
-    Ok(())
+    close_target(hands, &target).await
 }
 
 /// Cookies of the context, and local storage of the origins that its tabs show.

@@ -34,10 +34,17 @@ pub struct Cdp {
     gone: watch::Sender<bool>,
 }
 
+/// A command that is not answered yet.
+struct Waiting {
+    session: Option<String>,
+    method: String,
+    answer: oneshot::Sender<Answer>,
+}
+
 #[derive(Default)]
 struct State {
     last_id: u64,
-    waiting: HashMap<u64, (String, oneshot::Sender<Answer>)>,
+    waiting: HashMap<u64, Waiting>,
     /// By session.
     listeners: HashMap<String, Weak<dyn Listener>>,
     /// Those who hear what the browser itself tells.
@@ -88,7 +95,8 @@ impl Cdp {
             }
             state.last_id += 1;
             let id = state.last_id;
-            state.waiting.insert(id, (method.to_string(), send));
+            let session = session.map(str::to_string);
+            state.waiting.insert(id, Waiting { session, method: method.to_string(), answer: send });
             id
         };
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -118,7 +126,7 @@ impl Cdp {
 
     fn take(&self, message: &Value) {
         if let Some(id) = message.get("id").and_then(Value::as_u64) {
-            let Some((method, waiting)) = self.state().waiting.remove(&id) else { return };
+            let Some(Waiting { method, answer: waiting, .. }) = self.state().waiting.remove(&id) else { return };
             let answer = match message.get("error") {
                 Some(error) => {
                     let message = error.get("message").and_then(Value::as_str).unwrap_or("no message").to_string();
@@ -136,7 +144,25 @@ impl Cdp {
         };
         let Some(method) = message.get("method").and_then(Value::as_str) else { return };
         let params = message.get("params").unwrap_or(&Value::Null);
+        if method == "Target.detachedFromTarget" {
+            self.let_go(params.get("sessionId").and_then(Value::as_str).unwrap_or_default());
+        }
         listeners.iter().for_each(|listener| listener.told(session, method, params));
+    }
+
+    /// A session that has gone answers nothing any more, and the browser does not say so of each command.
+    fn let_go(&self, session: &str) {
+        let gone: Vec<Waiting> = {
+            let mut state = self.state();
+            state.listeners.remove(session);
+            let is_its = |waiting: &Waiting| waiting.session.as_deref() == Some(session);
+            let ids: Vec<u64> =
+                state.waiting.iter().filter(|(_, waiting)| is_its(waiting)).map(|(id, _)| *id).collect();
+            ids.iter().filter_map(|id| state.waiting.remove(id)).collect()
+        };
+        for Waiting { method, answer, .. } in gone {
+            let _ = answer.send(Err(CdpError::Refused { method, message: "it has gone".to_string() }));
+        }
     }
 
     fn end(&self) {

@@ -113,6 +113,7 @@ impl Listener for Ear {
             "Page.navigatedWithinDocument" => {
                 self.tab(session, |tab| tab.is_loading &= tab.main_frame != text("/frameId"));
             }
+            "Page.windowOpen" => self.shared.bump(|state| state.opening = Some(tokio::time::Instant::now())),
             "Page.javascriptDialogOpening" => self.answer_dialog(session, params),
             "Page.fileChooserOpened" => self.shared.bump(|state| state.chooser = Some(params.clone())),
             "Input.dragIntercepted" => self.shared.bump(|state| state.drag = params.get("data").cloned()),
@@ -144,7 +145,11 @@ impl Ear {
 
     /// A tab that is new: ours, or one that a page opened.
     fn adopt(&self, target: &str, opener: Option<&Value>) {
-        if !self.shared.state().adopting.insert(target.to_string()) {
+        let is_new = self.shared.bump(|state| {
+            state.opening = None;
+            state.adopting.insert(target.to_string())
+        });
+        if !is_new {
             return;
         }
         let Some(page) = self.page.upgrade() else { return };

@@ -98,16 +98,21 @@ impl Page {
 
     /// Attaches to a tab that is new, and brings it to the front, as a browser does for a person.
     pub(super) async fn adopt(&self, target: String, opener: Option<String>) {
+        self.attach(&target, opener).await;
+        self.shared.bump(|state| state.adopting.remove(&target));
+    }
+
+    async fn attach(&self, target: &str, opener: Option<String>) {
         let params = json!({"targetId": target, "flatten": true});
         let Ok(attached) = self.browser.cdp.call(None, "Target.attachToTarget", params).await else { return };
         let session = string(&attached, "sessionId");
-        let mut tab = Tab::new(&target, &session, opener);
+        let mut tab = Tab::new(target, &session, opener);
         // The frame of a page goes by the name of its target.
-        tab.main_frame.clone_from(&target);
-        tab.frame(&target);
+        tab.main_frame = target.to_string();
+        tab.frame(target);
         // Known before it is heard of; in front only when all is in place.
         self.shared.bump(|state| {
-            state.sessions.insert(session.clone(), target.clone());
+            state.sessions.insert(session.clone(), target.to_string());
             state.tabs.push(tab);
         });
         self.listen(&session);
@@ -115,7 +120,7 @@ impl Page {
         self.shared.bump(|state| {
             if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == target) {
                 tab.is_ready = true;
-                state.front.clone_from(&target);
+                state.front = target.to_string();
             }
         });
     }
@@ -215,9 +220,18 @@ impl Page {
     /// something was last done. Not for ever: what never comes is not waited for.
     pub async fn settle(&self, budget: &Budget) -> Result<(), DriverError> {
         let is_loaded = |state: &State| {
+            if state.is_opening() {
+                return false;
+            }
             let Some(tab) = state.front() else { return true };
             tab.is_crashed || !tab.is_loading && tab.main().is_some_and(|frame| frame.world.is_some())
         };
+        let opening = self.shared.state().opening.map(|at| at + Duration::from_secs(1));
+        if let Some(until) = opening.filter(|until| *until > Instant::now()) {
+            // Nothing tells that a window does not come after all.
+            self.wait(budget, budget.deadline.min(until), |state| state.opening.is_none()).await?;
+            self.shared.state().opening = None;
+        }
         self.wait(budget, budget.deadline.min(Instant::now() + LOADING), is_loaded).await?;
         let acted_at = self.shared.state().acted_at;
         if let Some(until) = acted_at.map(|at| at + PENDING).filter(|until| *until > Instant::now()) {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -13,6 +14,8 @@ use trailblaze_protocol::event::Level;
 /// How much is kept of what pages say, and how much of it waits to be told.
 const KEPT: usize = 1000;
 const UNTOLD: usize = 200;
+/// How long a window may take from when its page says that it opens it.
+const OPENING: Duration = Duration::from_secs(1);
 
 /// Shared by whoever asks and whoever hears.
 #[derive(Default)]
@@ -31,6 +34,8 @@ pub struct State {
     pub front: String,
     /// Targets that are being attached to.
     pub adopting: HashSet<String>,
+    /// When a page said that it opens a window of which nothing was heard since.
+    pub opening: Option<Instant>,
     /// The tab that each session belongs to: its own, or that of a frame in another process.
     pub sessions: HashMap<String, String>,
     /// When something was last done that may have set the page to work.
@@ -119,6 +124,11 @@ impl Shared {
 impl State {
     pub fn front(&self) -> Option<&Tab> {
         self.tabs.iter().find(|tab| tab.target == self.front)
+    }
+
+    /// Whether a window is on its way; one that does not come is not waited for.
+    pub fn is_opening(&self) -> bool {
+        !self.adopting.is_empty() || self.opening.is_some_and(|at| at.elapsed() < OPENING)
     }
 
     pub fn tab_of(&mut self, session: &str) -> Option<&mut Tab> {
