@@ -21,6 +21,11 @@ use crate::support::{COUNTER_APP, Project, Ran, RunFolder, repository};
 /// How long a command may take on a busy machine.
 const WATCHDOG: Duration = Duration::from_secs(180);
 
+/// A soak does everything a hundred times.
+fn watchdog() -> Duration {
+    if std::env::var_os("SOAK").is_some() { WATCHDOG * 20 } else { WATCHDOG }
+}
+
 /// Our own package for tools in TypeScript.
 const SCRIPTING: &str = "sdks/typescript/scripting";
 
@@ -153,7 +158,7 @@ impl Lab {
         let pid = Pid::from_child(&child);
         let (over, is_over) = mpsc::channel::<()>();
         let watchdog = std::thread::spawn(move || {
-            if is_over.recv_timeout(WATCHDOG) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if is_over.recv_timeout(watchdog()) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let _ = kill_process(pid, Signal::KILL);
             }
         });
