@@ -107,6 +107,9 @@ fn is_safely_plain(text: &str) -> bool {
         && text.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '/' | '('))
         && !text.ends_with(' ')
         && !text.ends_with(':')
+        // In brackets, a dash by itself before the end begins something else.
+        && !text.ends_with(" -")
+        && !text.ends_with(" ?")
         && !text.contains(": ")
         && !text.contains(" #")
         && text.chars().all(|c| {
@@ -200,6 +203,12 @@ mod tests {
                     .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
             ]
         })
+    }
+
+    #[test]
+    fn a_dash_at_the_end_is_quoted_in_brackets() {
+        let value = json!(["a -", "b ?", "c - d"]);
+        assert_eq!(read_back(&inline(&value), &json!({})), value);
     }
 
     proptest! {
