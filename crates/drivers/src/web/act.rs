@@ -48,7 +48,7 @@ pub async fn act(
         Action::SetText { text } => hands.fill(target, text).await?,
         Action::EraseText { count: None } => hands.clear().await?,
         Action::EraseText { count: Some(count) } => {
-            let backspace = Chord::parse("Backspace").expect("it is a key");
+            let backspace = Chord::of("Backspace");
             hands.keys(backspace.events().into_iter().cycle().take(*count as usize * 2)).await?;
         }
         Action::PressKey { key } => hands.press(*key).await?,
@@ -233,7 +233,7 @@ impl Hands<'_> {
             return Ok(());
         }
         match text.is_empty() {
-            true => self.keys(Chord::parse("Delete").expect("it is a key").events()).await,
+            true => self.keys(Chord::of("Delete").events()).await,
             false => self.insert(text).await,
         }
     }
@@ -256,7 +256,7 @@ impl Hands<'_> {
         }
         match length.as_u64() {
             Some(0) | None => Ok(()),
-            Some(_) => self.keys(Chord::parse("Backspace").expect("it is a key").events()).await,
+            Some(_) => self.keys(Chord::of("Backspace").events()).await,
         }
     }
 
@@ -267,7 +267,7 @@ impl Hands<'_> {
 
     async fn press(&self, key: Key) -> Result<(), DriverError> {
         let name = match key {
-            Key::Enter => return self.keys(Chord::enter().events()).await,
+            Key::Enter => "Enter",
             Key::Tab => "Tab",
             Key::Escape => "Escape",
             Key::Backspace => "Backspace",
@@ -277,7 +277,7 @@ impl Hands<'_> {
                 return Err(DriverError::Unsupported { action, platform: Platform::Web });
             }
         };
-        self.keys(Chord::parse(name).expect("it is a key").events()).await
+        self.keys(Chord::of(name).events()).await
     }
 
     async fn choose(&self, target: &Target, values: &[String]) -> Result<Acted, DriverError> {

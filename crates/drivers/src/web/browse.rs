@@ -32,8 +32,7 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
             page.command(budget, "Page.bringToFront", json!({})).await?;
         }
         Browse::NewTab { url } => {
-            let opened = budget.run("a new tab", page.new_tab("about:blank")).await?;
-            opened.map_err(|error| page.wrong(error))?;
+            page.new_tab(budget).await?;
             if let Some(url) = url {
                 hands.go(url).await?;
             }

@@ -86,8 +86,7 @@ impl Web {
     async fn page(&self, budget: &Budget) -> Result<&Arc<Page>, DriverError> {
         let open = || async {
             let browser = Arc::clone(self.browsers.browser().await?);
-            let lost = |error| DriverError::Lost { evidence: format!("no tab could be opened: {error}") };
-            let page = Page::open(browser, self.start.emulation.clone()).await.map_err(lost)?;
+            let page = Page::open(browser, self.start.emulation.clone(), budget).await?;
             if let Some(file) = &self.start.storage_state {
                 let state = read_state(file)?;
                 restore(&Hands { page: &page, budget }, &state).await?;

@@ -205,8 +205,9 @@ impl Chord {
         })
     }
 
-    pub fn enter() -> Chord {
-        Chord { held: Vec::new(), struck: Key::named("Enter").expect("the table has it") }
+    /// A key that the table has.
+    pub fn of(name: &str) -> Chord {
+        Chord { held: Vec::new(), struck: Key::named(name).expect("the table has it") }
     }
 
     /// The events of pressing all and letting go again.

@@ -23,6 +23,8 @@ pub const BINDING: &str = "trailblazeChanged";
 const LOADING: Duration = Duration::from_secs(10);
 /// How long a look waits for what the page asked its servers after the last action.
 const PENDING: Duration = Duration::from_millis(500);
+/// How long a window may take to come from when its page says that it opens it.
+const ANNOUNCED: Duration = Duration::from_secs(1);
 /// How long a new tab may take.
 const OPENING: Duration = Duration::from_secs(10);
 
@@ -43,9 +45,11 @@ pub struct World {
 
 impl Page {
     /// A context with one empty tab.
-    pub async fn open(browser: Arc<Browser>, emulation: Emulation) -> Result<Arc<Page>, CdpError> {
+    pub async fn open(browser: Arc<Browser>, emulation: Emulation, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         let cdp = Arc::clone(&browser.cdp);
-        let made = cdp.call(None, "Target.createBrowserContext", json!({"disposeOnDetach": true})).await?;
+        let lost = |error: CdpError| DriverError::Lost { evidence: format!("no tab could be opened: {error}") };
+        let params = json!({"disposeOnDetach": true});
+        let made = cdp.call(None, "Target.createBrowserContext", params).await.map_err(lost)?;
         let context = string(&made, "browserContextId");
         let shared = Arc::new(Shared::default());
         let page = Arc::new_cyclic(|page: &Weak<Page>| Page {
@@ -66,34 +70,21 @@ impl Page {
             "behavior": "allowAndName", "browserContextId": page.context, "downloadPath": page.browser.downloads,
             "eventsEnabled": true,
         });
-        cdp.call(None, "Browser.setDownloadBehavior", behaviour).await?;
-        page.new_tab("about:blank").await?;
+        cdp.call(None, "Browser.setDownloadBehavior", behaviour).await.map_err(lost)?;
+        page.new_tab(budget).await?;
         Ok(page)
     }
 
     /// Opens a tab and brings it to the front. Tabs are attached to where they are heard of, whoever opens them.
-    pub async fn new_tab(&self, url: &str) -> Result<(), CdpError> {
-        let params = json!({"url": url, "browserContextId": self.context});
-        let made = self.browser.cdp.call(None, "Target.createTarget", params).await?;
-        let target = string(&made, "targetId");
+    pub async fn new_tab(&self, budget: &Budget) -> Result<(), DriverError> {
+        let params = json!({"url": "about:blank", "browserContextId": self.context});
+        let made = budget.run("a new tab", self.browser.cdp.call(None, "Target.createTarget", params)).await?;
+        let target = string(&made.map_err(|error| self.wrong(error))?, "targetId");
         let is_there = |state: &State| state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
-        let until = Instant::now() + OPENING;
-        while !is_there(&self.shared.state()) {
-            let changed = self.shared.changed.notified();
-            if is_there(&self.shared.state()) {
-                break;
-            }
-            if tokio::time::timeout_at(until.min(Instant::now() + Duration::from_millis(50)), changed).await.is_err()
-                && Instant::now() >= until
-            {
-                let message = "the tab did not open".to_string();
-                return Err(CdpError::Refused { method: "Target.createTarget".to_string(), message });
-            }
-            if self.browser.cdp.is_gone() {
-                return Err(CdpError::Gone);
-            }
+        match self.wait(budget, budget.deadline.min(Instant::now() + OPENING), is_there).await? {
+            true => Ok(()),
+            false => Err(DriverError::TimedOut { what: "a new tab to open".to_string() }),
         }
-        Ok(())
     }
 
     /// Attaches to a tab that is new, and brings it to the front, as a browser does for a person.
@@ -220,16 +211,16 @@ impl Page {
     /// something was last done. Not for ever: what never comes is not waited for.
     pub async fn settle(&self, budget: &Budget) -> Result<(), DriverError> {
         let is_loaded = |state: &State| {
-            if state.is_opening() {
+            if !state.adopting.is_empty() {
                 return false;
             }
             let Some(tab) = state.front() else { return true };
             tab.is_crashed || !tab.is_loading && tab.main().is_some_and(|frame| frame.world.is_some())
         };
-        let opening = self.shared.state().opening.map(|at| at + Duration::from_secs(1));
-        if let Some(until) = opening.filter(|until| *until > Instant::now()) {
+        let opening = self.shared.state().opening;
+        if let Some(at) = opening {
             // Nothing tells that a window does not come after all.
-            self.wait(budget, budget.deadline.min(until), |state| state.opening.is_none()).await?;
+            self.wait(budget, budget.deadline.min(at + ANNOUNCED), |state| state.opening.is_none()).await?;
             self.shared.state().opening = None;
         }
         self.wait(budget, budget.deadline.min(Instant::now() + LOADING), is_loaded).await?;
@@ -319,19 +310,17 @@ impl Page {
         };
         match answer {
             Ok(answer) => value_of(&answer).map(Some),
-            Err(CdpError::Refused { .. }) if self.is_gone(world) => Ok(None),
+            // Only a document that has gone refuses; the browser may say so later.
+            Err(CdpError::Refused { .. }) => {
+                self.shared.bump(|state| {
+                    if let Some(tab) = state.tab_of(&world.session) {
+                        tab.forget_world(&world.session, Some(world.context));
+                    }
+                });
+                Ok(None)
+            }
             Err(error) => Err(self.wrong(error)),
         }
-    }
-
-    /// Whether a document has gone; the browser says so only after it has refused to answer there.
-    fn is_gone(&self, world: &World) -> bool {
-        self.shared.bump(|state| {
-            if let Some(tab) = state.tab_of(&world.session) {
-                tab.forget_world(&world.session, Some(world.context));
-            }
-        });
-        !self.browser.cdp.is_gone()
     }
 
     /// Evaluates a script of the user among the page's own.

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -14,8 +13,6 @@ use trailblaze_protocol::event::Level;
 /// How much is kept of what pages say, and how much of it waits to be told.
 const KEPT: usize = 1000;
 const UNTOLD: usize = 200;
-/// How long a window may take from when its page says that it opens it.
-const OPENING: Duration = Duration::from_secs(1);
 
 /// Shared by whoever asks and whoever hears.
 #[derive(Default)]
@@ -124,11 +121,6 @@ impl Shared {
 impl State {
     pub fn front(&self) -> Option<&Tab> {
         self.tabs.iter().find(|tab| tab.target == self.front)
-    }
-
-    /// Whether a window is on its way; one that does not come is not waited for.
-    pub fn is_opening(&self) -> bool {
-        !self.adopting.is_empty() || self.opening.is_some_and(|at| at.elapsed() < OPENING)
     }
 
     pub fn tab_of(&mut self, session: &str) -> Option<&mut Tab> {
