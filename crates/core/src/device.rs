@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::Rect;
@@ -267,6 +268,25 @@ impl Device {
                 return Ok(false);
             }
             self.wait_for_change(cx, since, end).await?;
+        }
+    }
+
+    /// Asks anew whenever the screen may have changed, until the answer is yes or the time is up. A no says why.
+    pub async fn await_answer<'a, T>(
+        &self,
+        cx: &Cx,
+        timeout: Duration,
+        ask: impl Fn(Screen) -> BoxFuture<'a, Result<Result<T, String>, Stop>>,
+    ) -> Result<T, Stop> {
+        let end = Instant::now() + timeout;
+        loop {
+            let screen = self.look(cx).await?;
+            let snapshot = screen.snapshot;
+            match ask(screen).await? {
+                Ok(answer) => return Ok(answer),
+                Err(why) if Instant::now() >= end => return Err(Stop::failed(why)),
+                Err(_) => self.wait_for_change(cx, snapshot, end).await?,
+            }
         }
     }
 

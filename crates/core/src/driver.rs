@@ -206,9 +206,9 @@ pub enum Action {
     Upload {
         files: Vec<String>,
     },
-    /// An attribute of an element, as it was written.
+    /// An attribute of an element, as it was written; without a name, what the element holds.
     Attribute {
-        name: String,
+        name: Option<String>,
     },
     Browse(Browse),
 }

@@ -26,20 +26,26 @@ impl Page {
 
     async fn look_with(&self, budget: &Budget, how: &str, want: &Value) -> Result<Look, DriverError> {
         let expression = format!("trailblaze.{how}({want})");
-        let mut seen = parse(&self.ask(budget, &expression).await?)?;
-        while !seen.shut.is_empty() {
-            let world = self.world_numbered(0);
-            let opened = match &world {
-                Some(world) => self.open_roots(budget, world, &seen.shut).await,
-                None => 0,
-            };
-            if opened == 0 {
-                break;
+        let mut seen = loop {
+            let world = self.main_world(budget).await?;
+            match self.look_in(budget, &world, &expression).await? {
+                Some(seen) => break seen,
+                None => self.settle(budget).await?,
             }
-            seen = parse(&self.ask(budget, &expression).await?)?;
-        }
+        };
         self.look_into_frames(budget, &mut seen, want).await?;
         Ok(seen)
+    }
+
+    /// What the walker of one document sees; nothing if that has gone. Closed shadow roots are opened for it.
+    async fn look_in(&self, budget: &Budget, world: &World, expression: &str) -> Result<Option<Look>, DriverError> {
+        loop {
+            let Some(answer) = self.ask_in(budget, world, expression).await? else { return Ok(None) };
+            let seen = parse(&answer)?;
+            if seen.shut.is_empty() || self.open_roots(budget, world, &seen.shut).await == 0 {
+                return Ok(Some(seen));
+            }
+        }
     }
 
     /// Hands closed shadow roots to the walker, which cannot get at them by itself. Tells how many there were.
@@ -92,12 +98,8 @@ impl Page {
                 async move {
                     let owner = self.owner_of(budget, &id, &child, &parent).await?;
                     let world = self.world_in(budget, &id).await?;
-                    let answer = self.ask_in(budget, &world, &format!("trailblaze.look({want})")).await.ok()??;
-                    let mut inner = parse(&answer).ok()?;
-                    if !inner.shut.is_empty() && self.open_roots(budget, &world, &inner.shut).await > 0 {
-                        let answer = self.ask_in(budget, &world, &format!("trailblaze.look({want})")).await.ok()??;
-                        inner = parse(&answer).ok()?;
-                    }
+                    let looked = self.look_in(budget, &world, &format!("trailblaze.look({want})")).await;
+                    let mut inner = looked.ok()??;
                     if depth < DEPTH && inner.has_frames() {
                         self.fill(budget, id, &mut inner, want, depth + 1).await.ok()?;
                     }

@@ -277,7 +277,7 @@ impl Page {
         }
     }
 
-    async fn main_world(&self, budget: &Budget) -> Result<World, DriverError> {
+    pub async fn main_world(&self, budget: &Budget) -> Result<World, DriverError> {
         let find = |state: &State| {
             let frame = state.front()?.main()?;
             Some(World { session: frame.session.clone(), context: frame.world? })

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
 use serde_json::Value;
-use tokio::time::Instant;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::super::assertions::expect_visible;
@@ -16,7 +16,7 @@ use crate::cx::Cx;
 use crate::driver::{Action, Browse, Target};
 use crate::fault::Stop;
 use crate::limits;
-use crate::query::Query;
+use crate::query::{Checks, Find, Query};
 use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
@@ -92,10 +92,10 @@ async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         let mut index = 0;
         loop {
             let next = Query { index: Some(index), ..query.clone() };
-            match cx.session.device.find(cx, &next, crate::query::Checks::Visible).await? {
-                crate::query::Find::Found(found) if within.contains(found.bounds.center()) => break,
-                crate::query::Find::Found(_) => index += 1,
-                crate::query::Find::Not(_) => {
+            match cx.session.device.find(cx, &next, Checks::Visible).await? {
+                Find::Found(found) if within.contains(found.bounds.center()) => break,
+                Find::Found(_) => index += 1,
+                Find::Not(_) => {
                     return Err(Stop::failed(format!("\"{item}\" is on the page, but not in the list")));
                 }
             }
@@ -109,47 +109,47 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
         Aim::Lasting(query) => query,
     };
-    let expected = args.required("expected");
-    let end = Instant::now() + wait(args);
-    loop {
-        let found = visible(cx, &query).await?;
-        let (summary, snapshot) = (found.summary.clone(), found.snapshot);
-        let saw = match (args.text("type"), args.text("attribute")) {
-            (Some("TEXT"), _) => found.text.unwrap_or_default(),
-            (Some("ATTRIBUTE"), None) => return Err(Stop::failed("`attribute` says which one; it is missing")),
-            (kind, attribute) => {
-                let name = if kind == Some("ATTRIBUTE") { attribute.unwrap_or_default() } else { "" };
-                let action = Action::Attribute { name: name.to_string() };
-                cx.session.device.act(cx, &Target::Element(found), &action).await?.text
-            }
-        };
-        if saw == expected {
-            return Ok(Outcome::success(format!("{summary} has it")));
+    let name = match (args.text("type"), args.text("attribute")) {
+        (Some("ATTRIBUTE"), None) => return Err(Stop::failed("`attribute` says which one; it is missing")),
+        (Some("ATTRIBUTE"), Some(name)) => Some(name.to_string()),
+        _ => None,
+    };
+    let (expected, query, name) = (args.required("expected"), &query, &name);
+    let ask = |_| {
+        async move {
+            let found = visible(cx, query).await?;
+            let summary = found.summary.clone();
+            let saw = match args.text("type") {
+                Some("TEXT") => found.text.unwrap_or_default(),
+                _ => {
+                    let action = Action::Attribute { name: name.clone() };
+                    cx.session.device.act(cx, &Target::Element(found), &action).await?.text
+                }
+            };
+            Ok(match saw == expected {
+                true => Ok(Outcome::success(format!("{summary} has it"))),
+                false => Err(format!("expected \"{expected}\" of {summary}, saw \"{saw}\"")),
+            })
         }
-        let now = Instant::now();
-        if now >= end {
-            return Err(Stop::failed(format!("expected \"{expected}\" of {summary}, saw \"{saw}\"")));
-        }
-        cx.session.device.await_change(cx, snapshot, (end - now).min(Duration::from_millis(250))).await?;
-    }
+        .boxed()
+    };
+    cx.session.device.await_answer(cx, wait(args), ask).await
 }
 
 async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let name = args.required("eventName");
-    let end = Instant::now() + wait(args);
-    loop {
-        let requests = act(cx, &Action::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
-        let has_it = |request: &Value| {
-            ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
-        };
-        if requests.as_array().is_some_and(|requests| requests.iter().any(has_it)) {
-            return Ok(Outcome::success(format!("a request with `{name}` was made")));
+    let ask = |_| {
+        async move {
+            let requests = act(cx, &Action::Browse(Browse::Requests)).await?.structured.unwrap_or_default();
+            let has_it = |request: &Value| {
+                ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
+            };
+            Ok(match requests.as_array().is_some_and(|requests| requests.iter().any(has_it)) {
+                true => Ok(Outcome::success(format!("a request with `{name}` was made"))),
+                false => Err(format!("no request with `{name}` was made")),
+            })
         }
-        let now = Instant::now();
-        if now >= end {
-            return Err(Stop::failed(format!("no request with `{name}` was made")));
-        }
-        let screen = cx.session.device.look(cx).await?;
-        cx.session.device.await_change(cx, screen.snapshot, (end - now).min(Duration::from_millis(250))).await?;
-    }
+        .boxed()
+    };
+    cx.session.device.await_answer(cx, wait(args), ask).await
 }

@@ -1,9 +1,7 @@
 //! Addresses, history, tabs, dialogs, windows.
 
-use std::time::Duration;
-
+use futures::FutureExt;
 use serde_json::Value;
-use tokio::time::Instant;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::outcome::Outcome;
 
@@ -13,6 +11,7 @@ use crate::cx::Cx;
 use crate::driver::{Action, Browse};
 use crate::fault::Stop;
 use crate::limits;
+use crate::screen::Screen;
 use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
@@ -131,19 +130,15 @@ fn address(cx: &Cx, url: &str) -> String {
 
 async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let pattern = args.required("pattern");
-    let end = Instant::now() + timeout(args, limits::ASSERT_WAIT);
-    loop {
-        let screen = cx.session.device.look(cx).await?;
-        let url = screen.app.clone().unwrap_or_default();
-        if is_like(&url, pattern) {
-            return Ok(Outcome::success(url));
+    let is_there = |screen: Screen| {
+        let url = screen.app.unwrap_or_default();
+        match is_like(&url, pattern) {
+            true => Ok(Outcome::success(url)),
+            false => Err(format!("the address is not like `{pattern}`, but `{url}`")),
         }
-        let now = Instant::now();
-        if now >= end {
-            return Err(Stop::failed(format!("the address is not like `{pattern}`, but `{url}`")));
-        }
-        cx.session.device.await_change(cx, screen.snapshot, (end - now).min(Duration::from_millis(250))).await?;
-    }
+    };
+    let ask = |screen: Screen| async move { Ok(is_there(screen)) }.boxed();
+    cx.session.device.await_answer(cx, timeout(args, limits::ASSERT_WAIT), ask).await
 }
 
 /// Whether an address contains the pattern, or is all of it where it has stars.
