@@ -318,6 +318,9 @@ pub enum DriverError {
     /// The device is gone; nothing more can be done with it.
     #[error("the device was lost: {evidence}")]
     Lost { evidence: String },
+    /// It could not be made ready in the first place.
+    #[error("the device did not start: {evidence}")]
+    NotStarted { evidence: String },
     /// The device has no such command.
     #[error("`{action}` is unsupported on {platform}")]
     Unsupported { action: String, platform: Platform },

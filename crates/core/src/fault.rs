@@ -21,6 +21,8 @@ pub enum Fault {
     BadTemplate { tool: String, message: String },
     #[error("the device was lost: {evidence}")]
     DeviceLost { evidence: String },
+    #[error("the device did not start: {evidence}")]
+    DeviceNotStarted { evidence: String },
     #[error("the device did not answer in time: {what}")]
     DeviceSilent { what: String },
     #[error(transparent)]
@@ -49,9 +51,11 @@ impl Fault {
             Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => {
                 Exit::Misused
             }
-            Fault::DeviceLost { .. } | Fault::DeviceSilent { .. } | Fault::Source(_) | Fault::Cancelled => {
-                Exit::Environment
-            }
+            Fault::DeviceLost { .. }
+            | Fault::DeviceNotStarted { .. }
+            | Fault::DeviceSilent { .. }
+            | Fault::Source(_)
+            | Fault::Cancelled => Exit::Environment,
             Fault::Bug { .. } => Exit::Bug,
         }
     }
@@ -96,6 +100,7 @@ impl From<DriverError> for Stop {
     fn from(error: DriverError) -> Stop {
         match error {
             DriverError::Lost { evidence } => Fault::DeviceLost { evidence }.into(),
+            DriverError::NotStarted { evidence } => Fault::DeviceNotStarted { evidence }.into(),
             DriverError::TimedOut { what } => Fault::DeviceSilent { what }.into(),
             DriverError::Cancelled => Fault::Cancelled.into(),
             DriverError::Unsupported { .. } => Stop::error(Variant::Unsupported, error.to_string()),

@@ -69,6 +69,7 @@ impl Secrets {
         let redact = |text: String| self.redact(&text).into_owned();
         match fault {
             Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
+            Fault::DeviceNotStarted { evidence } => Fault::DeviceNotStarted { evidence: redact(evidence) },
             Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
             Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
                 SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()

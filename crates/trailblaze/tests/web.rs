@@ -102,7 +102,7 @@ fn a_browser_that_is_not_there_is_told_with_what_to_do() {
     let mut command = shop.command(&["run", "--pictures", "off"]);
     command.env("TRAILBLAZE_CHROMIUM", "/nowhere/chromium");
     let ran = shop.project.finish(command).exits(2);
-    assert!(ran.stdout.contains("`/nowhere/chromium` is no program"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the device did not start: `/nowhere/chromium` is no program"), "{}", ran.stdout);
 }
 
 #[test]

@@ -38,7 +38,10 @@ impl Browsers {
 
     async fn browser(&self) -> Result<&Arc<Browser>, DriverError> {
         let start = || async { Browser::start(&self.options, &self.supervisor).await.map(Arc::new) };
-        self.started.get_or_try_init(start).await.map_err(|error| DriverError::Lost { evidence: error.to_string() })
+        self.started
+            .get_or_try_init(start)
+            .await
+            .map_err(|error| DriverError::NotStarted { evidence: error.to_string() })
     }
 
     /// Ends the browser, if one was started.
@@ -189,7 +192,8 @@ fn size_of(png: &[u8]) -> Option<Size> {
 }
 
 fn read_state(file: &Path) -> Result<Value, DriverError> {
-    let wrong = |why: String| DriverError::Lost { evidence: format!("cannot restore `{}`: {why}", file.display()) };
+    let wrong =
+        |why: String| DriverError::NotStarted { evidence: format!("cannot restore `{}`: {why}", file.display()) };
     let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
     serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
 }

@@ -47,7 +47,7 @@ impl Page {
     /// A context with one empty tab.
     pub async fn open(browser: Arc<Browser>, emulation: Emulation, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         let cdp = Arc::clone(&browser.cdp);
-        let lost = |error: CdpError| DriverError::Lost { evidence: format!("no tab could be opened: {error}") };
+        let lost = |error: CdpError| DriverError::NotStarted { evidence: format!("no tab could be opened: {error}") };
         let params = json!({"disposeOnDetach": true});
         let made = cdp.call(None, "Target.createBrowserContext", params).await.map_err(lost)?;
         let context = string(&made, "browserContextId");
