@@ -62,7 +62,10 @@ fn asked_by_selector(selector: &Selector) -> Option<Asked> {
             _ => None,
         })
     };
-    let text = wanted(matcher.shape.text_fields()).map(Asked::Text);
+    // The words of `button "Pay"` are those in quotes.
+    let named = wanted(&[Field::AriaDescriptor]);
+    let named = named.and_then(|words| words.split_once('"').map(|(_, name)| name.trim_end_matches('"').to_string()));
+    let text = wanted(matcher.shape.text_fields()).or(named).map(Asked::Text);
     text.or_else(|| wanted(matcher.shape.id_fields()).map(Asked::Id))
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::{Element, Query, Reason, TextMatch, What, WhyNot};
+use crate::screen::{Field, Shape};
+use crate::selector::{Selector, Want};
 
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,10 +20,30 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             What::Element(element) => element.fmt(f),
-            What::Selector(selector) => write!(f, "selector {}", selector.to_json()),
+            What::Selector(selector) => match described(selector) {
+                Some(words) => f.write_str(&words),
+                None => write!(f, "selector {}", selector.to_json()),
+            },
             What::Reference(reference) => write!(f, "ref {reference}"),
             What::Node(id) => write!(f, "node {id}"),
         }
+    }
+}
+
+/// A selector that says no more than `button "Pay"` or `css=#pay`, in these words.
+fn described(selector: &Selector) -> Option<String> {
+    let matcher = selector.matcher.as_ref().filter(|matcher| matcher.shape == Shape::Web)?;
+    if *selector != (Selector { matcher: Some(matcher.clone()), ..Selector::default() }) {
+        return None;
+    }
+    match matcher.wants.as_slice() {
+        [(Field::AriaDescriptor, Want::Exact(words))] => Some(words.clone()),
+        [(Field::CssSelector, Want::Exact(css))] => Some(format!("css={css}")),
+        [(Field::AriaRole, Want::Exact(role)), (Field::AriaName, Want::Exact(name))]
+        | [(Field::AriaName, Want::Exact(name)), (Field::AriaRole, Want::Exact(role))] => {
+            Some(format!("{role} \"{name}\""))
+        }
+        _ => None,
     }
 }
 

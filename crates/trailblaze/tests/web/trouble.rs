@@ -146,6 +146,12 @@ fn what_cannot_be_done_is_said_with_its_reason() {
         &["it has no `Huge`, but `Small`, `Large`"],
     );
     check(page, &["web_click: {ref: 'css=#size >'}"], 1, &["`#size >` is no CSS selector"]);
+    check(
+        page,
+        &["web_click: {ref: 'button \"Pai\"'}"],
+        1,
+        &["could not tap button \"Pai\"", "the nearest is \"Pay\""],
+    );
     check(page, &["web_pressKey: {key: Contrl+K}"], 1, &["`Contrl` in `Contrl+K` is no key"]);
     check(page, &["web_upload: {ref: 'css=#text', files: [nowhere.txt]}"], 1, &["there is no file `"]);
     check(page, &["web_tabs: {action: SELECT, index: 7}"], 1, &["there is no tab 7; there are 1, counted from 0"]);
