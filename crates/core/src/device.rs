@@ -226,12 +226,12 @@ impl Device {
                     let acted = self.act_leased(cx, &target, action).await;
                     let Target::Element(found) = target else { unreachable!("the target is an element") };
                     // What slipped away from under the touch is looked for again.
-                    let Err(DriverError::Evaded { by }) = acted else {
+                    let Err(DriverError::Evaded { how }) = acted else {
                         let acted = acted?;
                         self.waited(cx, query, &goal, started, looks, None);
                         return Ok(Reached::Met { found: Some(found), acted });
                     };
-                    (found.snapshot, format!("{by} took the place of {} as it was touched", found.summary))
+                    (found.snapshot, format!("{}: {how}", found.summary))
                 }
                 (Find::Found(found), Goal::Gone) => (found.snapshot, format!("{} is still there", found.summary)),
                 (Find::Not(why), Goal::Gone) if is_absence(&why) => {

@@ -221,7 +221,7 @@ impl Action {
             Action::DoubleTap => "doubleTap",
             Action::LongPress => "longPress",
             Action::InputText { .. } => "inputText",
-            Action::SetText { .. } => "setText",
+            Action::SetText { .. } => "fill",
             Action::EraseText { .. } => "eraseText",
             Action::PressKey { .. } => "pressKey",
             Action::HideKeyboard => "hideKeyboard",
@@ -327,9 +327,9 @@ pub enum DriverError {
     /// The device understood and would not.
     #[error("{reason}")]
     Refused { reason: String },
-    /// The touch would have landed on something else, so it was called off.
-    #[error("{by} took its place as it was touched")]
-    Evaded { by: String },
+    /// The touch did not land: it was called off, since something else would have got it, or it got lost.
+    #[error("{how}")]
+    Evaded { how: String },
     #[error("timed out: {what}")]
     TimedOut { what: String },
     #[error("cancelled")]

@@ -122,7 +122,7 @@ impl Hands<'_> {
             events.push(mouse("mouseReleased", point, (button, 0), count));
         }
         self.mouse(events).await?;
-        self.check_landed(target).await
+        self.check_landed(target, true).await
     }
 
     async fn mouse(&self, events: Vec<Value>) -> Result<(), DriverError> {
@@ -130,10 +130,10 @@ impl Hands<'_> {
         self.page.commands(self.budget, all).await
     }
 
-    async fn check_landed(&self, target: &Target) -> Result<(), DriverError> {
+    async fn check_landed(&self, target: &Target, is_pressed: bool) -> Result<(), DriverError> {
         let Target::Element(found) = target else { return Ok(()) };
-        match self.page.landed(self.budget, found.node).await? {
-            Some(by) => Err(DriverError::Evaded { by }),
+        match self.page.landed(self.budget, found.node, is_pressed).await? {
+            Some(how) => Err(DriverError::Evaded { how }),
             None => Ok(()),
         }
     }
@@ -153,14 +153,14 @@ impl Hands<'_> {
         let lasted = self.budget.run("the press to last", tokio::time::sleep(LONG_PRESS)).await;
         self.mouse(vec![mouse("mouseReleased", point, ("left", 0), 1)]).await?;
         lasted?;
-        self.check_landed(target).await
+        self.check_landed(target, true).await
     }
 
     async fn hover(&self, target: &Target) -> Result<(), DriverError> {
         let point = self.aim(target).await?;
         self.mouse(vec![mouse("mouseMoved", point, ("none", 0), 0)]).await?;
         // Nothing is pressed, so nothing can miss.
-        self.check_landed(target).await
+        self.check_landed(target, false).await
     }
 
     /// Drags with the mouse; where the page makes a drag of the browser's own of it, with that.
@@ -176,7 +176,7 @@ impl Hands<'_> {
         let from = self.aim(target).await?;
         self.mouse(vec![mouse("mouseMoved", from, ("none", 0), 0), mouse("mousePressed", from, ("left", 1), 1)])
             .await?;
-        self.check_landed(target).await?;
+        self.check_landed(target, true).await?;
         // The page may have been scrolled to show the second; it is looked up where it is now.
         let there = self.page.ready(self.budget, to.node).await?;
         let end = if there.why.is_none() { there.point() } else { to.point };
@@ -197,7 +197,7 @@ impl Hands<'_> {
         }
         self.mouse(vec![mouse("mouseReleased", end, ("left", 0), 1)]).await?;
         // It was the end of the drag, not a touch of its own.
-        self.page.landed(self.budget, to.node).await.map(drop)
+        self.page.landed(self.budget, to.node, false).await.map(drop)
     }
 
     /// Types key by key; what no key types is inserted.
@@ -320,7 +320,7 @@ impl Hands<'_> {
         let direct = json!({"files": files, "objectId": handle});
         let given = self.page.command_to(self.budget, &session, "DOM.setFileInputFiles", direct).await;
         let Err(DriverError::Refused { .. }) = given else {
-            self.page.landed(self.budget, found.node).await?;
+            self.page.landed(self.budget, found.node, false).await?;
             return given.map(drop);
         };
         self.page.shared.state().chooser = None;
@@ -369,7 +369,7 @@ impl Hands<'_> {
         };
         self.wheel(at, dx, dy).await?;
         // It was aimed at, but not pressed.
-        self.check_landed(target).await
+        self.check_landed(target, false).await
     }
 
     pub async fn go(&self, url: &str) -> Result<(), DriverError> {

@@ -182,6 +182,8 @@ fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
     profile_flag.push(profile);
     let mut arguments: Vec<OsString> = [
         "--remote-debugging-pipe",
+        // Else what is touched before the first picture of a page is thrown away.
+        "--allow-pre-commit-input",
         "--no-first-run",
         "--no-default-browser-check",
         "--disable-background-networking",

@@ -183,15 +183,15 @@ impl Page {
         let mut number = number;
         while number != 0 && ready.why.is_none() {
             let Some((owner, parent)) = self.holder(number) else { return Ok(gone()) };
-            let expression = format!("trailblaze.through({owner}, {}, {})", ready.x, ready.y);
+            let expression = format!("trailblaze.through({owner}, {}, {}, {})", ready.x, ready.y, ready.is_scrolled);
             let through = match parent {
                 0 => Some(read(&self.ask(budget, &expression).await?)?),
                 parent => self.ask_frame(budget, parent, &expression).await?,
             };
             let Some(through): Option<Ready> = through else { return Ok(gone()) };
             let (dx, dy) = ((through.x - ready.x).round() as i32, (through.y - ready.y).round() as i32);
-            ready.b = ready.b.map(|[left, top, right, bottom]| [left + dx, top + dy, right + dx, bottom + dy]);
-            (ready.x, ready.y, ready.why, ready.by) = (through.x, through.y, through.why, through.by);
+            let bounds = ready.b.map(|[left, top, right, bottom]| [left + dx, top + dy, right + dx, bottom + dy]);
+            ready = Ready { id: ready.id, b: bounds, ..through };
             number = parent;
         }
         Ok(ready)
@@ -245,12 +245,19 @@ impl Page {
         }
     }
 
-    /// What became of a touch. A document that went away with it was touched.
-    pub async fn landed(&self, budget: &Budget, node: u64) -> Result<Option<String>, DriverError> {
-        let (number, _) = parts_of(node);
-        let Some(world) = self.world_numbered(number) else { return Ok(None) };
-        let by = self.ask_in(budget, &world, "trailblaze.landed()").await?;
-        Ok(by.and_then(|by| by.as_str().map(str::to_string)))
+    /// How a touch went wrong, if it did. A document that went away with it was touched.
+    pub async fn landed(&self, budget: &Budget, node: u64, is_pressed: bool) -> Result<Option<String>, DriverError> {
+        let (mut number, _) = parts_of(node);
+        let own: Option<Option<String>> =
+            self.ask_frame(budget, number, &format!("trailblaze.landed({is_pressed})")).await?;
+        let mut how = own.flatten();
+        while let Some((_, parent)) = self.holder(number).filter(|_| number != 0) {
+            let around: Option<Option<String>> = self.ask_frame(budget, parent, "trailblaze.landed(false)").await?;
+            // What got the touch instead is in a document around it.
+            how = how.map(|lost| around.flatten().unwrap_or(lost));
+            number = parent;
+        }
+        Ok(how)
     }
 
     /// A handle to an element, for commands that need one.
@@ -266,7 +273,7 @@ impl Page {
 }
 
 fn gone() -> Ready {
-    Ready { id: None, why: Some("gone".to_string()), by: String::new(), x: 0.0, y: 0.0, b: None }
+    Ready { id: None, why: Some("gone".to_string()), by: String::new(), x: 0.0, y: 0.0, b: None, is_scrolled: false }
 }
 
 fn parse(answer: &Value) -> Result<Look, DriverError> {

@@ -73,6 +73,8 @@ pub struct Ready {
     #[serde(default)]
     pub y: f64,
     pub b: Option<[i32; 4]>,
+    #[serde(default, rename = "isScrolled")]
+    pub is_scrolled: bool,
 }
 
 impl Ready {

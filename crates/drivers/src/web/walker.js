@@ -2,6 +2,8 @@
 // they see. Everything that Trailblaze knows of a page comes from here, in one evaluation a look.
 (() => {
   if (globalThis.trailblaze) return;
+  // Whoever was there before may keep events to itself.
+  const isFirst = document.readyState === "loading";
 
   const inSection = (e) => e.closest("article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]");
   const ROLES = {
@@ -394,8 +396,10 @@
 
   // A touch that is under way and what it is meant for. One that would land elsewhere does not land at all.
   let aim = null;
+  const AIMED = 5000;
+  const takeAim = (element) => { aim = { element, state: "open", at: performance.now() }; };
   const guard = (event) => {
-    if (!aim || !event.isTrusted) return;
+    if (!aim || !event.isTrusted || performance.now() - aim.at > AIMED) return;
     if (aim.state === "open" && event.type.endsWith("down")) {
       const first = event.composedPath()[0];
       // What is in a closed root keeps itself out of the path.
@@ -455,7 +459,8 @@
     let body = e;
     const size = e.getBoundingClientRect();
     if ((size.width < 2 || size.height < 2) && e.labels?.length) body = e.labels[0];
-    if (!isInView(body.getBoundingClientRect())) body.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const isScrolled = !isInView(body.getBoundingClientRect());
+    if (isScrolled) body.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     if (!(await rests(body))) return { why: "moving" };
     if (!e.isConnected) return { why: "gone" };
     const box = boxOf(body);
@@ -465,8 +470,8 @@
     const y = middle(box.top, box.bottom, innerHeight);
     const got = hit(x, y);
     if (!got || !reaches(got, e)) return { why: "covered", by: got ? summary(got) : "nothing" };
-    aim = { element: e, state: "open" };
-    return { id: idOf(e), x, y, b: bounds(box) };
+    takeAim(e);
+    return { id: idOf(e), x, y, b: bounds(box), isScrolled };
   }
 
   globalThis.trailblaze = {
@@ -486,10 +491,20 @@
     ready: (id) => ready(elementOf(id)),
 
     // Whether a point of a frame within this one can be touched, and where that is here.
-    async through(id, x, y) {
+    async through(id, x, y, isScrolled) {
       const e = elementOf(id);
       if (!e) return { why: "gone" };
-      if (!isInView(e.getBoundingClientRect())) e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+      if (!isInView(e.getBoundingClientRect())) {
+        e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+        isScrolled = true;
+      }
+      // A frame of another process scrolls what is around it later, and the browser knows where frames are when it has
+      // drawn them.
+      for (let n = 0, before = ""; isScrolled && n < 10 && before !== place(e); n++) {
+        before = place(e);
+        await frame();
+        await frame();
+      }
       const box = e.getBoundingClientRect();
       const at = { x: box.left + e.clientLeft + x, y: box.top + e.clientTop + y };
       // A frame that is taller than the window is scrolled to where the point is.
@@ -501,16 +516,19 @@
       }
       const got = hit(at.x, at.y);
       if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
-      return at;
+      // A touch that is seen here did not get into the frame.
+      takeAim(e);
+      return { ...at, isScrolled };
     },
 
-    // What became of the touch: nothing if it landed where it was meant to.
-    landed() {
-      const by = aim?.state === "missed" ? aim.by : null;
+    // What became of the touch: nothing if it landed where it was meant to. A press that was not seen here has got lost.
+    landed(isPressed) {
+      const isLost = isPressed && isFirst && aim?.state === "open";
+      const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not get through to it" : null;
       aim = null;
       // What changed was our doing, as likely as not; what gave way moves.
-      streak = by ? 2 : 0;
-      return by;
+      streak = how ? 2 : 0;
+      return how;
     },
 
     // Gives a field the focus with its text chosen, so that what is typed next replaces it. What no keyboard fills, a date,
