@@ -69,7 +69,7 @@ pub async fn dispatch(cx: &Cx, call: Call) -> Result<Outcome, Fault> {
 }
 
 /// The same, with the name of the call in the record, unless it was cancelled before it got one.
-pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
+pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
     Box::pin(async move {
         // First: the call above cancels, then looks who is here. Whoever comes later sees that it is cancelled.
         let _entered = cx.enter();
@@ -92,8 +92,9 @@ pub fn dispatch_named(cx: &Cx, call: Call) -> BoxFuture<'_, (Option<CallId>, Res
             }),
         };
         let registry = cx.session.registry_with(&call.tool).await;
-        let tool = call.stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
-        let prepared = prepare(cx, &call, tool, &registry);
+        let stand_in = call.stand_in.take();
+        let tool = stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
+        let prepared = prepare(cx, &mut call, tool, &registry);
         let mut opened = Opened::new(cx, &call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
             (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
@@ -117,7 +118,7 @@ struct Prepared {
     verdict: Result<Args, Stop>,
 }
 
-fn prepare(cx: &Cx, call: &Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
+fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
     let Some(tool) = tool else {
         // It may well be a tool of a server that is not there, and then that is what is wrong.
         let fault = match registry.absent.first() {
@@ -130,7 +131,7 @@ fn prepare(cx: &Cx, call: &Call, tool: Option<&Tool>, registry: &Registry) -> Pr
         };
         return Prepared { authored: Arc::new(call.args.loose()), verdict: Err(fault.into()) };
     };
-    let authored = match call.args.typed(tool) {
+    let authored = match call.args.take_typed(tool) {
         Ok(authored) => authored,
         Err(fault) => return Prepared { authored: call.args.loose().into(), verdict: Err(fault.into()) },
     };
@@ -205,9 +206,10 @@ fn only_answers(cx: &Cx, origin: Origin) -> Option<&Frame> {
 }
 
 impl Arguments {
-    fn typed(&self, tool: &Tool) -> Result<Map<String, Value>, Fault> {
+    /// As the tool's schema types them. Those that were typed already are taken out.
+    fn take_typed(&mut self, tool: &Tool) -> Result<Map<String, Value>, Fault> {
         let call = match self {
-            Arguments::Json(map) => return Ok(map.clone()),
+            Arguments::Json(map) => return Ok(std::mem::take(map)),
             Arguments::Written(call) => call,
         };
         let mut problems = Problems::new(&call.source);
@@ -271,13 +273,13 @@ impl Opened {
             session: cx.session.id.clone(),
             attempt: cx.attempt.id.clone(),
             tool: call.tool.clone(),
-            args: Map::clone(&prepared.authored),
+            args: Arc::clone(&prepared.authored),
             origin: call.origin,
             kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
             is_recordable: tool.is_some_and(|tool| tool.is_recordable),
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             is_custom: tool.is_some_and(Tool::is_custom),
-            source: tool.map_or_else(|| "unknown".to_string(), |tool| tool.contributor.label.to_string()),
+            source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
         })));
         let callbacks = cancel.map(CancellationToken::drop_guard);
         Opened { cx: beneath, id, started: Instant::now(), is_closed: false, registered, callbacks }
@@ -482,7 +484,7 @@ async fn expand(
     let mut text = String::new();
     for call in calls {
         let args = match registry.get(&call.tool.value) {
-            Some(inner) => Arguments::Written(call.clone()).typed(inner)?,
+            Some(inner) => Arguments::Written(call.clone()).take_typed(inner)?,
             None => Arguments::Written(call.clone()).loose(),
         };
         let mut fill = |token: &Token<'_>| -> Result<Fill, Stop> {

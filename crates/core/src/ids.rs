@@ -1,38 +1,61 @@
 //! Ids that cannot be guessed.
 
+use std::cell::RefCell;
+
 use trailblaze_protocol::ids::{AttemptId, CallId, SessionId};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// `bits` random bits, five to a character.
-fn random(bits: usize) -> String {
-    let mut bytes = [0u8; 26];
-    let n = bits.div_ceil(5).min(bytes.len());
-    getrandom::fill(&mut bytes[..n]).expect("the operating system gives random bytes");
-    bytes[..n].iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect()
+/// Random bytes of the operating system that nobody has used yet: it is not to be asked for every id.
+struct Store {
+    bytes: [u8; 1024],
+    n_used: usize,
+}
+
+thread_local! {
+    static STORE: RefCell<Store> = const { RefCell::new(Store { bytes: [0; 1024], n_used: 1024 }) };
+}
+
+/// The prefix, and `bits` random bits, five to a character.
+fn random(prefix: &str, bits: usize) -> String {
+    let n = bits.div_ceil(5);
+    STORE.with_borrow_mut(|store| {
+        if store.n_used + n > store.bytes.len() {
+            getrandom::fill(&mut store.bytes).expect("the operating system gives random bytes");
+            store.n_used = 0;
+        }
+        let bytes = &mut store.bytes[store.n_used..store.n_used + n];
+        store.n_used += n;
+        let mut id = String::with_capacity(prefix.len() + n);
+        id.push_str(prefix);
+        id.extend(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])));
+        // Nobody finds out later what was given away.
+        bytes.fill(0);
+        id
+    })
 }
 
 /// 130 bits: a capability.
 pub fn call() -> CallId {
-    CallId::new(format!("c-{}", random(130)))
+    CallId::new(random("c-", 130))
 }
 
 pub fn session() -> SessionId {
-    SessionId::new(format!("s-{}", random(130)))
+    SessionId::new(random("s-", 130))
 }
 
 pub fn attempt() -> AttemptId {
-    AttemptId::new(format!("a-{}", random(60)))
+    AttemptId::new(random("a-", 60))
 }
 
 /// What marks a secret on its way to the device.
 pub fn seal() -> String {
-    random(130)
+    random("", 130)
 }
 
 /// A short random ending for the name of a run.
 pub fn run_suffix() -> String {
-    random(30)
+    random("", 30)
 }
 
 #[cfg(test)]

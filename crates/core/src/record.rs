@@ -189,7 +189,7 @@ mod tests {
                 session: SessionId::new("session"),
                 attempt: AttemptId::new("a"),
                 tool: of.tool.into(),
-                args: Map::new(),
+                args: Default::default(),
                 origin: of.origin,
                 kind: of.kind,
                 is_recordable: of.is_recordable,

@@ -1,6 +1,8 @@
 //! The redactor before the record: every field of an event that can hold somebody's text, and no other. Ids and words
 //! of the format itself stay, whatever a secret happens to be.
 
+use std::sync::Arc;
+
 use trailblaze_protocol::event::{Answer, Called, Event, Failure};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
@@ -90,7 +92,7 @@ impl Secrets {
     }
 
     fn redact_called(&self, called: &mut Called) {
-        called.args.values_mut().for_each(|value| self.redact_value(value));
+        Arc::make_mut(&mut called.args).values_mut().for_each(|value| self.redact_value(value));
         self.redact_in_place(&mut called.tool);
     }
 

@@ -56,7 +56,7 @@ async fn check(expansion: &str, given: Value, called: Value, got: Value) {
         _ => None,
     });
     let echo = echo.unwrap();
-    assert_eq!(Value::Object(echo.args), called, "{expansion}");
+    assert_eq!(json!(*echo.args), called, "{expansion}");
     let answered = lane.events.all().into_iter().find_map(|event| match event {
         Event::Answered { call, answer: trailblaze_protocol::event::Answer::Outcome(outcome), .. }
             if call == echo.call =>

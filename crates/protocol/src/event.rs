@@ -3,6 +3,8 @@
 //! Recording, report, JUnit and progress all read this one stream. A reader keeps what it does not know:
 //! see [`Line::parse`].
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -211,7 +213,7 @@ pub struct Called {
     pub attempt: AttemptId,
     pub tool: String,
     /// As authored: templates stay templates, secrets their names.
-    pub args: Map<String, Value>,
+    pub args: Arc<Map<String, Value>>,
     pub origin: Origin,
     pub kind: ToolKind,
     pub is_recordable: bool,
@@ -220,7 +222,7 @@ pub struct Called {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_custom: bool,
     /// Who offers the tool: `built-in`, a file, a server.
-    pub source: String,
+    pub source: Arc<str>,
 }
 
 /// How a call came to be made.

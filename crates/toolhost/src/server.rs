@@ -202,6 +202,9 @@ impl Server {
 
     /// The server at work. One that is being started again is waited for, as long as the caller likes.
     async fn live(&self) -> Result<Arc<Live>, SourceError> {
+        if let State::Up(live) = &*self.state.borrow() {
+            return Ok(Arc::clone(live));
+        }
         let mut state = self.state.subscribe();
         // The state lives as long as this server, so that waiting cannot fail.
         let state = state.wait_for(|state| !matches!(state, State::Coming)).await.map(|state| state.clone());

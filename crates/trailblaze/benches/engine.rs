@@ -226,7 +226,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             session: session.clone(),
             attempt: attempt.clone(),
             tool: "tap".into(),
-            args: Map::from_iter([("id".to_string(), Value::from("add"))]),
+            args: Arc::new(Map::from_iter([("id".to_string(), Value::from("add"))])),
             origin: Origin::Step,
             kind: ToolKind::Action,
             is_recordable: true,

@@ -131,7 +131,7 @@ fn effects_are_played_and_leave_the_same_record() {
     assert_eq!(effects(&played), recorded);
     let calls = played.calls();
     let greet = calls.iter().find(|call| call.tool == "greetTwice").expect("the call stands in the record");
-    assert_eq!((greet.source.as_str(), greet.is_custom), ("trails/a.effects.yaml", true));
+    assert_eq!((&*greet.source, greet.is_custom), ("trails/a.effects.yaml", true));
     assert!(calls.iter().all(|call| call.tool != "keepName" && call.tool != "isVisible"), "only effects are played");
     assert!(calls.iter().filter(|call| call.origin == Origin::Expansion).count() == 5, "beneath it");
 }

@@ -40,7 +40,7 @@ fn assert_passes(lab: &Lab) {
     let mut screens = played.texts("acme_nameScreen");
     screens.sort();
     assert!(screens[0].starts_with("ANDROID, portrait") && screens[1].starts_with("IOS, portrait"), "{screens:?}");
-    let sources: Vec<String> = played.run.calls().into_iter().map(|call| call.source).collect();
+    let sources: Vec<String> = played.run.calls().into_iter().map(|call| call.source.to_string()).collect();
     for source in ["server accounts", "server raw", "server wallet"] {
         assert!(sources.iter().any(|known| known == source), "{source} was called");
     }

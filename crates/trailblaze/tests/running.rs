@@ -83,7 +83,7 @@ fn a_yaml_tool_is_called_once_and_its_expansion_hangs_beneath_it() {
     project.run(&["run", "trails/wrong-pin.trail.yaml", "-d", "android/sim-1"]).exits(0);
     let calls = project.last_run().calls();
     let sign_in = calls.iter().find(|call| call.tool == "wallet_signIn").unwrap();
-    assert_eq!(sign_in.source, "trailblaze-config/tools/wallet_signIn.yaml");
+    assert_eq!(&*sign_in.source, "trailblaze-config/tools/wallet_signIn.yaml");
     let parent = trailblaze_protocol::ids::Parent::Call(sign_in.call.clone());
     let beneath: Vec<&str> = calls.iter().filter(|call| call.parent == parent).map(|call| call.tool.as_str()).collect();
     assert_eq!(beneath, ["wallet_fillField", "wallet_fillField", "tap"]);

@@ -111,7 +111,7 @@ fn the_record_keeps_the_placeholder() {
     run(&project, &[]).exits(0);
     let calls = project.last_run().calls();
     let typed = calls.iter().find(|call| call.tool == "inputText").unwrap();
-    assert_eq!(typed.args, *json!({"text": "{{PIN}}"}).as_object().unwrap());
+    assert_eq!(*typed.args, *json!({"text": "{{PIN}}"}).as_object().unwrap());
     assert!(project.last_run().text("recording.trail.yaml").contains("text: '{{PIN}}'"));
 }
 

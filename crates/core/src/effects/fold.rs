@@ -1,6 +1,6 @@
 //! From the events of an attempt to the effects of its calls.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
@@ -89,6 +89,6 @@ fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
     if delegates.peek().is_some() {
         delegates.for_each(|child| add(calls, child, effects));
     } else if outcome.is_some() && matches!(call.kind, ToolKind::Action | ToolKind::Assertion) {
-        Effect::Call { tool: call.tool.clone(), args: call.args.clone() }.push(effects);
+        Effect::Call { tool: call.tool.clone(), args: Map::clone(&call.args) }.push(effects);
     }
 }

@@ -48,13 +48,13 @@ impl Made {
             session: SessionId::new("session"),
             attempt: AttemptId::new("a"),
             tool: self.name.into(),
-            args: Map::new(),
+            args: Default::default(),
             origin,
             kind: self.kind,
             is_recordable: true,
             is_delegating: false,
             is_custom: self.is_custom,
-            source: String::new(),
+            source: "".into(),
         })));
         let origin = if self.outcome.delegates.is_empty() { Origin::Callback } else { Origin::Delegate };
         for made in &self.beneath {

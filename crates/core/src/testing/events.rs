@@ -39,7 +39,7 @@ impl Events {
             let depth = above.map_or(0, |(_, depth)| depth + 1);
             depths.push((called, depth));
             let origin = format!("{:?}", called.origin).to_lowercase();
-            let args = serde_json::Value::Object(called.args.clone());
+            let args = serde_json::Value::Object(serde_json::Map::clone(&called.args));
             lines.push(format!("{}{} {args} {origin}: {}", "  ".repeat(depth), called.tool, answer(&events, called)));
         }
         lines

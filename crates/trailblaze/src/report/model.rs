@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use serde_json::{Map, Value};
@@ -613,12 +614,12 @@ impl Reader {
         attempt.calls.push(Call {
             id: called.call.clone(),
             tool: called.tool,
-            args: called.args,
+            args: Arc::unwrap_or_clone(called.args),
             origin: called.origin,
             kind: called.kind,
             is_recordable: called.is_recordable,
             is_delegating: called.is_delegating,
-            source: called.source,
+            source: called.source.to_string(),
             at,
             children: Vec::new(),
             touches: Vec::new(),

@@ -142,15 +142,15 @@ impl Recorder {
             attempt: attempt.clone(),
             tool: tool.to_string(),
             args: match args {
-                Value::Object(args) => args,
-                _ => Map::new(),
+                Value::Object(args) => args.into(),
+                _ => Map::new().into(),
             },
             origin,
             kind: if tool.starts_with("assert") { ToolKind::Assertion } else { ToolKind::Action },
             is_recordable: true,
             is_delegating: tool == "signIn",
             is_custom: false,
-            source: if tool == "signIn" { "tools/sign-in.tool.yaml" } else { "built-in" }.to_string(),
+            source: if tool == "signIn" { "tools/sign-in.tool.yaml" } else { "built-in" }.into(),
         })));
         call
     }

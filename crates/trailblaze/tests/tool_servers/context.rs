@@ -50,7 +50,7 @@ fn every_call_carries_the_envelope_whole() {
     });
     assert_eq!(sent, expected);
     // What the trail asked for is recorded, and not what was added.
-    assert_eq!(Value::from(call.args.clone()), json!({"word": "hello"}));
+    assert_eq!(json!(*call.args), json!({"word": "hello"}));
 }
 
 fn opened(played: &Played) -> (String, (u32, u32)) {
