@@ -144,10 +144,11 @@ impl Cdp {
         };
         let Some(method) = message.get("method").and_then(Value::as_str) else { return };
         let params = message.get("params").unwrap_or(&Value::Null);
+        listeners.iter().for_each(|listener| listener.told(session, method, params));
+        // Whoever waits for an answer that will not come hears of it when it is known why.
         if method == "Target.detachedFromTarget" {
             self.let_go(params.get("sessionId").and_then(Value::as_str).unwrap_or_default());
         }
-        listeners.iter().for_each(|listener| listener.told(session, method, params));
     }
 
     /// A session that has gone answers nothing any more, and the browser does not say so of each command.

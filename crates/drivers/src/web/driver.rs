@@ -108,19 +108,15 @@ impl Driver for Web {
 
     async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
         let page = self.page(budget).await?;
-        page.settle(budget).await?;
-        page.ask(budget, "trailblaze.quiet()").await?;
-        let snapshot = page.version();
-        let seen = page.look(budget, &json!({"covered": want == Want::TreeWithCovers})).await?;
-        let mut screen = seen.screen(snapshot, Part::Window);
-        if want == Want::TreeAndPicture {
-            let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
-            let data = shot.get("data").and_then(Value::as_str).unwrap_or_default();
-            let png = BASE64_STANDARD.decode(data).unwrap_or_default();
-            let size = size_of(&png).unwrap_or(screen.size);
-            screen.picture = Some(Picture { size, pixels: Pixels::Png(Arc::from(png)) });
+        loop {
+            page.settle(budget).await?;
+            let session = page.session()?;
+            match observe(page, budget, want).await {
+                // What went away while it was looked at is not what there is to see.
+                Err(DriverError::Refused { .. }) if page.goes(budget, &session).await? => {}
+                observed => return observed,
+            }
         }
-        Ok(screen)
     }
 
     /// What is scrolled away counts as there. What is to be acted on is made ready in the page: scrolled into view, at rest,
@@ -183,6 +179,22 @@ impl Driver for Web {
             page.close().await;
         }
     }
+}
+
+/// One look at the tab in front.
+async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
+    page.ask(budget, "trailblaze.quiet()").await?;
+    let snapshot = page.version();
+    let seen = page.look(budget, &json!({"covered": want == Want::TreeWithCovers})).await?;
+    let mut screen = seen.screen(snapshot, Part::Window);
+    if want == Want::TreeAndPicture {
+        let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
+        let data = shot.get("data").and_then(Value::as_str).unwrap_or_default();
+        let png = BASE64_STANDARD.decode(data).unwrap_or_default();
+        let size = size_of(&png).unwrap_or(screen.size);
+        screen.picture = Some(Picture { size, pixels: Pixels::Png(Arc::from(png)) });
+    }
+    Ok(screen)
 }
 
 /// A device may have several pixels to one of the page; its picture then is larger than its screen.

@@ -27,6 +27,8 @@ const PENDING: Duration = Duration::from_millis(500);
 const ANNOUNCED: Duration = Duration::from_secs(1);
 /// How long a new tab may take.
 const OPENING: Duration = Duration::from_secs(10);
+/// How long a tab that is being closed may take to go.
+const GOING: Duration = Duration::from_millis(500);
 
 pub struct Page {
     pub browser: Arc<Browser>,
@@ -132,7 +134,7 @@ impl Page {
             ("Page.addScriptToEvaluateOnNewDocument", script),
             ("Target.setAutoAttach", attach),
         ];
-        if self.shared.state().tabs.iter().any(|tab| tab.session == session) {
+        if self.shared.state().sessions.contains_key(session) {
             commands.extend(self.emulation().commands());
         }
         // Sent at once, carried out in order.
@@ -179,19 +181,34 @@ impl Page {
         answer.map_err(|error| self.wrong(error))
     }
 
-    /// Commands that are sent at once and carried out in order.
+    /// Input that is sent at once and arrives in order. A tab that goes away with it has got it.
     pub async fn commands(&self, budget: &Budget, all: Vec<(&str, Value)>) -> Result<(), DriverError> {
         let session = self.session()?;
         let what = all.last().map_or("nothing", |(method, _)| *method);
         let calls = all.iter().map(|(method, params)| self.browser.cdp.call(Some(&session), method, params.clone()));
         let answers = budget.run(what, join_all(calls)).await?;
-        answers.into_iter().try_for_each(|answer| answer.map(drop)).map_err(|error| self.wrong(error))
+        match answers.into_iter().find_map(Result::err) {
+            Some(CdpError::Refused { .. }) if !self.has(&session) => Ok(()),
+            Some(error) => Err(self.wrong(error)),
+            None => Ok(()),
+        }
     }
 
     pub fn session(&self) -> Result<String, DriverError> {
         let state = self.shared.state();
         let tab = state.front().ok_or_else(|| DriverError::Refused { reason: "all tabs are closed".to_string() })?;
         Ok(tab.session.clone())
+    }
+
+    /// Whether a session goes away, as one does soon that refuses everything.
+    pub async fn goes(&self, budget: &Budget, session: &str) -> Result<bool, DriverError> {
+        let until = budget.deadline.min(Instant::now() + GOING);
+        self.wait(budget, until, |state| !state.sessions.contains_key(session)).await
+    }
+
+    /// Whether there still is a tab of that session.
+    fn has(&self, session: &str) -> bool {
+        self.shared.state().tabs.iter().any(|tab| tab.session == session)
     }
 
     pub fn wrong(&self, error: CdpError) -> DriverError {
