@@ -196,7 +196,7 @@ impl Session {
     /// The one way into the record: nothing passes unredacted.
     pub fn emit(&self, mut event: Event) {
         self.secrets.redact_event(&mut event);
-        self.events.emit(event);
+        self.events.emit(event.into());
     }
 
     fn stop_following(&self) {
