@@ -1,7 +1,5 @@
 //! Where events go, and pictures with them.
 
-use std::sync::Arc;
-
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::Parent;
@@ -11,7 +9,12 @@ use crate::screen::Picture;
 
 /// The port to the record of a run. It must not block for long: storing happens off the critical path.
 pub trait EventSink: Send + Sync {
-    fn emit(&self, event: Arc<Event>);
+    fn emit(&self, event: Event);
+
+    /// The same for an event that is still needed.
+    fn tell(&self, event: &Event) {
+        self.emit(event.clone());
+    }
 
     /// Stores a picture, then tells of it as an event.
     fn picture(&self, shot: Shot);

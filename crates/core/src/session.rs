@@ -196,7 +196,7 @@ impl Session {
     /// The one way into the record: nothing passes unredacted.
     pub fn emit(&self, mut event: Event) {
         self.secrets.redact_event(&mut event);
-        self.events.emit(event.into());
+        self.events.emit(event);
     }
 
     fn stop_following(&self) {

@@ -182,9 +182,9 @@ struct Clock {
 }
 
 impl EventSink for Clock {
-    fn emit(&self, event: Arc<Event>) {
-        let is_start = matches!(*event, Event::AttemptStarted { .. });
-        let is_end = matches!(*event, Event::StepEnded { .. });
+    fn emit(&self, event: Event) {
+        let is_start = matches!(event, Event::AttemptStarted { .. });
+        let is_end = matches!(event, Event::StepEnded { .. });
         self.sink.emit(event);
         if is_start || is_end {
             let last =
@@ -220,25 +220,22 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
         };
         driver.act(&budget, &Target::Element(found), &Action::Tap).await.expect("the phone is tapped");
         let call = ids::call();
-        folder.emit(
-            Event::Called(Box::new(Called {
-                call: call.clone(),
-                parent: Parent::Step(step_id(&attempt, round)),
-                session: session.clone(),
-                attempt: attempt.clone(),
-                tool: "tap".into(),
-                args: Arc::new(Map::from_iter([("id".to_string(), Value::from("add"))])),
-                origin: Origin::Step,
-                kind: ToolKind::Action,
-                is_recordable: true,
-                is_delegating: false,
-                is_custom: false,
-                source: "built-in".into(),
-            }))
-            .into(),
-        );
+        folder.emit(Event::Called(Box::new(Called {
+            call: call.clone(),
+            parent: Parent::Step(step_id(&attempt, round)),
+            session: session.clone(),
+            attempt: attempt.clone(),
+            tool: "tap".into(),
+            args: Arc::new(Map::from_iter([("id".to_string(), Value::from("add"))])),
+            origin: Origin::Step,
+            kind: ToolKind::Action,
+            is_recordable: true,
+            is_delegating: false,
+            is_custom: false,
+            source: "built-in".into(),
+        })));
         let answer = Answer::Outcome(Box::new(Outcome::success("tapped Button \"Add one\"")));
-        folder.emit(Event::Answered { call, micros: 1, answer }.into());
+        folder.emit(Event::Answered { call, micros: 1, answer });
         times.push(started.elapsed());
     }
     folder.finish(Exit::Passed, 0).expect("the folder is written");

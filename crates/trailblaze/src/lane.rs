@@ -17,7 +17,7 @@ pub struct LaneSink {
     device: DeviceId,
     events: Arc<dyn EventSink>,
     progress: Arc<Progress>,
-    journal: Mutex<Vec<Arc<Event>>>,
+    journal: Mutex<Vec<Event>>,
 }
 
 impl LaneSink {
@@ -26,40 +26,40 @@ impl LaneSink {
     }
 
     pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
-        record::fold(attempt, self.journal().iter().map(|event| &**event))
+        record::fold(attempt, &*self.journal())
     }
 
     /// What the calls of an attempt did.
     pub fn effects(&self, attempt: &AttemptId) -> Vec<StepDid> {
-        effects::fold(attempt, self.journal().iter().map(|event| &**event))
+        effects::fold(attempt, &*self.journal())
     }
 
     /// The custom tools that were called since the attempt started, by anybody.
     pub fn custom_tools(&self) -> BTreeSet<String> {
-        let custom = |event: &Arc<Event>| match &**event {
+        let custom = |event: &Event| match event {
             Event::Called(called) if called.is_custom => Some(called.tool.clone()),
             _ => None,
         };
         self.journal().iter().filter_map(custom).collect()
     }
 
-    fn journal(&self) -> MutexGuard<'_, Vec<Arc<Event>>> {
+    fn journal(&self) -> MutexGuard<'_, Vec<Event>> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Journal for LaneSink {
     fn effects(&self, call: &CallId) -> Vec<Effect> {
-        effects::of_call(call, self.journal().iter().map(|event| &**event))
+        effects::of_call(call, &*self.journal())
     }
 }
 
 impl EventSink for LaneSink {
-    fn emit(&self, event: Arc<Event>) {
+    fn emit(&self, event: Event) {
         self.progress.event(&self.device, &event);
-        self.events.emit(Arc::clone(&event));
+        self.events.tell(&event);
         let mut journal = self.journal();
-        match &*event {
+        match event {
             Event::AttemptStarted { .. } => journal.clear(),
             Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event),
             _ => {}

@@ -432,7 +432,7 @@ impl Record {
     fn emit(&self, mut event: Event) {
         self.secrets.redact_event(&mut event);
         if let Some(events) = &self.outlets.events {
-            events.emit(event.into());
+            events.emit(event);
         }
     }
 }

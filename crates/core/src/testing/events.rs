@@ -1,6 +1,6 @@
 //! A sink that keeps everything.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trailblaze_protocol::event::{Answer, Called, Event, Level};
 use trailblaze_protocol::ids::{CallId, Parent};
@@ -78,8 +78,8 @@ fn answer(events: &[Event], called: &Called) -> String {
 }
 
 impl EventSink for Events {
-    fn emit(&self, event: Arc<Event>) {
-        lock(&self.events).push(Arc::unwrap_or_clone(event));
+    fn emit(&self, event: Event) {
+        lock(&self.events).push(event);
     }
 
     fn picture(&self, shot: Shot) {

@@ -215,16 +215,13 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
-    folder.emit(
-        Event::RunStarted {
-            command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
-            project: loaded.root.display().to_string(),
-            seed: wiring.seed,
-            trails: jobs.len(),
-            shard: args.choice.shard.map(|shard| shard.to_string()),
-        }
-        .into(),
-    );
+    folder.emit(Event::RunStarted {
+        command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+        project: loaded.root.display().to_string(),
+        seed: wiring.seed,
+        trails: jobs.len(),
+        shard: args.choice.shard.map(|shard| shard.to_string()),
+    });
     // A run that is killed still leaves a page that opens.
     let _ = report::write(&folder.path);
     let progress = Arc::new(Progress::new(args.json));
@@ -248,7 +245,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
                 let text = format!("{error}\nno trail of this run needs it, so it goes on");
                 let text = wiring.secrets.redact(&text).into_owned();
                 progress.warn(&text);
-                folder.emit(Event::Noted { about: None, level: Gravity::Warning, text }.into());
+                folder.emit(Event::Noted { about: None, level: Gravity::Warning, text });
             }
         }
         () = interrupt.cancel.cancelled() => {}
@@ -256,7 +253,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let problems = jobs::in_order(problems);
     if let Err(refusal) = Refusal::unless_sound(&problems) {
         for problem in &problems {
-            folder.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() }.into());
+            folder.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
         }
         wiring.close().await;
         finish(&folder, Exit::Misused, wiring.supervisor.leaked())?;

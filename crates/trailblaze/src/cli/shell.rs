@@ -97,16 +97,13 @@ pub async fn on_device(
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
-    folder.emit(
-        Event::RunStarted {
-            command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
-            project: loaded.root.display().to_string(),
-            seed: wiring.seed,
-            trails: 0,
-            shard: None,
-        }
-        .into(),
-    );
+    folder.emit(Event::RunStarted {
+        command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+        project: loaded.root.display().to_string(),
+        seed: wiring.seed,
+        trails: 0,
+        shard: None,
+    });
     let _ = report::write(&folder.path);
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;
     let outlets = Outlets {

@@ -230,8 +230,8 @@ fn show(server: &str, signs: &[Sign], as_json: bool) {
 struct Notes(Mutex<Vec<Event>>);
 
 impl EventSink for Notes {
-    fn emit(&self, event: Arc<Event>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::unwrap_or_clone(event));
+    fn emit(&self, event: Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 
     fn picture(&self, _: Shot) {}

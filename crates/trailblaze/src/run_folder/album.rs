@@ -33,7 +33,7 @@ impl Album {
     pub fn run(mut self, queue: &Receiver<Shot>) {
         while let Ok(shot) = queue.recv() {
             match self.store(&shot) {
-                Ok(event) => self.writer.event(event.into()),
+                Ok(event) => self.writer.event(&event),
                 Err(error) => self.writer.failed(Path::new("pictures"), &error),
             }
         }

@@ -70,7 +70,7 @@ impl RunFolder {
         self.shots.lock().unwrap_or_else(PoisonError::into_inner).take();
         let painter = self.painter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let has_painted = painter.is_none_or(|painter| painter.join().is_ok());
-        self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes }.into());
+        self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes });
         self.writer.end()?;
         if has_painted { Ok(()) } else { Err("the thread that stores pictures panicked".to_string()) }
     }
@@ -88,7 +88,11 @@ pub fn new_id(now: SystemTime) -> RunId {
 }
 
 impl EventSink for RunFolder {
-    fn emit(&self, event: Arc<Event>) {
+    fn emit(&self, event: Event) {
+        self.writer.event(&event);
+    }
+
+    fn tell(&self, event: &Event) {
         self.writer.event(event);
     }
 

@@ -1,6 +1,7 @@
-//! Events on their way to the disk. Whoever has one only puts it in line; a thread collects them for a moment and writes
-//! them at once, so that a run hardly waits and a killed one loses hardly anything.
+//! Lines of the record on their way to the disk. Whoever has one only adds it to a buffer; a thread collects them for a
+//! moment and writes them at once, so that a run hardly waits and a killed one loses hardly anything.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,14 +11,17 @@ use std::time::{Duration, Instant};
 
 use trailblaze_protocol::event::Event;
 
-/// How long events are collected.
+/// How long lines are collected.
 const GATHER: Duration = Duration::from_millis(1);
 /// How many bytes may wait; whoever has more waits for the disk.
 const WAITING: usize = 4 << 20;
-/// What an event counts for among them.
-const EVENT: usize = 1 << 10;
 /// Room that is kept for what comes next.
 const LARGE: usize = 1 << 20;
+
+thread_local! {
+    /// Where a thread makes its lines, so that not each needs room of its own.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 pub struct Writer {
     shared: Arc<Shared>,
@@ -34,8 +38,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Waiting {
-    /// Each with its time.
-    events: Vec<(u64, Arc<Event>)>,
+    lines: Vec<u8>,
     files: Vec<(PathBuf, Arc<[u8]>)>,
     n_bytes: usize,
     /// Nothing more comes, or nobody writes any more.
@@ -62,9 +65,16 @@ impl Writer {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    pub fn event(&self, event: Arc<Event>) {
-        let at = self.micros();
-        self.shared.add(EVENT, |waiting| waiting.events.push((at, event)));
+    pub fn event(&self, event: &Event) {
+        let line = LineOf { at: self.micros(), event };
+        SCRATCH.with_borrow_mut(|text| {
+            text.clear();
+            if serde_json::to_writer(&mut *text, &line).is_ok() {
+                text.push(b'\n');
+                self.shared.add(text.len(), |waiting| waiting.lines.extend_from_slice(text));
+            }
+            text.shrink_to(LARGE);
+        });
     }
 
     /// Stores a file before any line that is added later.
@@ -96,14 +106,6 @@ struct LineOf<'e> {
     event: &'e Event,
 }
 
-fn add_line(lines: &mut Vec<u8>, at: u64, event: &Event) {
-    let start = lines.len();
-    match serde_json::to_writer(&mut *lines, &LineOf { at, event }) {
-        Ok(()) => lines.push(b'\n'),
-        Err(_) => lines.truncate(start),
-    }
-}
-
 impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
@@ -126,8 +128,7 @@ impl Shared {
     fn write(&self, mut file: File) {
         // Whatever becomes of this thread, nobody may wait for it in vain.
         let _gone = Gone(self);
-        // Change places with those that wait, so that neither grow anew each time.
-        let mut events = Vec::new();
+        // Changes places with those that wait, so that neither grows anew each time.
         let mut lines = Vec::new();
         loop {
             let mut waiting = self.waiting();
@@ -139,7 +140,7 @@ impl Shared {
                 std::thread::sleep(GATHER);
                 waiting = self.waiting();
             }
-            std::mem::swap(&mut events, &mut waiting.events);
+            std::mem::swap(&mut lines, &mut waiting.lines);
             let files = std::mem::take(&mut waiting.files);
             waiting.n_bytes = 0;
             let is_last = waiting.has_ended;
@@ -150,25 +151,15 @@ impl Shared {
                     self.failed(&path, &error);
                 }
             }
-            for (at, event) in events.drain(..) {
-                add_line(&mut lines, at, &event);
-                if lines.len() > LARGE {
-                    self.write_lines(&mut file, &mut lines);
-                }
+            if let Err(error) = file.write_all(&lines) {
+                self.failed(Path::new("events.jsonl"), &error);
             }
-            self.write_lines(&mut file, &mut lines);
+            lines.clear();
+            lines.shrink_to(LARGE);
             if is_last {
                 return;
             }
         }
-    }
-
-    fn write_lines(&self, file: &mut File, lines: &mut Vec<u8>) {
-        if let Err(error) = file.write_all(lines) {
-            self.failed(Path::new("events.jsonl"), &error);
-        }
-        lines.clear();
-        lines.shrink_to(LARGE);
     }
 
     fn failed(&self, what: &Path, error: &std::io::Error) {
@@ -217,7 +208,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     (0..400).for_each(|_| {
-                        writer.event(Event::Noted { about: None, level: Level::Info, text: text.clone() }.into())
+                        writer.event(&Event::Noted { about: None, level: Level::Info, text: text.clone() })
                     })
                 });
             }
