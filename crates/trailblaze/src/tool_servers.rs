@@ -351,6 +351,7 @@ impl ToolServers {
                 secrets: Arc::clone(secrets),
                 outlets: self.outlets.clone(),
             }),
+            tape: None,
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await?;
