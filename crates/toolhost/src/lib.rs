@@ -4,6 +4,7 @@
 //! protocol in both of its generations, [`server`] is a source of tools for a session.
 
 mod answer;
+pub mod cassette;
 mod client;
 pub mod connection;
 pub mod desk;

@@ -19,6 +19,7 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::Supervisor;
 
+use crate::cassette::{Answer, Tape};
 use crate::client::{Client, Disagreement};
 use crate::connection::{Connection, Oddity, Unanswered};
 use crate::desk::{Desk, Diary, lock};
@@ -49,6 +50,8 @@ pub struct Spec {
     pub log: Option<PathBuf>,
     pub secrets: Arc<Secrets>,
     pub diary: Arc<dyn Diary>,
+    /// Keeps what it lists and answers, if that is wanted.
+    pub tape: Option<Arc<Tape>>,
 }
 
 pub struct Server {
@@ -380,6 +383,9 @@ impl ToolSource for Server {
             manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating, headers });
         }
         *lock(&self.manners) = manners;
+        if let Some(tape) = &self.spec.tape {
+            tape.listed(&raw, &self.spec.secrets);
+        }
         *lock(&self.raw) = raw;
         Ok(listing)
     }
@@ -393,6 +399,15 @@ impl ToolSource for Server {
             self.reopen(&live).await?;
             live = self.live().await?;
             answered = self.ask(&live, cx, (tool, args), &manner).await;
+        }
+        if let Some(tape) = &self.spec.tape {
+            match &answered {
+                Ok(value) => tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Result(value.clone())),
+                Err(Unanswered::Refused(error)) => {
+                    tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Refusal(error.message.clone()));
+                }
+                Err(_) => {}
+            }
         }
         match answered {
             Ok(value) => Ok(answer::outcome(value, manner.is_delegating)),

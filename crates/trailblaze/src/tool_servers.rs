@@ -1,7 +1,7 @@
 //! From the entries of `mcpServers:` to servers at work: which ones a session has, who shares them, and their end.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ use trailblaze_toolhost::offline::Remembered;
 use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Server, Spec};
 
+use crate::cassettes::{Cassettes, Library, Recording};
 use crate::progress::Progress;
 use crate::project::Loaded;
 use crate::reach::reach;
@@ -42,6 +43,8 @@ pub struct ToolServers {
     root: PathBuf,
     entries: Vec<Named>,
     mode: Mode,
+    /// Played in place of the servers, or recorded from them.
+    cassettes: Option<Cassettes>,
     /// Whether more than one device is at work, so that a server of the project may have to serve several.
     is_crowded: bool,
     port: Option<u16>,
@@ -57,7 +60,7 @@ pub struct ToolServers {
 }
 
 /// A target, if it belongs to one, and a name.
-type Key = (Option<String>, String);
+pub(crate) type Key = (Option<String>, String);
 
 /// Whether servers are started, only remembered, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,16 +83,16 @@ pub struct Outlets {
 
 /// An entry, with its name and where it stands.
 #[derive(Clone)]
-struct Named {
-    name: String,
-    entry: Entry,
-    origin: Origin,
+pub(crate) struct Named {
+    pub name: String,
+    pub entry: Entry,
+    pub origin: Origin,
     /// The target that it belongs to; none for those of the project.
-    target: Option<String>,
+    pub target: Option<String>,
 }
 
 impl Named {
-    fn key(&self) -> Key {
+    pub fn key(&self) -> Key {
         (self.target.clone(), self.name.clone())
     }
 }
@@ -117,21 +120,11 @@ pub struct Absent {
 
 impl ToolServers {
     pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor) -> ToolServers {
-        let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
-        let targets = loaded.targets.iter().flat_map(|target| {
-            let id = target.id.value.as_str();
-            target.servers.0.iter().map(move |(name, entry)| (Some(id), name, entry))
-        });
-        let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
-            name: name.value.clone(),
-            entry: entry.clone(),
-            origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
-            target: target.map(str::to_string),
-        };
         ToolServers {
             root: loaded.root.clone(),
-            entries: project.chain(targets).map(named).collect(),
+            entries: entries(loaded),
             mode,
+            cassettes: None,
             is_crowded: false,
             port: None,
             supervisor: Arc::new(supervisor.clone()),
@@ -148,6 +141,23 @@ impl ToolServers {
     pub fn with_outlets(mut self, outlets: Outlets) -> ToolServers {
         self.outlets = outlets;
         self
+    }
+
+    pub fn with_cassettes(mut self, cassettes: Option<Cassettes>) -> ToolServers {
+        self.cassettes = cassettes;
+        self
+    }
+
+    /// What is being recorded from the servers.
+    pub fn recording(&self) -> Option<&Recording> {
+        match &self.cassettes {
+            Some(Cassettes::Record(recording)) => Some(recording),
+            _ => None,
+        }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Opens this port for callbacks, and no other.
@@ -182,6 +192,9 @@ impl ToolServers {
         invocations: &Arc<Invocations>,
         secrets: &Arc<Secrets>,
     ) -> Result<Staff, SourceError> {
+        if let Some(Cassettes::Replay(library)) = &self.cassettes {
+            return self.replay(target, library).await;
+        }
         match self.mode {
             Mode::Start => {}
             Mode::Remember => return self.remember(target).await,
@@ -235,6 +248,25 @@ impl ToolServers {
                 }
                 Err(error) => {
                     lock(&self.failed).insert(named.key(), error.clone());
+                    self.miss(named, error, &mut staff.absent).await;
+                }
+            }
+        }
+        Ok(staff)
+    }
+
+    /// The servers of a session as their cassettes know them. None is started.
+    async fn replay(&self, target: Option<&str>, library: &Library) -> Result<Staff, SourceError> {
+        let mut staff = Staff::default();
+        for named in self.of(target) {
+            match library.player(&named.key()) {
+                Ok(player) => {
+                    staff.batches.push(list(&**player).await?);
+                    staff.sources.push(Source { tools: Arc::clone(player) as _, is_shared: true, revision: 0 });
+                }
+                Err(no_cassette) => {
+                    let (source_name, evidence) = (named.name.clone(), no_cassette.to_string());
+                    let error = SourceError::NotStarted { source_name, evidence };
                     self.miss(named, error, &mut staff.absent).await;
                 }
             }
@@ -351,6 +383,7 @@ impl ToolServers {
                 secrets: Arc::clone(secrets),
                 outlets: self.outlets.clone(),
             }),
+            tape: self.recording().map(|recording| recording.tape(&named.key())),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await?;
@@ -376,6 +409,22 @@ impl ToolServers {
         // Whoever was given up while it started is still ending.
         self.supervisor.settled().await;
     }
+}
+
+/// The entries of a project and of its targets.
+pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
+    let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
+    let targets = loaded.targets.iter().flat_map(|target| {
+        let id = target.id.value.as_str();
+        target.servers.0.iter().map(move |(name, entry)| (Some(id), name, entry))
+    });
+    let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
+        name: name.value.clone(),
+        entry: entry.clone(),
+        origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
+        target: target.map(str::to_string),
+    };
+    project.chain(targets).map(named).collect()
 }
 
 async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {

@@ -212,6 +212,10 @@ impl Wiring {
             sources: prepared.sources.clone(),
             absent: prepared.absent,
         };
+        let events = match self.servers.recording() {
+            Some(recording) => recording.heard(events),
+            None => events,
+        };
         let session = Session::open(Parts {
             id: prepared.id,
             driver: prepared.driver,

@@ -236,7 +236,10 @@ fn a_snapshot_shows_the_screen_in_text_and_picture() {
 #[test]
 fn schemas_are_printed_by_kind() {
     let project = Project::empty();
-    assert_eq!(project.run(&["schema"]).exits(0).stdout, "trail\nproject\ntarget\ntoolset\ntool\napp\neffects\n");
+    assert_eq!(
+        project.run(&["schema"]).exits(0).stdout,
+        "trail\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\n"
+    );
     assert_eq!(project.run(&["schema", "trail"]).exits(0).json(), schema("trail"));
     insta::assert_snapshot!(project.run(&["schema", "trial"]).refusal(), @"
     exit 3
@@ -276,6 +279,7 @@ fn kind(path: &str) -> Option<&'static str> {
         path if path.ends_with("trailblaze.yaml") => Some("project"),
         path if path.ends_with(".app.yaml") => Some("app"),
         path if path.ends_with(".effects.yaml") => Some("effects"),
+        path if path.ends_with(".cassette.yaml") => Some("cassette"),
         path if path.ends_with("trail.yaml") => Some("trail"),
         other => panic!("no kind of file: {other}"),
     }

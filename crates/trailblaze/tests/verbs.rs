@@ -54,6 +54,7 @@ fn a_new_project_is_sound_and_runs_at_once() {
     .trailblaze/schemas/tool.schema.json
     .trailblaze/schemas/app.schema.json
     .trailblaze/schemas/effects.schema.json
+    .trailblaze/schemas/cassette.schema.json
     --- stderr
 
     Next:
@@ -115,7 +116,7 @@ fn init_changes_no_file_that_is_there() {
 
     let answer = project.run(&["init", "--force", "--json"]).exits(0).json();
     assert_eq!(answer["kept"], json!(["trails/hello.trail.yaml", ".gitignore"]));
-    assert_eq!(answer["written"].as_array().map(Vec::len), Some(12));
+    assert_eq!(answer["written"].as_array().map(Vec::len), Some(13));
     assert_eq!(project.read(".gitignore"), "target\n");
     assert_eq!(project.read("trails/hello.trail.yaml"), "mine\n");
 }
@@ -591,6 +592,14 @@ fn help_of_run() {
               - verify:  They run, and the trail fails if they do otherwise than recorded
               
               [default: intent]
+
+          --cassette <USE>
+              Keep what tool servers say on cassettes, in cassettes/ of the project, or play it in their
+              place
+
+              Possible values:
+              - record: The servers run, and what they list and answer is kept
+              - replay: No server is started: its cassette answers, and calls back as its tools did
 
           --strict
               Take a tool that changed since a trail was recorded for an error

@@ -1,5 +1,6 @@
 //! The command line: each verb in a file of its own. One `match` decides the exit code and the hint.
 
+mod cassette;
 mod check;
 mod choice;
 mod completions;

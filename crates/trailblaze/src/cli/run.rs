@@ -10,11 +10,13 @@ use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::event::{Event, Level as Gravity, Verdict};
 use trailblaze_protocol::exit::Exit;
 
+use super::cassette::{CassetteArgs, save_cassettes};
 use super::choice::Choice;
 use super::conclude::conclude;
 use super::interrupt::Interrupt;
 use super::saving::{Level, Wish, save_recordings};
 use super::{Refusal, command_line, load, pairs, watch};
+use crate::cassettes::Use;
 use crate::devices::DeviceArgs;
 use crate::github;
 use crate::history::{self, History};
@@ -48,6 +50,8 @@ pub struct RunArgs {
     /// What becomes of calls of custom tools
     #[arg(long, value_enum, default_value = "intent")]
     replay: Replay,
+    #[command(flatten)]
+    cassettes: CassetteArgs,
     /// Take a tool that changed since a trail was recorded for an error
     #[arg(long)]
     strict: bool,
@@ -170,6 +174,13 @@ pub async fn run(project: Option<PathBuf>, mut args: RunArgs) -> Result<Exit, Re
     if args.record.is_some() && args.replay != Replay::Intent {
         return Err(Refusal::usage("--record goes with --replay intent: only tools that run can be recorded"));
     }
+    let cassette = args.cassettes.cassette;
+    if cassette.is_some() && args.replay == Replay::Effects {
+        return Err(Refusal::usage("--cassette does not go with --replay effects, which calls no tool servers"));
+    }
+    if cassette == Some(Use::Record) && args.choice.watch {
+        return Err(Refusal::usage("--cassette record does not go with --watch, which runs some trails at a time"));
+    }
     match args.choice.watch {
         true => watch::watch(project, args).await,
         false => run_once(project.as_deref(), &args, None).await,
@@ -195,6 +206,13 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     if let Some(name) = undeclared {
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
+    let (mut cassettes, wrong) = args.cassettes.read(&loaded);
+    problems.extend(wrong);
+    // What is wrong in the files is wrong already; servers need not be started to say so.
+    let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
+    if has_errors {
+        cassettes = None;
+    }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
     let rule = Rule { changes: jobs::strictness(args.strict), replay: args.replay };
     let (n_devices, judged) = (named.len(), named.clone());
@@ -205,7 +223,8 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         return Err(Refusal::usage("no trail is left to run after the filters"));
     }
     if args.choice.dry_run {
-        wiring.servers = ToolServers::new(&loaded, args.servers(Mode::Remember), &wiring.supervisor);
+        wiring.servers =
+            ToolServers::new(&loaded, args.servers(Mode::Remember), &wiring.supervisor).with_cassettes(cassettes);
         problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &judged, rule).await.problems);
         let problems = jobs::in_order(problems);
         Refusal::unless_sound(&problems)?;
@@ -230,11 +249,10 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         progress: Some(Arc::clone(&progress)),
         folder: Some(folder.path.clone()),
     };
-    // What is wrong in the files is wrong already; servers need not be started to say so.
-    let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
     let mode = args.servers(if has_errors { Mode::Remember } else { Mode::Start });
     wiring.servers = ToolServers::new(&loaded, mode, &wiring.supervisor)
         .with_outlets(outlets)
+        .with_cassettes(cassettes)
         .with_port(args.port)
         .for_devices(n_devices);
     let interrupt = Interrupt::listen(Arc::clone(&progress));
@@ -276,13 +294,14 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
     let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
     shared.wiring.close().await;
+    let kept = save_cassettes(&shared.wiring.servers, shared.cancel.is_cancelled(), |text| progress.say(text));
     let saved = save_recordings(&shared, &done, &folder, Wish { record: args.level(), is_stdout_data: args.json });
     // The other shards must come to the same division; `report merge` remembers what all of them took.
     if args.choice.shard.is_none() {
         remember(&loaded.root, &shared.jobs, &done);
     }
     let not_run = n_planned - done.len();
-    let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved, Exit::worst);
+    let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved.worst(kept), Exit::worst);
     if shared.cancel.is_cancelled() {
         exit = exit.worst(Exit::Environment);
     }

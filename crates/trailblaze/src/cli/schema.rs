@@ -7,6 +7,7 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::App;
 use trailblaze_protocol::exit::Exit;
+use trailblaze_toolhost::cassette::Written;
 
 use super::Refusal;
 use crate::beside::Beside;
@@ -16,7 +17,7 @@ use crate::sim::SimSection;
 /// Print the JSON Schema of a kind of file
 #[derive(Args)]
 pub struct SchemaArgs {
-    /// trail, project, target, toolset, tool, app or effects; a list of them unless given
+    /// trail, project, target, toolset, tool, app, effects or cassette; a list of them unless given
     kind: Option<String>,
     /// Print the list as JSON; a schema is JSON already
     #[arg(long)]
@@ -40,6 +41,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(App::schema(), "Trailblaze simulated app")),
         ("effects", named(Beside::schema(), "Trailblaze effects")),
+        ("cassette", named(Written::schema(), "Trailblaze cassette")),
     ]
 }
 

@@ -11,6 +11,7 @@ use trailblaze_core::events::{EventSink, PicturePolicy};
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
+use super::cassette::{CassetteArgs, save_cassettes};
 use super::interrupt::told_to_stop;
 use super::run::SimArgs;
 use super::{Refusal, command_line, load, pairs};
@@ -49,6 +50,8 @@ pub struct OnDeviceArgs {
     /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
     #[arg(long, value_name = "NAME")]
     pub secret: Vec<String>,
+    #[command(flatten)]
+    pub cassettes: CassetteArgs,
     #[command(flatten)]
     sim: SimArgs,
     /// Where run folders go; logs/ of the project unless given
@@ -94,6 +97,7 @@ pub async fn on_device(
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
+    let cassettes = args.cassettes.open(&loaded)?;
     let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
@@ -111,7 +115,8 @@ pub async fn on_device(
         progress: Some(Arc::new(Progress::new(false))),
         folder: Some(folder.path.clone()),
     };
-    wiring.servers = ToolServers::new(&loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets);
+    wiring.servers =
+        ToolServers::new(&loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets).with_cassettes(cassettes);
     let sink = Arc::new(LaneSink::new(device.id.clone(), events, Arc::new(Progress::new(true))));
     let target = wiring.target.clone();
     let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
@@ -129,6 +134,8 @@ pub async fn on_device(
     let explored = explore(&mut shell, &cancel).await;
     shell.close().await;
     wiring.close().await;
+    let kept = save_cassettes(&wiring.servers, cancel.is_cancelled(), |text| print::say(text));
+    let explored = explored.map(|exit| exit.worst(kept));
     let exit = match &explored {
         Ok(exit) => *exit,
         Err(refusal) => refusal.exit(),

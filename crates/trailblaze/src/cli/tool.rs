@@ -84,7 +84,7 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
         true => args.on.first(&loaded)?,
         false => args.on.device(&loaded, "a tool is called")?,
     };
-    let wiring = Wiring::new(&loaded, args.on.target.clone());
+    let mut wiring = Wiring::new(&loaded, args.on.target.clone());
     Refusal::unless_known(&wiring)?;
     let target = wiring.target.as_deref();
     let files = wiring.file_registry(&device, target);
@@ -94,6 +94,9 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
         return match may_be_foreign {
             false => help(&files, &args),
             true => {
+                let cassettes = args.on.cassettes.open(&loaded)?;
+                wiring.servers = wiring.servers.with_cassettes(cassettes);
+                let target = wiring.target.as_deref();
                 let prepared = wiring.prepare_whole(&device, target).await?;
                 let helped = help(&prepared.registry, &args);
                 prepared.discard().await;

@@ -1,0 +1,273 @@
+//! A cassette as a file of YAML: made to be read in a diff, and mended by hand.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use trailblaze_core::config::decode_root;
+use trailblaze_core::limits;
+use trailblaze_core::table;
+use trailblaze_core::yaml::{self, Decode, Entries, Node, Problem, Problems, Source, loose};
+
+use super::{Answer, Callback, Cassette, Kept};
+use crate::listing::RawListing;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// What to do about a cassette that is of no use.
+const HINT: &str = "record it with --cassette record";
+
+table! {
+    /// What a tool server listed and answered. Written by `--cassette record`.
+    pub struct Written {
+        /// The version of the format: 1.
+        "cassette" => version: u32,
+        /// The tools, as the server listed them.
+        "tools" => tools: Vec<Node> = Vec::new(),
+        /// The text of the server's `trailblaze://registry`.
+        "registry" => registry: Option<String> = None,
+        /// The calls, in the order in which they were answered.
+        "calls" => calls: Vec<WrittenCall> = Vec::new(),
+    }
+}
+
+table! {
+    /// A call, and what became of it.
+    pub struct WrittenCall {
+        /// The tool.
+        "tool" => tool: String,
+        /// Its arguments, after templates.
+        "args" => args: Entries<Node> = Entries::default(),
+        /// The device that it was made for, where there were several.
+        "device" => device: Option<String> = None,
+        /// What the tool called before it answered.
+        "callbacks" => callbacks: Vec<WrittenCallback> = Vec::new(),
+        /// The result, as the server gave it.
+        "answer" => answer: Given = Given(None),
+        /// The message of the error that came in place of a result.
+        "refusal" => refusal: Option<String> = None,
+    }
+}
+
+table! {
+    /// A call that a tool made by calling back.
+    pub struct WrittenCallback {
+        /// The tool that was called.
+        "tool" => tool: String,
+        /// Its arguments, as the caller gave them.
+        "args" => args: Entries<Node> = Entries::default(),
+        /// Whether it failed.
+        "failed" => failed: bool = false,
+    }
+}
+
+/// A result, which may be anything: nothing at all is one too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given(Option<Node>);
+
+impl Decode for Given {
+    fn decode(node: &Node, _: &mut Problems) -> Option<Self> {
+        Some(Given(Some(node.clone())))
+    }
+
+    fn schema() -> Value {
+        Node::schema()
+    }
+}
+
+/// Why a cassette cannot be written: it would not be the same when it is read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NotFit {
+    #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
+    TooLarge { bytes: usize },
+    #[error("it would not read back the same")]
+    Different,
+    #[error("it would not read back: {0}")]
+    Broken(String),
+}
+
+impl Cassette {
+    /// Reads a cassette, or says what is wrong with it.
+    pub fn read(source: &Arc<Source>) -> Result<Cassette, Vec<Problem>> {
+        let mut problems = Problems::new(source);
+        let root = yaml::read(source, &mut problems);
+        // What a later version means by the rest, nobody knows here.
+        if let Some(node) = root.as_ref().and_then(|root| root.get("cassette"))
+            && let Some(version) =
+                node.raw().and_then(|raw| raw.parse::<u32>().ok()).filter(|version| *version != VERSION)
+        {
+            let text = format!("the cassette is of version {version}; this Trailblaze reads version {VERSION}");
+            problems.error_with_hint(node.span, text, HINT);
+            return Err(problems.into_vec());
+        }
+        let written: Option<Written> = decode_root(root.as_ref(), &mut problems);
+        let cassette = written.and_then(|written| from_written(written, &mut problems));
+        match cassette {
+            Some(cassette) if !problems.has_errors() => Ok(cassette),
+            _ => Err(hinted(problems)),
+        }
+    }
+
+    /// The text of the file, which reads back as this cassette.
+    pub fn text(&self, server: &str) -> Result<String, NotFit> {
+        // A name may hold anything; a comment ends with its line.
+        let server = server.replace(char::is_control, " ");
+        let head = format!("# What the tool server `{server}` listed and answered. Written by `--cassette record`.\n");
+        let text = format!("{head}{}", yaml::block(&self.json(), 0));
+        if text.len() > limits::FILE_BYTES {
+            return Err(NotFit::TooLarge { bytes: text.len() });
+        }
+        match Cassette::read(&Source::new("cassette", text.as_str())) {
+            Ok(read) if read == *self => Ok(text),
+            Ok(_) => Err(NotFit::Different),
+            Err(problems) => {
+                Err(NotFit::Broken(problems.first().map(|problem| problem.message.clone()).unwrap_or_default()))
+            }
+        }
+    }
+
+    fn json(&self) -> Value {
+        let mut file = Map::new();
+        file.insert("cassette".into(), VERSION.into());
+        file.insert("tools".into(), self.listing.tools.clone().into());
+        if let Some(registry) = &self.listing.registry {
+            file.insert("registry".into(), registry.as_str().into());
+        }
+        if !self.calls.is_empty() {
+            file.insert("calls".into(), self.calls.iter().map(call_json).collect());
+        }
+        file.into()
+    }
+}
+
+fn call_json(call: &Kept) -> Value {
+    let mut json = called_json(&call.tool, &call.args);
+    if let Some(device) = &call.device {
+        json.insert("device".into(), device.as_str().into());
+    }
+    if !call.callbacks.is_empty() {
+        let callback = |callback: &Callback| {
+            let mut json = called_json(&callback.tool, &callback.args);
+            if callback.has_failed {
+                json.insert("failed".into(), true.into());
+            }
+            Value::Object(json)
+        };
+        json.insert("callbacks".into(), call.callbacks.iter().map(callback).collect());
+    }
+    match &call.answer {
+        Answer::Result(value) => json.insert("answer".into(), value.clone()),
+        Answer::Refusal(message) => json.insert("refusal".into(), message.as_str().into()),
+    };
+    json.into()
+}
+
+fn called_json(tool: &str, args: &Map<String, Value>) -> Map<String, Value> {
+    let mut json = Map::new();
+    json.insert("tool".into(), tool.into());
+    if !args.is_empty() {
+        json.insert("args".into(), json!(args));
+    }
+    json
+}
+
+fn from_written(written: Written, problems: &mut Problems) -> Option<Cassette> {
+    let calls: Vec<Option<Kept>> = written.calls.into_iter().map(|call| from_call(call, problems)).collect();
+    Some(Cassette {
+        listing: RawListing { tools: written.tools.iter().map(loose).collect(), registry: written.registry },
+        calls: calls.into_iter().collect::<Option<_>>()?,
+    })
+}
+
+fn from_call(call: WrittenCall, problems: &mut Problems) -> Option<Kept> {
+    let answer = match (call.answer.0, call.refusal) {
+        (Some(answer), None) => Answer::Result(loose(&answer)),
+        (None, Some(message)) => Answer::Refusal(message),
+        (None, None) => {
+            problems.error(call.span, "the call has neither an `answer` nor a `refusal`");
+            return None;
+        }
+        (Some(_), Some(_)) => {
+            problems.error(call.span, "the call has both an `answer` and a `refusal`");
+            return None;
+        }
+    };
+    let callback = |callback: WrittenCallback| Callback {
+        tool: callback.tool,
+        args: map(callback.args),
+        has_failed: callback.failed,
+    };
+    let callbacks = call.callbacks.into_iter().map(callback).collect();
+    Some(Kept { tool: call.tool, args: map(call.args), device: call.device, callbacks, answer })
+}
+
+fn map(entries: Entries<Node>) -> Map<String, Value> {
+    entries.0.into_iter().map(|(name, value)| (name.value, loose(&value))).collect()
+}
+
+fn hinted(problems: Problems) -> Vec<Problem> {
+    let mut found = problems.into_vec();
+    for problem in &mut found {
+        problem.hint.get_or_insert_with(|| HINT.to_string());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Cassette {
+        let args = json!({"text": "0123", "n": 1.0, "deep": [{"a": null}], "": ""}).as_object().unwrap().clone();
+        let callback = Callback { tool: "tap".into(), args: args.clone(), has_failed: true };
+        let call = |answer| Kept {
+            tool: "a: b".into(),
+            args: args.clone(),
+            device: Some("android/sim-1".into()),
+            callbacks: vec![callback.clone()],
+            answer,
+        };
+        let tool = json!({"name": "x", "inputSchema": {"type": "object", "properties": {}}, "_meta": {"n": 1e20}});
+        Cassette {
+            listing: RawListing { tools: vec![tool], registry: Some("{\n  \"tools\": {}\n}".into()) },
+            calls: vec![
+                call(Answer::Result(json!({"content": [{"type": "text", "text": "a\nb\u{2028}\u{0}"}]}))),
+                call(Answer::Result(Value::Null)),
+                call(Answer::Refusal(String::new())),
+            ],
+        }
+    }
+
+    #[test]
+    fn whatever_is_kept_reads_back_the_same() {
+        let full = full();
+        let text = full.text("x\n- y").expect("it can be written");
+        assert_eq!(Cassette::read(&Source::new("x", text)), Ok(full));
+        let empty = Cassette::default();
+        assert_eq!(Cassette::read(&Source::new("x", empty.text("x").unwrap())), Ok(empty));
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found = Cassette::read(&Source::new("x", text)).expect_err("it is broken");
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        check(
+            "cassette: 2\nmore: 1\n",
+            &[
+                "x:1:11: the cassette is of version 2; this Trailblaze reads version 1 (record it with --cassette record)",
+            ],
+        );
+        check("", &["x:1:1: `cassette` is missing (record it with --cassette record)"]);
+        check(
+            "cassette: 1\ncalls:\n  - tool: a\n  - {tool: b, answer: {}, refusal: no}\n",
+            &[
+                "x:3:5: the call has neither an `answer` nor a `refusal` (record it with --cassette record)",
+                "x:4:5: the call has both an `answer` and a `refusal` (record it with --cassette record)",
+            ],
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! Plays a cassette as the server that it was recorded from: no process is started, and no address reached.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use trailblaze_core::cx::Cx;
+use trailblaze_core::names::Origin;
+use trailblaze_core::source::{Listing, SourceError, ToolSource};
+use trailblaze_core::tool::Contributor;
+use trailblaze_core::yaml::inline;
+use trailblaze_protocol::event::Level;
+use trailblaze_protocol::outcome::Outcome;
+
+use super::scrub::Scrub;
+use super::{Answer, Callback, Cassette, Kept};
+use crate::desk::lock;
+use crate::listing::{RawListing, interpret};
+use crate::{answer, limits};
+
+/// The server that is played.
+pub struct Role {
+    pub name: String,
+    pub origin: Origin,
+    pub toolset: Option<String>,
+    pub call_idle: Option<Duration>,
+    /// The cassette, as people find it.
+    pub file: String,
+}
+
+/// A cassette at work, for all sessions of a run: each call on it is played once.
+pub struct Player {
+    role: Role,
+    raw: RawListing,
+    /// By tool.
+    pool: Mutex<HashMap<String, Takes>>,
+    delegating: Mutex<HashSet<String>>,
+    me: Weak<Player>,
+}
+
+/// The calls of one tool.
+#[derive(Default)]
+struct Takes {
+    left: VecDeque<Arc<Kept>>,
+    played: Vec<Arc<Kept>>,
+}
+
+impl Takes {
+    /// The first call with these arguments that was not played yet: of this device if there is one, else of any.
+    fn next(&mut self, args: &Map<String, Value>, device: &str) -> Option<Arc<Kept>> {
+        let mut place = None;
+        for (index, kept) in self.left.iter().enumerate().filter(|(_, kept)| kept.args == *args) {
+            if kept.device.as_deref().is_none_or(|own| own == device) {
+                place = Some(index);
+                break;
+            }
+            place = place.or(Some(index));
+        }
+        let kept = self.left.remove(place?)?;
+        self.played.push(Arc::clone(&kept));
+        Some(kept)
+    }
+
+    /// Why there is none.
+    fn lack(&self, args: &Map<String, Value>) -> Lack {
+        let all = || self.played.iter().chain(&self.left);
+        match all().filter(|kept| kept.args == *args).count() {
+            0 => {
+                let nearest = all().max_by_key(|kept| likeness(&kept.args, args));
+                Lack::Other {
+                    n_calls: all().count(),
+                    nearest: nearest.map(|kept| shown(&kept.args)).unwrap_or_default(),
+                }
+            }
+            n_answers => Lack::UsedUp { n_answers },
+        }
+    }
+}
+
+/// What a cassette has in place of a call.
+#[derive(Debug, thiserror::Error)]
+enum Lack {
+    #[error("has no call of it")]
+    Nothing,
+    #[error("has {} of it; the nearest is with {nearest}", count(*.n_calls, "other call"))]
+    Other { n_calls: usize, nearest: String },
+    #[error("has {} to that, and no more", count(*.n_answers, "answer"))]
+    UsedUp { n_answers: usize },
+}
+
+impl Player {
+    pub fn new(role: Role, cassette: Cassette) -> Arc<Player> {
+        let mut pool: HashMap<String, Takes> = HashMap::new();
+        for kept in cassette.calls {
+            pool.entry(kept.tool.clone()).or_default().left.push_back(Arc::new(kept));
+        }
+        Arc::new_cyclic(|me| Player {
+            role,
+            raw: cassette.listing,
+            pool: Mutex::new(pool),
+            delegating: Mutex::default(),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// The call on the cassette that answers this one.
+    fn next(&self, tool: &str, args: &Map<String, Value>, device: &str) -> Result<Arc<Kept>, Lack> {
+        let mut pool = lock(&self.pool);
+        let takes = pool.get_mut(tool).ok_or(Lack::Nothing)?;
+        takes.next(args, device).ok_or_else(|| takes.lack(args))
+    }
+
+    /// Makes a call that the tool made, through the door that it used. Answers why the tool would have gone another way.
+    async fn call_back(&self, cx: &Cx, callback: &Callback) -> Option<Outcome> {
+        let Callback { tool, args, has_failed } = callback;
+        let answer = cx.call(tool, args.clone()).await.unwrap_or_else(|fault| Outcome::failed(fault.to_string()));
+        match (answer.is_error(), has_failed) {
+            (true, false) => {
+                let text = format!(
+                    "its callback of `{tool}`, which passed when the cassette was recorded, failed: {}",
+                    answer.text
+                );
+                Some(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() })
+            }
+            (false, true) => {
+                let text = format!("its callback of `{tool}` passed, which failed when the cassette was recorded");
+                cx.note(Level::Warning, text);
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+#[async_trait]
+impl ToolSource for Player {
+    fn name(&self) -> &str {
+        &self.role.name
+    }
+
+    fn contributor(&self) -> Contributor {
+        Contributor { label: Arc::from(format!("server {}", self.role.name)), origin: self.role.origin }
+    }
+
+    async fn start(&self) -> Result<(), SourceError> {
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Listing, SourceError> {
+        let Some(me) = self.me.upgrade() else { return Ok(Listing::default()) };
+        let me: Arc<dyn ToolSource> = me;
+        let listing = interpret(&self.raw, &self.contributor(), self.role.toolset.as_deref(), &me);
+        let delegating = listing.tools.iter().filter(|tool| tool.is_delegating).map(|tool| tool.name.clone());
+        *lock(&self.delegating) = delegating.collect();
+        Ok(listing)
+    }
+
+    async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
+        let args = Scrub::new(cx, None).map(args);
+        let device = cx.session.device.description().id.to_string();
+        let kept = match self.next(tool, &args, &device) {
+            Ok(kept) => kept,
+            Err(lack) => {
+                return Ok(Outcome::failed(format!(
+                    "`{tool}` was called with {}, but `{}` {lack}\nhint: record it with --cassette record",
+                    shown(&args),
+                    self.role.file
+                )));
+            }
+        };
+        for callback in &kept.callbacks {
+            if let Some(failed) = self.call_back(cx, callback).await {
+                return Ok(failed);
+            }
+        }
+        Ok(match &kept.answer {
+            Answer::Result(value) => answer::outcome(value.clone(), lock(&self.delegating).contains(tool)),
+            Answer::Refusal(message) => Outcome::failed(message.clone()),
+        })
+    }
+
+    fn call_idle(&self) -> Option<Duration> {
+        self.role.call_idle
+    }
+}
+
+/// How much two calls have in common.
+fn likeness(some: &Map<String, Value>, others: &Map<String, Value>) -> (usize, usize) {
+    let n_equal = some.iter().filter(|(name, value)| others.get(*name) == Some(value)).count();
+    (n_equal, some.keys().filter(|name| others.contains_key(*name)).count())
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("one {what}") } else { format!("{n} {what}s") }
+}
+
+/// Arguments for a message, as far as anybody would read them.
+fn shown(args: &Map<String, Value>) -> String {
+    let text = inline(&Value::Object(args.clone()));
+    match text.char_indices().nth(limits::STDERR_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
