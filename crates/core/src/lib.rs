@@ -32,6 +32,7 @@ pub mod source;
 pub mod template;
 pub mod testing;
 pub mod tool;
+pub mod tool_changes;
 pub mod tool_files;
 pub mod tools;
 pub mod trail;

@@ -17,6 +17,7 @@ use crate::limits;
 use crate::registry::Registry;
 use crate::secret::Secrets;
 use crate::source::{Shelf, ShelfError, SourceError, ToolSource};
+use crate::tool_changes::Changes;
 
 pub struct Session {
     pub id: SessionId,
@@ -33,6 +34,10 @@ pub struct Session {
     revisions: Mutex<Vec<u64>>,
     /// Held while announced changes are read; what was told of the last ones.
     catching_up: tokio::sync::Mutex<String>,
+    /// Held while the tools are read, so that what was read first is not put over what was read later.
+    reloading: tokio::sync::Mutex<()>,
+    /// Why the tools could not be read the last time.
+    unread: Mutex<Option<ShelfError>>,
     events: Arc<dyn EventSink>,
     /// Top-level calls take turns, first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
@@ -43,8 +48,7 @@ pub struct Session {
 /// What reading the tools anew came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reloaded {
-    pub added: Vec<String>,
-    pub removed: Vec<String>,
+    pub changes: Changes,
     pub total: usize,
 }
 
@@ -94,6 +98,8 @@ impl Session {
             revisions: Mutex::new(parts.sources.iter().map(|source| source.revision).collect()),
             sources: parts.sources,
             catching_up: tokio::sync::Mutex::default(),
+            reloading: tokio::sync::Mutex::default(),
+            unread: Mutex::default(),
             events: parts.events,
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
@@ -139,8 +145,8 @@ impl Session {
         sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
     }
 
-    /// Reads what sources have announced, and tells the record.
-    async fn catch_up(&self) {
+    /// Reads what sources have announced, unless somebody did, and tells the record.
+    pub async fn catch_up(&self) {
         let mut last = self.catching_up.lock().await;
         let Some(name) = self.announced().map(|source| source.tools.name()) else { return };
         let (level, text) = match self.reload().await {
@@ -162,10 +168,12 @@ impl Session {
     /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.
     pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
         let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
+        let _turn = self.reloading.lock().await;
         let old = self.registry();
         let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
         let new = shelf.registry(old.generation + 1).await;
         let seen = || *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
+        *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
         let new = match new {
             Ok(new) => new,
             Err(error) => {
@@ -174,15 +182,17 @@ impl Session {
                 return Err(error);
             }
         };
-        let missing_from = |registry: &Registry, of: &Registry| -> Vec<String> {
-            of.tools().filter(|tool| registry.get(&tool.name).is_none()).map(|tool| tool.name.clone()).collect()
-        };
-        let reloaded =
-            Reloaded { added: missing_from(&old, &new), removed: missing_from(&new, &old), total: new.len() };
+        let changes = Changes::between(old.tools().map(AsRef::as_ref), new.tools().map(AsRef::as_ref));
+        let reloaded = Reloaded { changes, total: new.len() };
         self.replace_registry(new);
         // Only now: whoever sees nothing announced finds all of it in the registry.
         seen();
         Ok(reloaded)
+    }
+
+    /// Why the tools are not those that the shelf holds now, if the last try to read them failed.
+    pub fn unread(&self) -> Option<ShelfError> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn replace_registry(&self, registry: Registry) {
@@ -214,8 +224,14 @@ impl Drop for Session {
 
 impl std::fmt::Display for Reloaded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Changes { added, removed, changed } = &self.changes;
         let words = |names: &[String]| if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        write!(f, "added: {}; removed: {}; {} in all", words(&self.added), words(&self.removed), self.total)
+        write!(f, "added: {}; removed: {}; ", words(added), words(removed))?;
+        if !changed.is_empty() {
+            let changed: Vec<String> = changed.iter().map(ToString::to_string).collect();
+            write!(f, "changed: {}; ", changed.join(", "))?;
+        }
+        write!(f, "{} in all", self.total)
     }
 }
 

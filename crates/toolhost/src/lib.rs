@@ -63,6 +63,8 @@ pub mod limits {
         [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
     /// Deaths that are longer ago do not count.
     pub const RESTART_WINDOW: Duration = Duration::from_secs(5 * 60);
+    /// How long a server that another took over from may be at work on its last calls. No call takes longer.
+    pub const RETIREMENT: Duration = trailblaze_core::limits::CALL_TOTAL;
     /// How much of an odd line is shown.
     pub const SHOWN_CHARS: usize = 120;
 }

@@ -1,10 +1,11 @@
 //! How a server is brought to life, in each of the ways that one is reached, and how it comes to its end.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use trailblaze_core::source::SourceError;
@@ -46,6 +47,10 @@ pub(crate) struct Live {
     stdin: Option<Connection>,
     is_on_pipe: bool,
     outputs: Mutex<Vec<JoinHandle<()>>>,
+    /// What it wrote to stderr last.
+    pub tail: Tail,
+    /// Those that it was asked and has not answered.
+    pub calls: Calls,
     pub death: watch::Sender<Option<SourceError>>,
 }
 
@@ -79,6 +84,57 @@ impl Live {
     async fn outputs_end(&self) {
         let outputs = std::mem::take(&mut *lock(&self.outputs));
         let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(outputs)).await;
+    }
+}
+
+/// How many calls are at work, for whoever waits for their end.
+#[derive(Default)]
+pub(crate) struct Calls {
+    n: AtomicUsize,
+    over: Notify,
+}
+
+impl Calls {
+    pub async fn are_over(&self) {
+        loop {
+            let mut over = std::pin::pin!(self.over.notified());
+            // From now on none is missed.
+            over.as_mut().enable();
+            if self.n.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            over.await;
+        }
+    }
+}
+
+/// A server at work that somebody waits for an answer of.
+pub(crate) struct Held(Arc<Live>);
+
+impl Held {
+    pub fn new(live: &Arc<Live>) -> Held {
+        live.calls.n.fetch_add(1, Ordering::SeqCst);
+        Held(Arc::clone(live))
+    }
+
+    pub fn live(&self) -> &Arc<Live> {
+        &self.0
+    }
+}
+
+impl std::ops::Deref for Held {
+    type Target = Live;
+
+    fn deref(&self) -> &Live {
+        &self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.0.calls.n.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.calls.over.notify_waiters();
+        }
     }
 }
 
@@ -120,7 +176,7 @@ impl Starter<'_> {
         let stderr = self.captured(stderr);
         let connection = Connection::open(stdout, stdin, self.listener());
         let obstacle = match self.agreed(&connection).await {
-            Ok(agreement) => return Ok(live(Some(child), connection, agreement, vec![stderr])),
+            Ok(agreement) => return Ok(self.live(Some(child), connection, agreement, vec![stderr])),
             Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Closed(closed)))) => {
                 end_of(&child, closed).await.into()
             }
@@ -134,7 +190,7 @@ impl Starter<'_> {
     async fn at_url(&self, address: Address) -> Result<Live, Obstacle> {
         let connection = Connection::over(Http::new(address), self.listener());
         let agreement = self.agreed(&connection).await?;
-        Ok(live(None, connection, agreement, Vec::new()))
+        Ok(self.live(None, connection, agreement, Vec::new()))
     }
 
     /// Starts a server that is asked to listen on a port. Whether it heard is known when it answers there, or on its
@@ -164,7 +220,7 @@ impl Starter<'_> {
         let obstacle = tokio::select! {
             agreed = at_port => match agreed {
                 Ok(agreement) => {
-                    let mut live = live(Some(child), http, agreement, outputs);
+                    let mut live = self.live(Some(child), http, agreement, outputs);
                     (live.stdin, live.is_on_pipe) = (Some(pipe), false);
                     return Ok(live);
                 }
@@ -173,7 +229,7 @@ impl Starter<'_> {
             agreement = on_pipe => {
                 *lock(&quiet.is_heard) = true;
                 self.is_deaf(port, "it stayed on stdio");
-                return Ok(live(Some(child), pipe, agreement, outputs));
+                return Ok(self.live(Some(child), pipe, agreement, outputs));
             }
             ended = child.ended() => End::Exited(ended.to_string()).into(),
             () = tokio::time::sleep(self.spec.startup) => Obstacle::NotListening { port, limit: self.spec.startup },
@@ -209,24 +265,32 @@ impl Starter<'_> {
         }
     }
 
+    fn live(
+        &self,
+        child: Option<Child>,
+        connection: Connection,
+        agreement: Agreement,
+        outputs: Vec<JoinHandle<()>>,
+    ) -> Live {
+        if agreement.generation == Generation::Opening {
+            connection.lend_an_ear();
+        }
+        Live {
+            child,
+            connection: Arc::new(connection),
+            agreement,
+            stdin: None,
+            is_on_pipe: true,
+            outputs: Mutex::new(outputs),
+            tail: self.tail.clone(),
+            calls: Calls::default(),
+            death: watch::Sender::new(None),
+        }
+    }
+
     fn captured(&self, stream: impl AsyncRead + Send + Unpin + 'static) -> JoinHandle<()> {
         let (tail, log, secrets) = (self.tail.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
         tokio::spawn(async move { capture(stream, tail, log.as_deref(), &secrets).await })
-    }
-}
-
-fn live(child: Option<Child>, connection: Connection, agreement: Agreement, outputs: Vec<JoinHandle<()>>) -> Live {
-    if agreement.generation == Generation::Opening {
-        connection.lend_an_ear();
-    }
-    Live {
-        child,
-        connection: Arc::new(connection),
-        agreement,
-        stdin: None,
-        is_on_pipe: true,
-        outputs: Mutex::new(outputs),
-        death: watch::Sender::new(None),
     }
 }
 

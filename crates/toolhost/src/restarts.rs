@@ -31,6 +31,11 @@ impl Restarts {
         deaths.len() > limits::RESTART_PAUSES.len()
     }
 
+    /// Counts anew.
+    pub fn forget(&self) {
+        lock(&self.deaths).clear();
+    }
+
     /// What to say of that.
     pub fn verdict() -> String {
         let window = humantime::format_duration(limits::RESTART_WINDOW);

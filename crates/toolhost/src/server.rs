@@ -1,13 +1,17 @@
 //! A tool server as a source of tools: brought to life, spoken to, and taken leave of.
 
+mod renewal;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::config::Context;
 use trailblaze_core::cx::Cx;
@@ -26,10 +30,12 @@ use crate::desk::{Desk, Diary, lock};
 use crate::envelope::{Asked, Call, Carrier};
 use crate::http::Lost;
 use crate::listing::{ParamHeader, RawListing, interpret, refuses_context};
-use crate::live::{Live, Obstacle, Reach, Starter};
+use crate::live::{Held, Live, Obstacle, Reach, Starter};
 use crate::restarts::Restarts;
 use crate::stderr::Tail;
 use crate::{answer, limits};
+
+pub use renewal::Renewed;
 
 /// A server that is to be started.
 pub struct Spec {
@@ -60,7 +66,6 @@ pub struct Server {
     reach: Reach,
     me: Weak<Server>,
     state: watch::Sender<State>,
-    tail: Tail,
     desk: Arc<Desk>,
     raw: Mutex<RawListing>,
     /// How each tool is to be called.
@@ -68,6 +73,14 @@ pub struct Server {
     is_deaf: Mutex<bool>,
     /// Held while a session that the server forgot is opened anew.
     reopening: tokio::sync::Mutex<()>,
+    /// Held while it is started anew.
+    renewing: tokio::sync::Mutex<()>,
+    /// Ends the start from files that changed again.
+    newest: Mutex<CancellationToken>,
+    /// Ends the watch over the life at work.
+    watching: Mutex<CancellationToken>,
+    /// Lives that another took over from, as they end.
+    retiring: Mutex<Vec<JoinHandle<()>>>,
     stopping: CancellationToken,
 }
 
@@ -97,11 +110,14 @@ impl Server {
             reach,
             me: Weak::clone(me),
             state: watch::Sender::new(State::New),
-            tail: Tail::default(),
             raw: Mutex::default(),
             manners: Mutex::default(),
             is_deaf: Mutex::default(),
             reopening: tokio::sync::Mutex::default(),
+            renewing: tokio::sync::Mutex::default(),
+            newest: Mutex::default(),
+            watching: Mutex::default(),
+            retiring: Mutex::default(),
             stopping: CancellationToken::new(),
         })
     }
@@ -111,10 +127,11 @@ impl Server {
         lock(&self.raw).clone()
     }
 
-    async fn begin(&self) -> Result<Arc<Live>, Obstacle> {
-        let Server { spec, supervisor, desk, tail, is_deaf, .. } = self;
-        let live = Arc::new(Starter { spec, supervisor, desk, tail, is_deaf }.begin(&self.reach).await?);
-        desk.diary.started(&spec.name, &live.agreement.version);
+    async fn begin(&self) -> Result<Arc<Live>, SourceError> {
+        let Server { spec, supervisor, desk, is_deaf, .. } = self;
+        let tail = Tail::default();
+        let begun = Starter { spec, supervisor, desk, tail: &tail, is_deaf }.begin(&self.reach).await;
+        let live = Arc::new(begun.map_err(|obstacle| self.not_started(self.evidence(&obstacle, &tail)))?);
         let (connection, agreement) = (Arc::clone(&live.connection), live.agreement.clone());
         let stopping = self.stopping.clone();
         // Stays open as long as the connection does.
@@ -127,12 +144,12 @@ impl Server {
     }
 
     /// The reason, with all that helps to find its cause.
-    fn evidence(&self, reason: &dyn std::fmt::Display) -> String {
+    fn evidence(&self, reason: &dyn std::fmt::Display, tail: &Tail) -> String {
         let mut text = reason.to_string();
         if let Some(noise) = lock(&self.desk.noise).as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
-        let last = self.tail.last(12);
+        let last = tail.last(12);
         if !last.is_empty() {
             text.push_str(&format!("\nits last words on stderr:\n  {}", last.join("\n  ")));
         }
@@ -144,43 +161,69 @@ impl Server {
         SourceError::NotStarted { source_name: self.spec.name.clone(), evidence }
     }
 
-    /// Waits for the end of a server that is at work, makes it known, and starts it again if it is to be.
+    /// Waits for the end of a server that is at work, makes it known, and starts it again if it is to be. Whoever was
+    /// watched before is not any more.
     fn watch(self: &Arc<Self>, mut live: Arc<Live>) {
         // A server that nobody holds any more ends by itself, and nobody wants to know.
-        let (server, stopping) = (Arc::downgrade(self), self.stopping.clone());
+        let (server, watching) = (Arc::downgrade(self), self.stopping.child_token());
+        std::mem::replace(&mut *lock(&self.watching), watching.clone()).cancel();
         tokio::spawn(async move {
             loop {
-                let Some(end) = stopping.run_until_cancelled(live.ended()).await else { return };
+                let Some(end) = watching.run_until_cancelled(live.ended()).await else { return };
                 let Some(server) = server.upgrade() else { return };
-                let evidence = server.evidence(&end);
+                let evidence = server.evidence(&end, &live.tail);
                 let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
-                server.desk.diary.ended(&server.spec.name, died.to_string());
+                let is_at_work = |state: &State| matches!(state, State::Up(up) if Arc::ptr_eq(up, &live));
+                // Whoever took over from it speaks of its end.
+                if is_at_work(&server.state.borrow()) {
+                    server.desk.diary.ended(&server.spec.name, died.to_string());
+                }
                 let Some(restarts) = server.spec.restarts.as_deref() else {
-                    server.state.send_replace(State::Gone(died.clone()));
+                    server.turn(is_at_work, State::Gone(died.clone()));
                     live.death.send_replace(Some(died));
                     return;
                 };
                 // Counted before anybody hears of it, and may end the session over it.
                 let pause = restarts.after_death();
-                server.state.send_replace(State::Coming);
+                let is_awaited = server.turn(is_at_work, State::Coming);
                 live.death.send_replace(Some(died.clone()));
-                match stopping.run_until_cancelled(server.revived(restarts, pause, died)).await {
+                if !is_awaited {
+                    return;
+                }
+                let is_coming = |state: &State| matches!(state, State::Coming);
+                match watching.run_until_cancelled(server.revived(restarts, pause, died)).await {
                     None => return,
                     Some(Err(gone)) => {
                         server.desk.diary.note(&server.spec.name, Level::Warning, Restarts::verdict());
-                        server.state.send_replace(State::Gone(gone));
+                        server.turn(is_coming, State::Gone(gone));
                         return;
                     }
                     Some(Ok(next)) => live = next,
                 }
-                server.state.send_replace(State::Up(Arc::clone(&live)));
+                server.desk.diary.started(&server.spec.name, &live.agreement.version);
+                if !server.turn(is_coming, State::Up(Arc::clone(&live))) {
+                    let ended = live.stop().await.unwrap_or_default();
+                    server.desk.diary.ended(&server.spec.name, format!("not needed any more; it {ended}"));
+                    return;
+                }
                 // It may be another one by now.
                 server.desk.revision.send_modify(|revision| *revision += 1);
-                if stopping.is_cancelled() {
+                if server.stopping.is_cancelled() {
                     live.stop().await;
                 }
             }
         });
+    }
+
+    /// Changes the state, unless somebody else did.
+    fn turn(&self, is_as_expected: impl FnOnce(&State) -> bool, next: State) -> bool {
+        self.state.send_if_modified(|state| {
+            let is_as_expected = is_as_expected(state);
+            if is_as_expected {
+                *state = next;
+            }
+            is_as_expected
+        })
     }
 
     /// Starts it again, after a pause that grows, until it works or is given up.
@@ -192,10 +235,9 @@ impl Server {
     ) -> Result<Arc<Live>, SourceError> {
         while let Some(time) = pause {
             tokio::time::sleep(time).await;
-            self.tail.clear();
             match self.begin().await {
                 Ok(live) => return Ok(live),
-                Err(obstacle) => last = self.not_started(self.evidence(&obstacle)),
+                Err(error) => last = error,
             }
             pause = restarts.after_death();
         }
@@ -204,16 +246,17 @@ impl Server {
     }
 
     /// The server at work. One that is being started again is waited for, as long as the caller likes.
-    async fn live(&self) -> Result<Arc<Live>, SourceError> {
+    async fn live(&self) -> Result<Held, SourceError> {
+        // Held while the state is looked at: whoever takes over from it waits for whoever holds it.
         if let State::Up(live) = &*self.state.borrow() {
-            return Ok(Arc::clone(live));
+            return Ok(Held::new(live));
         }
         let mut state = self.state.subscribe();
         // The state lives as long as this server, so that waiting cannot fail.
-        let state = state.wait_for(|state| !matches!(state, State::Coming)).await.map(|state| state.clone());
-        match state {
-            Ok(State::Up(live)) => Ok(live),
-            Ok(State::Gone(died)) => Err(died),
+        let state = state.wait_for(|state| !matches!(state, State::Coming)).await;
+        match state.as_deref() {
+            Ok(State::Up(live)) => Ok(Held::new(live)),
+            Ok(State::Gone(died)) => Err(died.clone()),
             _ => Err(self.not_started("nobody started it".to_string())),
         }
     }
@@ -228,7 +271,8 @@ impl Server {
         if forgetful.child.is_some() {
             return Err(self.not_answered(&Lost::SessionGone));
         }
-        let live = self.begin().await.map_err(|obstacle| self.not_answered(&obstacle))?;
+        let live = self.begin().await.map_err(|error| self.not_answered(&error.evidence()))?;
+        self.desk.diary.started(&self.spec.name, &live.agreement.version);
         self.state.send_replace(State::Up(live));
         // It may be another one by now.
         self.desk.revision.send_modify(|revision| *revision += 1);
@@ -262,9 +306,10 @@ impl Server {
         let known = tokio::time::timeout(patience, death.wait_for(Option::is_some)).await;
         match known.ok().and_then(Result::ok).and_then(|death| death.clone()) {
             Some(died) => died,
-            None if matches!(unanswered, Unanswered::Closed(_)) => {
-                SourceError::Died { source_name: self.spec.name.clone(), evidence: self.evidence(unanswered) }
-            }
+            None if matches!(unanswered, Unanswered::Closed(_)) => SourceError::Died {
+                source_name: self.spec.name.clone(),
+                evidence: self.evidence(unanswered, &live.tail),
+            },
             None => self.not_answered(unanswered),
         }
     }
@@ -273,6 +318,29 @@ impl Server {
         let Some(me) = self.me.upgrade() else { return Listing::default() };
         let me: Arc<dyn ToolSource> = me;
         interpret(raw, &self.contributor(), self.spec.toolset.as_deref(), &me)
+    }
+
+    /// Keeps what it listed, and how its tools are to be called.
+    fn learn(&self, listing: &Listing, raw: RawListing) {
+        let name = |raw: &'_ Value| raw.get("name").and_then(Value::as_str).map(str::to_string);
+        let listed: HashMap<String, &Value> = raw.tools.iter().filter_map(|raw| Some((name(raw)?, raw))).collect();
+        let mut manners = HashMap::new();
+        for tool in &listing.tools {
+            let listed = listed.get(&tool.name);
+            let carrier = match self.spec.context {
+                Some(Context::Both) => Carrier::ArgumentsAndMeta,
+                Some(Context::Meta) => Carrier::Meta,
+                None if listed.is_some_and(|raw| refuses_context(raw)) => Carrier::Meta,
+                None => Carrier::ArgumentsAndMeta,
+            };
+            let headers = listed.map(|raw| ParamHeader::all(raw)).unwrap_or_default().into();
+            manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating, headers });
+        }
+        if let Some(tape) = &self.spec.tape {
+            tape.listed(&raw, &self.spec.secrets);
+        }
+        *lock(&self.manners) = manners;
+        *lock(&self.raw) = raw;
     }
 
     fn manner(&self, tool: &str) -> Manner {
@@ -337,7 +405,8 @@ impl ToolSource for Server {
         if self.spec.restarts.as_ref().is_some_and(|restarts| restarts.are_exhausted()) {
             return Err(self.not_started(Restarts::verdict()));
         }
-        let live = self.begin().await.map_err(|obstacle| self.not_started(self.evidence(&obstacle)))?;
+        let live = self.begin().await?;
+        self.desk.diary.started(&self.spec.name, &live.agreement.version);
         self.state.send_replace(State::Up(Arc::clone(&live)));
         if let Some(me) = self.me.upgrade() {
             me.watch(live);
@@ -353,7 +422,7 @@ impl ToolSource for Server {
         let mut live = self.live().await?;
         let mut read = self.read_listing(&live).await;
         if matches!(&read, Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Lost(Lost::SessionGone))))) {
-            self.reopen(&live).await?;
+            self.reopen(live.live()).await?;
             live = self.live().await?;
             read = self.read_listing(&live).await;
         }
@@ -363,30 +432,15 @@ impl ToolSource for Server {
                 return Err(self.unanswered(&live, &closed).await);
             }
             Err(obstacle) => {
-                let evidence = self.evidence(&obstacle);
+                let evidence = self.evidence(&obstacle, &live.tail);
                 return Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence });
             }
         };
         let listing = self.interpreted(&raw);
-        let name = |raw: &'_ Value| raw.get("name").and_then(Value::as_str).map(str::to_string);
-        let listed: HashMap<String, &Value> = raw.tools.iter().filter_map(|raw| Some((name(raw)?, raw))).collect();
-        let mut manners = HashMap::new();
-        for tool in &listing.tools {
-            let listed = listed.get(&tool.name);
-            let carrier = match self.spec.context {
-                Some(Context::Both) => Carrier::ArgumentsAndMeta,
-                Some(Context::Meta) => Carrier::Meta,
-                None if listed.is_some_and(|raw| refuses_context(raw)) => Carrier::Meta,
-                None => Carrier::ArgumentsAndMeta,
-            };
-            let headers = listed.map(|raw| ParamHeader::all(raw)).unwrap_or_default().into();
-            manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating, headers });
+        // Another one may have taken over, and knows better.
+        if matches!(&*self.state.borrow(), State::Up(up) if Arc::ptr_eq(up, live.live())) {
+            self.learn(&listing, raw);
         }
-        *lock(&self.manners) = manners;
-        if let Some(tape) = &self.spec.tape {
-            tape.listed(&raw, &self.spec.secrets);
-        }
-        *lock(&self.raw) = raw;
         Ok(listing)
     }
 
@@ -396,7 +450,7 @@ impl ToolSource for Server {
         let mut answered = self.ask(&live, cx, (tool, args), &manner).await;
         // A server that forgot us has not done what it was asked.
         if answered == Err(Unanswered::Lost(Lost::SessionGone)) {
-            self.reopen(&live).await?;
+            self.reopen(live.live()).await?;
             live = self.live().await?;
             answered = self.ask(&live, cx, (tool, args), &manner).await;
         }
@@ -446,9 +500,15 @@ impl ToolSource for Server {
 
     async fn stop(&self) {
         self.stopping.cancel();
-        let State::Up(live) = self.state.borrow().clone() else { return };
-        let ended = live.stop().await.unwrap_or_else(|| "taken leave of".to_string());
-        self.desk.diary.ended(&self.spec.name, ended);
+        // Who was about to take over has done so by now, or never will.
+        let _turn = self.renewing.lock().await;
+        let retiring = std::mem::take(&mut *lock(&self.retiring));
+        let at_work = async {
+            let State::Up(live) = self.state.borrow().clone() else { return };
+            let ended = live.stop().await.unwrap_or_else(|| "taken leave of".to_string());
+            self.desk.diary.ended(&self.spec.name, ended);
+        };
+        tokio::join!(at_work, join_all(retiring));
     }
 }
 

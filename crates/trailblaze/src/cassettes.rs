@@ -12,9 +12,10 @@ use trailblaze_protocol::event::Event;
 use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::cassette::{Cassette, Ear, NotFit, Player, Role, Tape};
 
+use crate::concerns::Key;
 use crate::project::{Loaded, read_source};
 use crate::recordings::{slug, unlike, write_atomically};
-use crate::tool_servers::{Key, Named, entries};
+use crate::tool_servers::{Named, entries};
 
 const FOLDER: &str = "cassettes";
 
@@ -180,7 +181,7 @@ struct Heard {
 }
 
 impl EventSink for Heard {
-    fn emit(&self, event: Arc<Event>) {
+    fn emit(&self, event: Event) {
         self.ear.hear(&event);
         self.events.emit(event);
     }

@@ -1,11 +1,15 @@
 //! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
 
+pub mod affected;
 pub mod beside;
 pub mod cassettes;
 pub mod cli;
+pub mod concerns;
 pub mod devices;
+pub mod file_changes;
 pub mod github;
 pub mod history;
+pub mod hot_swap;
 pub mod jobs;
 pub mod kit;
 pub mod lane;

@@ -16,7 +16,7 @@ use crate::select::{SelectError, trail_files};
 use crate::sim::SimSetup;
 
 pub const PROJECT_FILE: &str = "trailblaze.yaml";
-const CONFIG_DIR: &str = "trailblaze-config";
+pub const CONFIG_DIR: &str = "trailblaze-config";
 const FILE_START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 pub struct Loaded {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -25,9 +25,10 @@ use trailblaze_toolhost::desk::Diary;
 use trailblaze_toolhost::launch::{Place, Runtimes};
 use trailblaze_toolhost::offline::Remembered;
 use trailblaze_toolhost::restarts::Restarts;
-use trailblaze_toolhost::server::{Server, Spec};
+use trailblaze_toolhost::server::{Renewed, Server, Spec};
 
 use crate::cassettes::{Cassettes, Library, Recording};
+use crate::concerns::{Concerns, Key};
 use crate::progress::Progress;
 use crate::project::Loaded;
 use crate::reach::reach;
@@ -55,12 +56,12 @@ pub struct ToolServers {
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
     /// Those that did not start, and why.
     failed: Mutex<HashMap<Key, SourceError>>,
+    /// All that were started, as long as somebody has them.
+    started: Mutex<Vec<(Key, Weak<Server>)>>,
+    concerns: Concerns,
     cache: ToolCache,
     outlets: Outlets,
 }
-
-/// A target, if it belongs to one, and a name.
-pub(crate) type Key = (Option<String>, String);
 
 /// Whether servers are started, only remembered, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +134,8 @@ impl ToolServers {
             shared: Mutex::default(),
             restarts: Mutex::default(),
             failed: Mutex::default(),
+            started: Mutex::default(),
+            concerns: Concerns::of(loaded),
             cache: ToolCache::new(&loaded.root),
             outlets: Outlets::default(),
         }
@@ -387,7 +390,49 @@ impl ToolServers {
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await?;
+        let mut started = lock(&self.started);
+        started.retain(|(_, server)| server.strong_count() > 0);
+        started.push((named.key(), Arc::downgrade(&server)));
+        drop(started);
         Ok(server)
+    }
+
+    pub fn concerns(&self) -> &Concerns {
+        &self.concerns
+    }
+
+    /// Starts the servers anew that changed files concern, side by side, each beside the one at work.
+    pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
+        let concerned: Vec<&Key> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
+        if concerned.is_empty() {
+            return Vec::new();
+        }
+        // One that did not start may do so now.
+        lock(&self.failed).retain(|key, _| !concerned.contains(&key));
+        let started = lock(&self.started).clone();
+        let at_work = started.iter().filter(|(key, _)| concerned.contains(&key));
+        let renewed = at_work.filter_map(|(key, server)| Some((key, server.upgrade()?))).map(async |(key, server)| {
+            let renewed = server.renew().await.transpose()?;
+            let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
+            if let (Ok(_), Some(entry)) = (&renewed, entry) {
+                self.cache.keep(key.0.as_deref(), &key.1, entry, &server.raw_listing());
+            }
+            Some((key.1.clone(), renewed))
+        });
+        join_all(renewed).await.into_iter().flatten().collect()
+    }
+
+    /// Says something about the tools, on the screen and in the record.
+    pub fn tell(&self, level: Level, text: &str, secrets: &Secrets) {
+        let text = secrets.redact(text).into_owned();
+        match (&self.outlets.progress, level) {
+            (Some(progress), Level::Warning | Level::Error) => progress.warn(&text),
+            (Some(progress), _) => progress.say(&text),
+            (None, _) => {}
+        }
+        if let Some(events) = &self.outlets.events {
+            events.emit(Event::Noted { about: None, level, text });
+        }
     }
 
     /// The deaths of a server, counted over all its sessions.

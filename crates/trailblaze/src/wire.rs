@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -48,6 +48,8 @@ pub struct Wiring {
     browsers: Arc<Browsers>,
     /// What was made ready and not opened yet, or could not be made ready, by lane.
     ready: Mutex<HashMap<Lane, Result<Prepared, SourceError>>>,
+    /// Those that were opened, as long as somebody has them.
+    opened: Mutex<Vec<Weak<Session>>>,
 }
 
 /// A device, as a trail wants it, and a target.
@@ -81,6 +83,7 @@ impl Wiring {
             browsers: Browsers::new(browser_options(loaded.project.browser.as_ref(), false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
+            opened: Mutex::default(),
         }
     }
 
@@ -228,6 +231,10 @@ impl Wiring {
             pictures: self.pictures,
             home: std::path::absolute(&self.loaded.root).unwrap_or_default().display().to_string(),
         });
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.retain(|session| session.strong_count() > 0);
+        opened.push(Arc::downgrade(&session));
+        drop(opened);
         let description = session.device.description();
         session.emit(Event::SessionOpened {
             session: session.id.clone(),
@@ -246,6 +253,12 @@ impl Wiring {
             session.emit(Event::Noted { about: None, level: Level::Warning, text: warning.clone() });
         }
         session
+    }
+
+    /// The sessions that somebody has.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Ends what was made ready and never opened, and what all sessions shared.

@@ -311,3 +311,33 @@ fn a_changed_trail_runs_again_alone() {
     running.interrupt();
     project.ended(running).exits(0);
 }
+
+#[test]
+fn a_changed_tool_file_runs_again_the_trails_that_call_it() {
+    let tool =
+        |id: &str| format!("id: addOne\ndescription: Adds one.\nparameters: []\ntools:\n  - tap: {{id: {id}}}\n");
+    let open = "{launchApp: {packageId: com.example.counter}}";
+    let project = Project::counter()
+        .with("trails/a.trail.yaml", trail("", &format!("    tools: [{open}, {{addOne: {{}}}}]\n")))
+        .with("trails/b.trail.yaml", trail("", &format!("    tools: [{open}]\n")))
+        .with("trailblaze-config/tools/addOne.yaml", tool("add"));
+    let running = project.start(&["run", "--pictures", "off", "--watch"]);
+    let ended = |n: usize| -> Vec<Value> {
+        let run = support::wait_until(&format!("run {n} to end"), || {
+            let mut runs = project.runs();
+            let is_finished = |run: &support::RunFolder| run.has("summary.json") && run.summary()["isFinished"] == true;
+            (runs.len() == n && runs.iter().all(is_finished)).then(|| runs.pop()).flatten()
+        });
+        let attempts = run.summary()["attempts"].as_array().unwrap().clone();
+        attempts.iter().map(|attempt| json!([attempt["trail"]["path"], attempt["verdict"]])).collect()
+    };
+    let (a, b) = ("trails/a.trail.yaml", "trails/b.trail.yaml");
+    assert_eq!(ended(1), [json!([a, "passed"]), json!([b, "passed"])]);
+    project.write("trailblaze-config/tools/addOne.yaml", tool("more"));
+    assert_eq!(ended(2), [json!([a, "passed"])]);
+    // A file that nobody has seen yet may concern anybody.
+    project.write("trailblaze-config/tools/other.yaml", tool("add").replace("addOne", "other"));
+    assert_eq!(ended(3).len(), 2);
+    running.interrupt();
+    project.ended(running).exits(0);
+}

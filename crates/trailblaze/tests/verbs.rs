@@ -659,7 +659,8 @@ fn help_of_run() {
               Say what would run, and run nothing
 
           --watch
-              Run again whenever a file changes: the trail that changed, or all of them
+              Run again whatever a changed file affects, and swap tools that change into a run that goes
+              on
 
           --seed <SEED>
               What jitter, drift and faults of simulated devices are drawn from; printed when chosen at

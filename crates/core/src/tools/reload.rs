@@ -7,7 +7,9 @@ use trailblaze_protocol::outcome::Outcome;
 use super::row::Row;
 use crate::cx::Cx;
 use crate::fault::Stop;
+use crate::session::Reloaded;
 use crate::source::ShelfError;
+use crate::tool_changes::Changes;
 
 pub const ROWS: &[Row] = &[Row::new(
     "reloadTools",
@@ -24,5 +26,7 @@ async fn reload(cx: &Cx) -> Result<Outcome, Stop> {
         Err(wrong) => return Err(Stop::failed(wrong.to_string())),
     };
     let text = reloaded.to_string();
-    Ok(Outcome::value(text, json!({"added": reloaded.added, "removed": reloaded.removed, "total": reloaded.total})))
+    let Reloaded { changes: Changes { added, removed, changed }, total } = reloaded;
+    let changed: Vec<String> = changed.into_iter().map(|changed| changed.tool).collect();
+    Ok(Outcome::value(text, json!({"added": added, "removed": removed, "changed": changed, "total": total})))
 }

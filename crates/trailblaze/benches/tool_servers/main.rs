@@ -10,6 +10,7 @@ mod slow_start;
 mod stage;
 #[path = "../support/mod.rs"]
 mod support;
+mod swap;
 
 use std::process::ExitCode;
 
@@ -36,11 +37,12 @@ fn main() -> ExitCode {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;
         };
-        let parts: [(&str, Part); 4] = [
+        let parts: [(&str, Part); 5] = [
             ("calls", calls::row),
             ("callbacks", callbacks::row),
             ("crowd", crowd::row),
             ("start", slow_start::scripts),
+            ("swap", swap::row),
         ];
         parts.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row(&script));
     }

@@ -36,7 +36,7 @@ pub struct Choice {
     /// Say what would run, and run nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Run again whenever a file changes: the trail that changed, or all of them
+    /// Run again whatever a changed file affects, and swap tools that change into a run that goes on
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     pub watch: bool,
 }

@@ -27,7 +27,7 @@ mod toolbox_budget;
 mod trail;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -100,6 +100,10 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    fn cannot_watch(root: &Path, error: &notify::Error) -> Refusal {
+        Refusal::Environment { message: format!("cannot watch `{}`: {error}", root.display()) }
+    }
+
     fn usage(message: impl Into<String>) -> Refusal {
         Refusal::Usage { message: message.into(), hint: None }
     }

@@ -15,7 +15,8 @@ use super::choice::Choice;
 use super::conclude::conclude;
 use super::interrupt::Interrupt;
 use super::saving::{Level, Wish, save_recordings};
-use super::{Refusal, command_line, load, pairs, watch};
+use super::watch::{self, Watch};
+use super::{Refusal, command_line, load, pairs};
 use crate::cassettes::Use;
 use crate::devices::DeviceArgs;
 use crate::github;
@@ -85,6 +86,11 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// Where run folders go.
+    pub fn logs(&self, root: &Path) -> PathBuf {
+        self.logs.clone().unwrap_or_else(|| root.join("logs"))
+    }
+
     /// How much to record.
     fn level(&self) -> Option<Level> {
         match &self.record {
@@ -183,12 +189,17 @@ pub async fn run(project: Option<PathBuf>, mut args: RunArgs) -> Result<Exit, Re
     }
     match args.choice.watch {
         true => watch::watch(project, args).await,
-        false => run_once(project.as_deref(), &args, None).await,
+        false => run_once(project.as_deref(), &args, None, None).await,
     }
 }
 
-/// One run. `only` narrows it to some trails, by their paths in the project.
-pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[String]>) -> Result<Exit, Refusal> {
+/// One run. `only` narrows it to some trails, by their paths in the project; `watch` goes on around it.
+pub async fn run_once(
+    project: Option<&Path>,
+    args: &RunArgs,
+    only: Option<&[String]>,
+    mut watch: Option<&mut Watch>,
+) -> Result<Exit, Refusal> {
     let loaded = load(project.map(Path::to_path_buf), args.paths.first())?;
     let named = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
@@ -231,7 +242,7 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         list(&jobs, &kinds, args.json);
         return Ok(Exit::Passed);
     }
-    let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
+    let logs = args.logs(&loaded.root);
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
@@ -255,6 +266,9 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         .with_cassettes(cassettes)
         .with_port(args.port)
         .for_devices(n_devices);
+    if let Some(watch) = watch.as_deref_mut() {
+        watch.begin(&jobs, wiring.servers.concerns());
+    }
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
         judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, rule) => {
@@ -292,7 +306,11 @@ pub async fn run_once(project: Option<&Path>, args: &RunArgs, only: Option<&[Str
         cancel: interrupt.cancel.clone(),
     });
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
-    let done = runner::run(Arc::clone(&shared), kinds, args.choice.workers).await;
+    let running = runner::run(Arc::clone(&shared), kinds, args.choice.workers);
+    let done = match watch {
+        Some(watch) => watch.during(&shared.wiring, running, &shared.jobs).await,
+        None => running.await,
+    };
     shared.wiring.close().await;
     let kept = save_cassettes(&shared.wiring.servers, shared.cancel.is_cancelled(), |text| progress.say(text));
     let saved = save_recordings(&shared, &done, &folder, Wish { record: args.level(), is_stdout_data: args.json });

@@ -1,7 +1,7 @@
 //! `trailblaze shell`.
 
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -16,6 +16,8 @@ use super::interrupt::told_to_stop;
 use super::run::SimArgs;
 use super::{Refusal, command_line, load, pairs};
 use crate::devices::{DeviceArgs, DeviceSpec};
+use crate::file_changes::FileChanges;
+use crate::hot_swap;
 use crate::lane::LaneSink;
 use crate::print;
 use crate::progress::Progress;
@@ -26,6 +28,8 @@ use crate::shell::{Answer, Shell};
 use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::{self, NotOpened, Wiring};
 
+const PROMPT: &str = "trailblaze> ";
+
 /// Explore a device from a prompt, or from standard input, and keep the result as a trail
 #[derive(Args)]
 pub struct ShellArgs {
@@ -34,6 +38,9 @@ pub struct ShellArgs {
     /// Answer every line with one line of JSON
     #[arg(long)]
     json: bool,
+    /// Swap tools whose files change into the session, and say how they differ
+    #[arg(long)]
+    watch: bool,
 }
 
 /// What `shell` and `tool` have in common: one device, and a run folder for what is done on it.
@@ -60,6 +67,11 @@ pub struct OnDeviceArgs {
 }
 
 impl OnDeviceArgs {
+    /// Where run folders go.
+    fn logs(&self, root: &Path) -> PathBuf {
+        self.logs.clone().unwrap_or_else(|| root.join("logs"))
+    }
+
     /// The first device, where it only matters what kind it is.
     pub fn first(&self, loaded: &Loaded) -> Result<DeviceSpec, Refusal> {
         Ok(loaded.devices(&self.devices.device)?.remove(0))
@@ -80,7 +92,27 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
     let loaded = load(project, None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = args.on.device(&loaded, "a shell is")?;
-    on_device(loaded, &args.on, device, async |shell, cancel| Ok(converse(shell, args.json, cancel).await)).await
+    let is_person = std::io::stdin().is_terminal() && !args.json;
+    on_device(Arc::clone(&loaded), &args.on, device, async |shell, wiring, cancel| {
+        let root = &loaded.root;
+        let conversing = converse(shell, is_person, args.json, cancel);
+        if !args.watch {
+            return Ok(conversing.await);
+        }
+        let changes = FileChanges::of(root, &args.on.logs(root));
+        let mut changes = changes.map_err(|error| Refusal::cannot_watch(root, &error))?;
+        // What is said of a swap comes where a person was asked for a line.
+        let ask_again = || {
+            if is_person {
+                print::prompt(PROMPT)
+            }
+        };
+        tokio::select! {
+            exit = conversing => Ok(exit),
+            never = hot_swap::follow(wiring, &mut changes, |_| {}, ask_again) => match never {},
+        }
+    })
+    .await
 }
 
 /// Opens a device and a run folder, does what is to be done, and closes both.
@@ -88,7 +120,7 @@ pub async fn on_device(
     loaded: Arc<Loaded>,
     args: &OnDeviceArgs,
     device: DeviceSpec,
-    explore: impl AsyncFnOnce(&mut Shell, &CancellationToken) -> Result<Exit, Refusal>,
+    explore: impl AsyncFnOnce(&mut Shell, &Wiring, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     wiring.show_browser(args.devices.headed);
@@ -98,7 +130,7 @@ pub async fn on_device(
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
     let cassettes = args.cassettes.open(&loaded)?;
-    let logs = args.logs.clone().unwrap_or_else(|| loaded.root.join("logs"));
+    let logs = args.logs(&loaded.root);
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     folder.emit(Event::RunStarted {
@@ -131,7 +163,7 @@ pub async fn on_device(
     let memory = wiring.memory((&device, target.as_deref()), None, &memory, Default::default());
     let cancel = CancellationToken::new();
     let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
-    let explored = explore(&mut shell, &cancel).await;
+    let explored = explore(&mut shell, &wiring, &cancel).await;
     shell.close().await;
     wiring.close().await;
     let kept = save_cassettes(&wiring.servers, cancel.is_cancelled(), |text| print::say(text));
@@ -149,8 +181,7 @@ pub async fn on_device(
 }
 
 /// Reads lines until they end. The worst of their answers is the shell's.
-async fn converse(shell: &mut Shell, as_json: bool, cancel: &CancellationToken) -> Exit {
-    let is_person = std::io::stdin().is_terminal() && !as_json;
+async fn converse(shell: &mut Shell, is_person: bool, as_json: bool, cancel: &CancellationToken) -> Exit {
     if is_person {
         print::say("`help` lists what you can say; `snapshot` shows the screen.");
     }
@@ -220,7 +251,7 @@ fn lines(is_person: bool) -> Lines {
         let stdin = std::io::stdin();
         while asked.recv().is_ok() {
             if is_person {
-                print::prompt("trailblaze> ");
+                print::prompt(PROMPT);
             }
             let mut line = String::new();
             match stdin.lock().read_line(&mut line) {

@@ -109,7 +109,7 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
     if !may_be_foreign {
         unless_wrong((&loaded, &files), &args, &given)?;
     }
-    on_device(Arc::clone(&loaded), &args.on, device, async |shell, cancel| {
+    on_device(Arc::clone(&loaded), &args.on, device, async |shell, _, cancel| {
         if may_be_foreign {
             unless_wrong((&loaded, &shell.registry()), &args, &given)?;
         }

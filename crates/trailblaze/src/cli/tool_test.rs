@@ -58,7 +58,7 @@ pub async fn test(project: Option<PathBuf>, args: &TestArgs) -> Result<Exit, Ref
     }
     if !chosen.trails.is_empty() {
         let run = trails(&loaded, &chosen.trails, &args.devices.device)?;
-        exit = exit.worst(run_once(Some(&loaded.root), &run, None).await?);
+        exit = exit.worst(run_once(Some(&loaded.root), &run, None, None).await?);
     }
     Ok(exit)
 }

@@ -1,37 +1,82 @@
-//! `trailblaze run --watch`: runs again what a changed file affects.
+//! `trailblaze run --watch`: runs again what a changed file affects, and swaps changed tools into a run that goes on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use notify::{RecursiveMode, Watcher};
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
+use crate::affected::{Affected, Again};
+use crate::concerns::Concerns;
+use crate::file_changes::FileChanges;
+use crate::hot_swap;
 use crate::print;
-use crate::project::{find_root, shown};
+use crate::project::find_root;
+use crate::runner::{Done, Job};
+use crate::wire::Wiring;
 
 /// Changes within this time are one change.
 const QUIET: Duration = Duration::from_millis(200);
 
+/// What goes on around the runs of a watch.
+pub struct Watch {
+    root: PathBuf,
+    changes: FileChanges,
+    affected: Affected,
+    /// What changed during the last run.
+    pending: Vec<PathBuf>,
+}
+
+impl Watch {
+    /// These trails are about to run.
+    pub fn begin(&mut self, jobs: &[Job], concerns: &Concerns) {
+        self.affected.begin(jobs, concerns);
+        for folder in concerns.folders_outside(&self.root) {
+            self.changes.watch_too(folder);
+        }
+    }
+
+    /// Swaps tools that change while the trails run.
+    pub async fn during(
+        &mut self,
+        wiring: &Wiring,
+        running: impl Future<Output = Vec<Done>>,
+        jobs: &[Job],
+    ) -> Vec<Done> {
+        let pending = &mut self.pending;
+        let done = tokio::select! {
+            done = running => done,
+            never = hot_swap::follow(wiring, &mut self.changes, |paths| pending.extend_from_slice(paths), || {}) => match never {},
+        };
+        self.affected.learn(jobs, &done);
+        done
+    }
+
+    /// Waits for a change that affects trails: those that it affects, or all.
+    async fn next(&mut self) -> Option<Vec<String>> {
+        let mut paths = std::mem::take(&mut self.pending);
+        loop {
+            paths.retain(|path| self.affected.matters(&self.root, path));
+            if !paths.is_empty() {
+                match self.affected.by(&self.root, &paths) {
+                    Again::All => return None,
+                    Again::Some(trails) if !trails.is_empty() => return Some(trails.into_iter().collect()),
+                    Again::Some(_) => print::say("no trail that ran uses the tools that changed"),
+                }
+            }
+            paths = self.changes.next(QUIET, |path| self.affected.matters(&self.root, path)).await;
+        }
+    }
+}
+
 pub async fn watch(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusal> {
     let start = project.clone().or_else(|| args.paths.first().cloned()).unwrap_or_else(|| PathBuf::from("."));
     let root = find_root(&start);
-    let (send, mut changes) = tokio::sync::mpsc::channel::<PathBuf>(256);
-    let failed =
-        |error: notify::Error| Refusal::Environment { message: format!("cannot watch {}: {error}", root.display()) };
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else { return };
-        if event.kind.is_access() {
-            return;
-        }
-        // A full queue means that a run is due anyway.
-        event.paths.into_iter().for_each(|path| drop(send.try_send(path)));
-    })
-    .map_err(failed)?;
-    watcher.watch(&root, RecursiveMode::Recursive).map_err(failed)?;
+    let changes = FileChanges::of(&root, &args.logs(&root)).map_err(|error| Refusal::cannot_watch(&root, &error))?;
+    let mut watch = Watch { root, changes, affected: Affected::default(), pending: Vec::new() };
     // Also a word to stop that comes during a run ends the watch.
     let stop = CancellationToken::new();
     let listener = tokio::spawn({
@@ -43,57 +88,17 @@ pub async fn watch(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refu
     });
     let mut only: Option<Vec<String>> = None;
     while !stop.is_cancelled() {
-        if let Err(refusal) = run_once(project.as_deref(), &args, only.as_deref()).await {
+        if let Err(refusal) = run_once(project.as_deref(), &args, only.as_deref(), Some(&mut watch)).await {
             refusal.show();
         }
         if !stop.is_cancelled() {
             print::say("\nwatching for changes; Ctrl-C ends");
         }
         tokio::select! {
-            changed = next_change(&root, &mut changes) => only = changed,
+            changed = watch.next() => only = changed,
             () = stop.cancelled() => {}
         }
     }
     listener.abort();
     Ok(Exit::Passed)
-}
-
-/// Waits for a change. `Some` trails changed alone; `None` is anything else, which may affect all of them.
-async fn next_change(root: &Path, changes: &mut tokio::sync::mpsc::Receiver<PathBuf>) -> Option<Vec<String>> {
-    let mut trails = Vec::new();
-    let mut affects_all = false;
-    loop {
-        let is_quiet = tokio::time::sleep(QUIET);
-        let path = tokio::select! {
-            path = changes.recv() => path,
-            () = is_quiet, if affects_all || !trails.is_empty() => None,
-        };
-        let Some(path) = path else { return (!affects_all).then_some(trails) };
-        let name = shown(root, &path);
-        match Meaning::of(&name) {
-            Meaning::Trail if !trails.contains(&name) => trails.push(name),
-            Meaning::Everything => affects_all = true,
-            _ => {}
-        }
-    }
-}
-
-enum Meaning {
-    Trail,
-    Everything,
-    Nothing,
-}
-
-impl Meaning {
-    fn of(path: &str) -> Meaning {
-        let is_ours =
-            path.split('/').any(|part| matches!(part, "logs" | ".trailblaze" | ".git" | "target" | "node_modules"));
-        match path {
-            // What a run keeps beside a trail is no reason to run it again.
-            _ if is_ours || path.ends_with(".part") || path.ends_with(".effects.yaml") => Meaning::Nothing,
-            _ if path.ends_with(".trail.yaml") || path.ends_with("/trail.yaml") => Meaning::Trail,
-            _ if path.ends_with(".yaml") || path.ends_with(".yml") => Meaning::Everything,
-            _ => Meaning::Nothing,
-        }
-    }
 }

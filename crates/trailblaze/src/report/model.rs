@@ -584,8 +584,8 @@ impl Reader {
             Event::ServerEnded { server, session, message } => {
                 let is_it =
                     |known: &&mut Server| known.name == server && known.session == session && known.ended.is_none();
-                // One that did not start has an end all the same.
-                if let Some(known) = self.run.servers.iter_mut().rev().find(is_it) {
+                // One that did not start has an end all the same. Where two lives overlap, the older one ends first.
+                if let Some(known) = self.run.servers.iter_mut().find(is_it) {
                     known.ended = Some(Closed { at, message });
                 }
             }

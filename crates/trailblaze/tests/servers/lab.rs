@@ -146,6 +146,16 @@ impl Lab {
         command
     }
 
+    /// The processes of this lab, as they show in a list.
+    pub fn alive(&self) -> Vec<String> {
+        self.mark.alive()
+    }
+
+    #[track_caller]
+    pub fn assert_none_left(&self) {
+        self.mark.assert_none_left();
+    }
+
     /// Runs a command to its end, which must come, and which leaves nothing behind.
     #[track_caller]
     pub fn go(&self, args: &[&str]) -> Ran {
@@ -238,6 +248,27 @@ impl Played {
         let read = |path| std::fs::read_to_string(path).expect("the log is text");
         crate::support::files(&self.run.path.join("servers")).into_iter().filter(is_its).map(read).collect()
     }
+}
+
+/// What the calls of a run were answered, by tool.
+pub fn texts(run: &RunFolder) -> Value {
+    let mut tools = std::collections::HashMap::new();
+    let mut texts = serde_json::Map::new();
+    for event in run.events() {
+        match event {
+            Event::Called(called) => drop(tools.insert(called.call, called.tool)),
+            Event::Answered { call, answer, .. } => {
+                let text = match answer {
+                    Answer::Outcome(outcome) => outcome.text,
+                    Answer::Fault { message, .. } => message,
+                };
+                let of = texts.entry(&tools[&call]).or_insert_with(|| Value::Array(Vec::new()));
+                of.as_array_mut().expect("a list").push(text.into());
+            }
+            _ => {}
+        }
+    }
+    texts.into()
 }
 
 /// Copies what somebody wrote, and nothing that was made or installed.
