@@ -1,6 +1,7 @@
 //! The redactor before the record: every field of an event that can hold somebody's text, and no other. Ids and words
 //! of the format itself stay, whatever a secret happens to be.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use trailblaze_protocol::event::{Answer, Called, Event, Failure};
@@ -59,6 +60,12 @@ impl Secrets {
         outcome.structured.iter_mut().for_each(|value| self.redact_value(value));
         for attachment in &mut outcome.attachments {
             self.redact_in_place(&mut attachment.name);
+            // Of a picture or another file that is no text nobody can tell.
+            if let Ok(text) = std::str::from_utf8(&attachment.bytes)
+                && let Cow::Owned(redacted) = self.redact(text)
+            {
+                attachment.bytes = redacted.into_bytes().into();
+            }
         }
         for delegate in &mut outcome.delegates {
             delegate.args.values_mut().for_each(|value| self.redact_value(value));
@@ -106,8 +113,25 @@ impl Secrets {
 mod tests {
     use trailblaze_protocol::event::Verdict;
     use trailblaze_protocol::ids::StepId;
+    use trailblaze_protocol::outcome::Attachment;
 
     use super::*;
+
+    #[test]
+    fn a_text_that_comes_as_a_file_is_redacted_too() {
+        let secrets = Secrets::new([("PIN".to_string(), "4711".to_string())]);
+        let file = |bytes: &[u8]| Attachment {
+            name: "text-2".into(),
+            mime: "text/plain".into(),
+            file: None,
+            bytes: bytes.into(),
+        };
+        let mut outcome =
+            Outcome { attachments: vec![file(b"the pin is 4711"), file(b"\xff4711")], ..Outcome::default() };
+        secrets.redact_outcome(&mut outcome);
+        let [text, picture] = outcome.attachments.as_slice() else { panic!("two files: {outcome:?}") };
+        assert_eq!((&*text.bytes, &*picture.bytes), (&b"the pin is {{PIN}}"[..], &b"\xff4711"[..]));
+    }
 
     #[test]
     fn a_secret_that_is_a_word_of_the_format_does_not_break_it() {

@@ -2,38 +2,62 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use notify::event::ModifyKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// However busy the files are: changes are told at the latest after this many times the quiet that was asked for.
 const PATIENCE: u32 = 20;
+/// How many files may have changed before somebody asks. Whoever changes more at once has changed everything.
+const MOST: usize = 20_000;
 
 pub struct FileChanges {
-    changes: UnboundedReceiver<PathBuf>,
-    /// What came and nobody was told yet.
-    seen: BTreeSet<PathBuf>,
+    news: Arc<News>,
     watcher: RecommendedWatcher,
+}
+
+/// What changed and nobody was told yet.
+#[derive(Default)]
+struct News {
+    paths: Mutex<BTreeSet<PathBuf>>,
+    came: Notify,
+}
+
+impl News {
+    fn paths(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, path: PathBuf) {
+        let mut paths = self.paths();
+        if paths.len() < MOST {
+            paths.insert(path);
+        }
+        drop(paths);
+        self.came.notify_one();
+    }
 }
 
 impl FileChanges {
     /// Watches a project. What we write ourselves, beneath `logs` and elsewhere, is no news.
     pub fn of(root: &Path, logs: &Path) -> notify::Result<FileChanges> {
-        let (send, changes) = unbounded_channel();
+        let news = Arc::new(News::default());
         let (own, logs) = (root.to_path_buf(), std::path::absolute(logs).unwrap_or_else(|_| logs.to_path_buf()));
+        let told = Arc::clone(&news);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
             if matches!(event.kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_))) {
                 return;
             }
             let is_news = |path: &PathBuf| !path.starts_with(&logs) && !path.strip_prefix(&own).is_ok_and(is_ours);
-            event.paths.into_iter().filter(is_news).for_each(|path| drop(send.send(path)));
+            event.paths.into_iter().filter(is_news).for_each(|path| told.add(path));
         })?;
         watcher.watch(root, RecursiveMode::Recursive)?;
-        Ok(FileChanges { changes, seen: BTreeSet::new(), watcher })
+        Ok(FileChanges { news, watcher })
     }
 
     /// Watches a further folder. One that is not there has nothing to tell.
@@ -43,27 +67,22 @@ impl FileChanges {
 
     /// The files that matter and have changed, once none has for so long. Nothing is lost if the wait is given up.
     pub async fn next(&mut self, quiet: Duration, matters: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
-        let mut last = Instant::now();
-        let mut first = last;
+        let mut first: Option<Instant> = None;
         loop {
-            let until = (last + quiet).min(first + quiet * PATIENCE);
+            let is_any = {
+                let mut paths = self.news.paths();
+                paths.retain(|path| matters(path));
+                !paths.is_empty()
+            };
+            if !is_any {
+                self.news.came.notified().await;
+                continue;
+            }
+            let patience = *first.get_or_insert_with(Instant::now) + quiet * PATIENCE;
+            let until = (Instant::now() + quiet).min(patience);
             tokio::select! {
-                biased;
-                path = self.changes.recv() => match path {
-                    Some(path) if matters(&path) => {
-                        last = Instant::now();
-                        if self.seen.is_empty() {
-                            first = last;
-                        }
-                        self.seen.insert(path);
-                    }
-                    Some(_) => {}
-                    // The watcher lives as long as we do.
-                    None => std::future::pending().await,
-                },
-                () = tokio::time::sleep_until(until), if !self.seen.is_empty() => {
-                    return std::mem::take(&mut self.seen).into_iter().collect();
-                }
+                () = self.news.came.notified() => {}
+                () = tokio::time::sleep_until(until) => return std::mem::take(&mut *self.news.paths()).into_iter().collect(),
             }
         }
     }
@@ -71,5 +90,8 @@ impl FileChanges {
 
 fn is_ours(inside: &Path) -> bool {
     let mut parts = inside.components().filter_map(|part| part.as_os_str().to_str());
-    parts.any(|part| matches!(part, "logs" | ".trailblaze" | ".git" | "target") || part.ends_with(".part"))
+    parts.any(|part| {
+        matches!(part, "logs" | ".trailblaze" | ".git" | "target" | "node_modules" | "__pycache__")
+            || part.ends_with(".part")
+    })
 }
