@@ -35,6 +35,9 @@ pub struct Seen {
     g: Option<[i32; 2]>,
     n: Option<String>,
     t: Option<String>,
+    /// Its text is its name.
+    #[serde(default)]
+    m: u8,
     v: Option<String>,
     q: Option<String>,
     s: Option<String>,
@@ -211,9 +214,10 @@ impl Seen {
         };
         props.set(Field::AriaDescriptor, descriptor);
         props.set(Field::AriaRole, self.r);
+        let text = if self.m == 1 { self.n.clone() } else { self.t };
         let texts = [
             (Field::AriaName, self.n),
-            (Field::Text, self.t),
+            (Field::Text, text),
             (Field::Value, self.v),
             (Field::DataTestId, self.q),
             (Field::CssSelector, self.s),

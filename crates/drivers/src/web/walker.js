@@ -14,7 +14,7 @@
     FOOTER: (e) => (inSection(e) ? "generic" : "contentinfo"), FORM: (e) => (label(e) ? "form" : "generic"),
     H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
     HEADER: (e) => (inSection(e) ? "generic" : "banner"), HR: "separator", HTML: "document", IFRAME: "iframe",
-    IMG: (e) => (e.getAttribute("alt") === "" && !e.title ? "presentation" : "img"), INS: "insertion", LI: (e) => (e.closest("ul,ol,menu,[role]")?.matches("ul:not([role]),ol:not([role]),menu:not([role]),[role=list]") ? "listitem" : "generic"), MAIN: "main",
+    IMG: (e) => (e.getAttribute("alt") === "" && !e.title ? "presentation" : "img"), INS: "insertion", LI: (e) => (e.parentElement?.tagName === "UL" && !e.parentElement.hasAttribute("role") || e.closest("ul,ol,menu,[role]")?.matches("ul:not([role]),ol:not([role]),menu:not([role]),[role=list]") ? "listitem" : "generic"), MAIN: "main",
     MARK: "mark", MATH: "math", MENU: "list", METER: "meter", NAV: "navigation", OL: "list", OPTGROUP: "group", OPTION: "option",
     OUTPUT: "status", P: "paragraph", PROGRESS: "progressbar", SEARCH: "search", SECTION: (e) => (label(e) ? "region" : "generic"),
     SELECT: (e) => (e.multiple || e.size > 1 ? "listbox" : "combobox"), STRONG: "strong", SUB: "subscript",
@@ -80,6 +80,12 @@
     return root;
   };
 
+  // Whether an element has words of its own, besides those of what is in it.
+  const hasWords = (e) => {
+    for (let child = e.firstChild; child; child = child.nextSibling) if (child.nodeType === 3 && /\S/.test(child.data)) return true;
+    return false;
+  };
+  const SEEN = { visibilityProperty: true };
   const fold = (text) => text.replace(/\s+/g, " ").trim();
   const bare = (text) => text.replace(/\s+/g, "");
 
@@ -121,7 +127,7 @@
   const partOf = (child, isNamed, depth) => {
     if (child.tagName === "BR") return " ";
     if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName) || !isNamed && isHidden(child)) return "";
-    const isPlain = !child.attributes.length;
+    const isPlain = !child.hasAttributes();
     // The branches of a tree are not in the names of those above.
     if (!isPlain && child.getAttribute("role") === "group") return "";
     // What is in a field counts before what the field is called.
@@ -149,7 +155,7 @@
 
   // What names an element besides its content.
   function label(e) {
-    if (!e.attributes.length && !e.labels) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
+    if (!e.hasAttributes() && !e.labels) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
     const named = byIds(e, "aria-labelledby") || fold(e.getAttribute("aria-label") ?? "");
     if (named) return named;
     if (e.labels?.length) {
@@ -178,8 +184,11 @@
     return text;
   };
 
-  function nameOf(e, role) {
-    return label(e) || (FROM_CONTENT.has(role) ? fold(textOf(e)) : "") || fold(e.getAttribute("title") ?? "")
+  // `text` is what the element says, if that is known.
+  function nameOf(e, role, text = null) {
+    const named = label(e) || (FROM_CONTENT.has(role) ? text ?? fold(textOf(e)) : "");
+    if (named || !e.hasAttributes()) return named;
+    return fold(e.getAttribute("title") ?? "")
       || fold(e.getAttribute("placeholder") ?? "") || fold(e.getAttribute("aria-placeholder") ?? "");
   }
 
@@ -223,24 +232,27 @@
 
     read(e, out, isInText, isInLabel) {
       if (HIDDEN_TAGS.has(e.tagName)) return;
-      const style = getComputedStyle(e);
-      if (style.display === "none") return;
-      const isPlain = !e.attributes.length;
+      const isSeen = e.checkVisibility(SEEN);
+      if (!isSeen) {
+        const style = getComputedStyle(e);
+        // What is within something that has no box, or is invisible, may be seen; what is left out with it all is not.
+        if (style.display === "none" || style.display !== "contents" && style.visibility === "visible") return;
+      }
+      const isPlain = !e.hasAttributes();
       if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) return;
-      const isSeen = style.visibility === "visible" && style.display !== "contents";
       const role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
       const isField = this.isAnyEditable && e.isContentEditable && e.hasAttribute("contenteditable");
-      const isInteractive = INTERACTIVE.has(role) || !isPlain && e.tabIndex >= 0 && e.hasAttribute("tabindex") || isField;
+      const isInteractive = INTERACTIVE.has(role) || !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0 || isField;
       const asked = this.css.filter((selector) => e.matches(selector));
-      let [own, isMixed] = ["", false];
-      for (const child of e.childNodes) {
-        if (child.nodeType === Node.TEXT_NODE) own ||= /\S/.test(child.data);
-        else if (child.nodeType === Node.ELEMENT_NODE) isMixed = true;
+      const isMixed = e.firstElementChild != null;
+      let own = "";
+      if (isSeen && e.tagName !== "TEXTAREA") {
+        // A reader takes the words of a paragraph as one text, whatever dresses some of them.
+        if (!isMixed) own = e.firstChild ? fold(e.textContent) : "";
+        else if (hasWords(e)) own = fold(textOf(e));
       }
-      const name = isSeen && role !== "presentation" ? nameOf(e, role) : "";
-      // A reader takes the words of a paragraph as one text, whatever dresses some of them.
-      own = own && isSeen && e.tagName !== "TEXTAREA" ? fold(isMixed ? textOf(e) : e.textContent) : "";
+      const name = isSeen && role !== "presentation" ? nameOf(e, role, isMixed || rootOf(e) ? null : own) : "";
       // A label is told of by the control that it names; what dresses a text, by the text.
       const isLabel = isInLabel || e.tagName === "LABEL" && e.control;
       const isDress = isInText && DRESS.has(e.tagName) && !isInteractive && !testId && !e.id;
@@ -258,7 +270,7 @@
           children = node.c = [];
         }
       }
-      if (e.tagName === "SELECT" || e.tagName === "IFRAME" || style.contentVisibility === "hidden") return;
+      if (e.tagName === "SELECT" || e.tagName === "IFRAME") return;
       if (e.tagName === "DETAILS" && !e.open) {
         const summary = e.querySelector(":scope > summary");
         if (summary) this.read(summary, children, false, false);
@@ -272,7 +284,7 @@
       }
       if (shadow) this.enter(shadow);
       const root = shadow ?? e;
-      for (const child of root.children) {
+      for (let child = root.firstElementChild; child; child = child.nextElementSibling) {
         if (child.tagName === "SLOT") {
           const given = child.assignedElements({ flatten: true });
           for (const one of given.length ? given : child.children) this.read(one, children, holdsText, isLabel);
@@ -284,7 +296,8 @@
       const box = e.getBoundingClientRect();
       const node = { r: role, b: [Math.round(box.left), Math.round(box.top), Math.round(box.right), Math.round(box.bottom)] };
       if (name) node.n = name;
-      if (own) node.t = own;
+      if (own && own === name) node.m = 1;
+      else if (own) node.t = own;
       if (testId) node.q = testId;
       if (asked.length) node.s = asked[0];
       else if (e.id) node.s = "#" + CSS.escape(e.id);
@@ -293,7 +306,7 @@
       if (LANDMARKS.has(role)) node.l = 1;
       if (role === "heading") node.h = +e.getAttribute("aria-level") || +e.tagName[1] || 2;
       if (CHECKABLE.has(role)) node.k = checkedOf(e) ? 1 : 0;
-      if (e.attributes.length && (e.selected || e.getAttribute("aria-selected") === "true")) node.e = 1;
+      if (e.hasAttributes() && (e.selected || e.getAttribute("aria-selected") === "true")) node.e = 1;
       if (e === this.focus && e !== document.body) node.f = 1;
       if (e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || this.isAnyEditable && role === "textbox" && e.isContentEditable) {
         if (e.tagName === "INPUT" || e.tagName === "TEXTAREA" || e.hasAttribute("contenteditable")) node.w = e.readOnly ? 0 : 1;
