@@ -8,7 +8,7 @@ use trailblaze_core::driver::{Acted, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Hands;
-use super::page::string;
+use super::page::{World, string};
 use super::state::{Dialogs, Download, Request, State};
 
 pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, DriverError> {
@@ -211,9 +211,19 @@ async fn storage_state(hands: &Hands<'_>) -> Result<Acted, DriverError> {
     let script = "(() => { try { return { origin: location.origin, \
                   localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
                   catch { return null; } })()";
-    let origin = page.evaluate(budget, script).await?;
-    let is_kept = origin.pointer("/localStorage/0").is_some();
-    let origins: Vec<Value> = is_kept.then_some(origin).into_iter().collect();
+    let worlds: Vec<World> = {
+        let state = page.shared.state();
+        let frames = state.tabs.iter().flat_map(|tab| tab.frames.values());
+        frames.filter_map(|frame| Some(World { session: frame.session.clone(), context: frame.world? })).collect()
+    };
+    let mut origins: Vec<Value> = Vec::new();
+    for world in worlds {
+        let Some(origin) = page.ask_in(budget, &world, script).await? else { continue };
+        let is_known = origins.iter().any(|known| known["origin"] == origin["origin"]);
+        if origin.pointer("/localStorage/0").is_some() && !is_known {
+            origins.push(origin);
+        }
+    }
     let state = json!({"cookies": cookies, "origins": origins});
     Ok(Acted { text: state.to_string(), value: Some(state), ..Acted::default() })
 }

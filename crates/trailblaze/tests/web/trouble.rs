@@ -2,8 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use crate::shop::{Shop, calls};
+use crate::support::wait_until;
 
 /// A server whose addresses do what they are called. It ends with the test.
 fn server() -> String {
@@ -157,4 +160,55 @@ fn what_cannot_be_done_is_said_with_its_reason() {
     check(page, &["web_tabs: {action: SELECT, index: 7}"], 1, &["there is no tab 7; there are 1, counted from 0"]);
     check(page, &["tap: {text: Pay}"], 1, &["several elements match text \"Pay\""]);
     check(page, &["web_download: {timeoutMs: 100}"], 1, &["nothing was downloaded in time"]);
+}
+
+#[test]
+fn a_page_whose_scripts_never_end_holds_up_nobody_for_longer_than_they_like() {
+    let made = ["web_navigate: {url: page.html}", "tap: {text: Hang}", "assertVisible: {text: Never}"];
+    let Some(shop) = Shop::open(&calls(&made)) else { return };
+    shop.project.write("trails/page.html", "<!doctype html><button onclick='for (;;);'>Hang</button>");
+    let ran = shop.run(&["--timeout", "8s"], 1);
+    assert!(ran.stdout.contains("the trail took longer than 8s"), "{}", ran.stdout);
+}
+
+/// A server with a certificate that nobody has signed; none where it cannot be made. It ends when it is dropped.
+fn unsigned_server(folder: &Path) -> Option<(String, Child)> {
+    let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+    let mut openssl = Command::new("openssl");
+    openssl.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let made = openssl
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"])
+        .args(["-keyout", "key.pem", "-out", "cert.pem"])
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: there is no `openssl` to make a certificate with");
+        return None;
+    }
+    std::fs::write(folder.join("page.html"), "<!doctype html><p>Behind the certificate</p>").ok()?;
+    let server = Command::new("openssl")
+        .current_dir(folder)
+        .args(["s_server", "-quiet", "-WWW", "-key", "key.pem", "-cert", "cert.pem", "-port", &port.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    wait_until("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    Some((format!("https://127.0.0.1:{port}/page.html"), server))
+}
+
+#[test]
+fn a_certificate_that_nobody_signed_is_refused_unless_the_project_says_otherwise() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some((address, mut server)) = unsigned_server(folder.path()) else { return };
+    let made =
+        [format!("web_navigate: {{url: '{address}'}}"), "assertVisible: {text: Behind the certificate}".to_string()];
+    let Some(shop) = Shop::open(&calls(&[&made[0], &made[1]])) else { return };
+    let ran = shop.run(&[], 1);
+    assert!(ran.stdout.contains("net::ERR_CERT_AUTHORITY_INVALID"), "{}", ran.stdout);
+    let config = "devices: [{id: web/chromium}]\nbrowser: {ignoreCertificateErrors: true}\n";
+    shop.project.write("trailblaze.yaml", config);
+    shop.run(&[], 0);
+    server.kill().expect("the server ends");
+    server.wait().expect("the server has ended");
 }
