@@ -193,7 +193,7 @@ fn unsigned_server(folder: &Path) -> Option<(String, Child)> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    wait_until("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    wait_until("the server listens", || TcpStream::connect(("127.0.0.1", port)).ok());
     Some((format!("https://127.0.0.1:{port}/page.html"), server))
 }
 
