@@ -22,6 +22,17 @@ pub struct Cassette {
     pub calls: Vec<Kept>,
 }
 
+impl Cassette {
+    /// Keeps of an earlier one the calls that were not made again, as long as there is such a tool.
+    pub fn keep_from(&mut self, earlier: Cassette) {
+        let is_listed = |tool: &str| self.listing.tools.iter().any(|listed| listed["name"] == tool);
+        let is_new = |call: &Kept| self.calls.iter().any(|new| (&new.tool, &new.args) == (&call.tool, &call.args));
+        let kept = earlier.calls.into_iter().filter(|call| is_listed(&call.tool) && !is_new(call));
+        let kept: Vec<Kept> = kept.collect();
+        self.calls.splice(0..0, kept);
+    }
+}
+
 /// One call, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {

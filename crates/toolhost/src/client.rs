@@ -44,7 +44,7 @@ pub enum Disagreement {
     Unanswered(#[from] Unanswered),
     #[error("it refused `{method}`: {error}")]
     RefusedOne { method: &'static str, error: RpcError },
-    #[error("it refuses version {pinned} of the protocol, which its entry pins: {error}")]
+    #[error("it refuses version {pinned} of the protocol, which it was asked for: {error}")]
     RefusedPinned { pinned: String, error: RpcError },
     #[error("it refuses `initialize` ({initialize}) and `server/discover` ({discover})")]
     Refused { initialize: RpcError, discover: RpcError },

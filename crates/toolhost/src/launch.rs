@@ -98,9 +98,19 @@ fn environment(place: &Place<'_>) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
+/// The Python of the project's own environment comes before that of the machine.
+fn own_python(command: &str, root: &Path) -> Option<PathBuf> {
+    let own = root.join(".venv/bin/python");
+    (matches!(command, "python" | "python3") && own.exists()).then_some(own)
+}
+
 fn for_command(command: &str, server: &Server, root: &Path) -> Launch {
     // A name is looked for on PATH; a path starts at the project.
-    let program = if command.contains('/') { root.join(command).into_os_string() } else { command.into() };
+    let program = match own_python(command, root) {
+        Some(python) => python.into_os_string(),
+        None if command.contains('/') => root.join(command).into_os_string(),
+        None => command.into(),
+    };
     let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     Launch::new(program, dir)
 }

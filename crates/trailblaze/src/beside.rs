@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_core::config::decode;
 use trailblaze_core::effects::CallEffects;
+use trailblaze_core::secret::Secrets;
 use trailblaze_core::table;
 use trailblaze_core::trail::{StepPlan, Trail};
-use trailblaze_core::yaml::{self, Entries, Problem, Problems, Source};
+use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
 
 use crate::project::read_source;
 use crate::recordings::{RecordError, write_atomically};
@@ -20,6 +21,8 @@ table! {
     pub struct Beside {
         /// The custom tools that the trail calls, as they were when it was recorded.
         "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
+        /// The arguments that the trail had when the effects were recorded.
+        "args" => args: Entries<Node> = Entries::default(),
         /// What each call of a custom tool did, in the order of the trail.
         "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
     }
@@ -36,6 +39,8 @@ pub struct Kept {
 pub struct Section {
     pub classifier: String,
     pub tools: Map<String, Value>,
+    /// The trail's arguments, which its calls may have been made from.
+    pub args: Map<String, Value>,
     /// None keeps those of earlier runs, as long as the tools are what they were.
     pub effects: Option<Vec<Value>>,
 }
@@ -79,6 +84,12 @@ impl Kept {
         self.beside.as_ref()?.tools.get(classifier)
     }
 
+    /// The arguments of the trail that its effects come from.
+    pub fn args(&self, classifier: &str) -> Value {
+        let args = self.beside.as_ref().and_then(|beside| beside.args.get(classifier));
+        args.map_or_else(|| Value::Object(Map::new()), yaml::loose)
+    }
+
     pub fn effects(&self, classifier: &str) -> &[CallEffects] {
         self.beside.as_ref().and_then(|beside| beside.effects.get(classifier)).map_or(&[], Vec::as_slice)
     }
@@ -93,21 +104,30 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
         return Err(RecordError::Beside { path: name, problem: problem.message.clone() });
     }
     let old = document(&kept);
-    let (mut tools, mut effects) = (part(&old, "tools"), part(&old, "effects"));
-    for Section { classifier, tools: pins, effects: new } in sections {
+    let (mut tools, mut args, mut effects) = (part(&old, "tools"), part(&old, "args"), part(&old, "effects"));
+    for Section { classifier, tools: pins, args: given, effects: new } in sections {
+        match &new {
+            Some(new) if new.is_empty() || given.is_empty() => drop(args.remove(&classifier)),
+            Some(_) => drop(args.insert(classifier.clone(), given.into())),
+            None => {}
+        }
         let are_unchanged = tools.get(&classifier) == Some(&json!(pins));
         match new {
             Some(new) if new.is_empty() => drop(effects.remove(&classifier)),
             Some(new) => drop(effects.insert(classifier.clone(), new.into())),
             None if are_unchanged => {}
-            None => drop(effects.remove(&classifier)),
+            None => {
+                effects.remove(&classifier);
+                args.remove(&classifier);
+            }
         }
         match pins.is_empty() {
             true => drop(tools.remove(&classifier)),
             false => drop(tools.insert(classifier, pins.into())),
         }
     }
-    let parts = [("tools", tools), ("effects", effects)].into_iter().filter(|(_, part)| !part.is_empty());
+    let parts =
+        [("tools", tools), ("args", args), ("effects", effects)].into_iter().filter(|(_, part)| !part.is_empty());
     let new: Map<String, Value> = parts.map(|(name, part)| (name.to_string(), part.into())).collect();
     let write_error = |source| RecordError::Write { path: name.clone(), source };
     if new.is_empty() {
@@ -142,4 +162,14 @@ fn document(kept: &Kept) -> Value {
 
 fn part(document: &Value, name: &str) -> Map<String, Value> {
     document.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// A trail's arguments as they are kept: as a file would say them, and without secrets.
+pub fn kept_args(secrets: &Secrets, args: &Map<String, Value>) -> Map<String, Value> {
+    let mut args = Value::Object(args.clone());
+    secrets.redact_value(&mut args);
+    match args {
+        Value::Object(args) => args,
+        _ => Map::new(),
+    }
 }

@@ -143,7 +143,7 @@ impl Recording {
         Arc::new(Heard { events, ear: Arc::clone(&self.ear) })
     }
 
-    /// Writes the cassettes of the servers that were there. One that nobody called keeps the calls of earlier runs.
+    /// Writes the cassettes of the servers that were there. What nobody called this time is kept from earlier runs.
     pub fn save(&self, root: &Path) -> Vec<Result<Saved, NotSaved>> {
         let tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut saved: Vec<_> = tapes.iter().filter_map(|(key, tape)| self.save_one(root, key, tape)).collect();
@@ -153,10 +153,15 @@ impl Recording {
 
     fn save_one(&self, root: &Path, key: &Key, tape: &Tape) -> Option<Result<Saved, NotSaved>> {
         let file = self.files.get(key)?.clone();
-        let (path, cassette) = (root.join(&file), tape.cassette());
-        let is_blank = cassette == Cassette::default();
+        let (path, mut cassette) = (root.join(&file), tape.cassette());
+        let (is_blank, n_calls) = (cassette == Cassette::default(), cassette.calls.len());
         if is_blank || cassette.calls.is_empty() && path.exists() {
             return None;
+        }
+        // Other trails need what they said; one that cannot be read any more is of no use to them.
+        let earlier = read_source(root, &path, &mut Vec::new()).and_then(|source| Cassette::read(&source).ok());
+        if let Some(earlier) = earlier {
+            cassette.keep_from(earlier);
         }
         let text = match cassette.text(&key.1) {
             Ok(text) => text,
@@ -168,7 +173,7 @@ impl Recording {
             false => std::fs::create_dir_all(root.join(FOLDER)).and_then(|()| write_atomically(&path, text)),
         };
         Some(match written {
-            Ok(()) => Ok(Saved { server: key.1.clone(), file, n_calls: cassette.calls.len() }),
+            Ok(()) => Ok(Saved { server: key.1.clone(), file, n_calls }),
             Err(source) => Err(NotSaved::Write { file, source }),
         })
     }

@@ -16,6 +16,9 @@ const MANIFESTS: [&str; 2] = ["package.json", "tsconfig.json"];
 const NOT_WRITTEN: [&str; 9] =
     ["node_modules", ".venv", "venv", "__pycache__", "logs", ".trailblaze", ".git", "dist", "target"];
 
+/// How many files of a folder are looked at.
+const MOST_SOURCES: usize = 5_000;
+
 /// A target, if the server belongs to one, and its name.
 pub type Key = (Option<String>, String);
 
@@ -51,6 +54,26 @@ impl Concerns {
         };
         let named = keys(&|concern| concern.files.contains(&path));
         if named.is_empty() { keys(&|concern| concern.has_source(&path)) } else { named }
+    }
+
+    /// The source of a server within the project, in the order of its paths, besides the files that its entry names.
+    pub fn sources(&self, root: &Path, key: &Key) -> Vec<PathBuf> {
+        let Some(concern) = self.0.iter().find(|concern| concern.key == *key) else { return Vec::new() };
+        let folders = concern.folders.iter().filter(|folder| folder.starts_with(root));
+        let files = folders.flat_map(|folder| {
+            let mut walk = ignore::WalkBuilder::new(folder);
+            walk.standard_filters(false).filter_entry(|entry| {
+                !entry.file_name().to_str().is_some_and(|name| entry.depth() > 0 && NOT_WRITTEN.contains(&name))
+            });
+            walk.build().flatten().map(ignore::DirEntry::into_path).take(MOST_SOURCES)
+        });
+        let is_its = |path: &PathBuf| {
+            path.is_file() && !concern.files.contains(path) && self.servers(path).contains(&key) && is_source(path)
+        };
+        let mut files: Vec<PathBuf> = files.filter(is_its).collect();
+        files.sort();
+        files.dedup();
+        files
     }
 
     /// The folders with the code of servers that are outside of this one.

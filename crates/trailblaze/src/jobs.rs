@@ -9,9 +9,9 @@ use trailblaze_core::preflight::{missing, preflight, preflight_broken, preflight
 use trailblaze_core::registry::Registry;
 use trailblaze_core::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
-use trailblaze_core::yaml::{Problem, Problems, Severity};
+use trailblaze_core::yaml::{Problem, Problems, Severity, inline};
 
-use crate::beside::{Kept, classifier};
+use crate::beside::{Kept, classifier, kept_args};
 use crate::devices::DeviceSpec;
 use crate::project::{LoadError, Loaded};
 use crate::runner::{Job, Replay};
@@ -156,8 +156,8 @@ struct Lane<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
     lineage: Vec<String>,
-    /// Each with what stands beside it, if it can be read at all.
-    trails: Vec<(&'a Trail, Option<&'a Kept>)>,
+    /// Each with its arguments and what stands beside it, if it can be read at all.
+    trails: Vec<(&'a Trail, Option<&'a Job>)>,
 }
 
 fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &[DeviceSpec]) -> Vec<Lane<'a>> {
@@ -168,16 +168,16 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
         if !kinds.insert((device.driver.to_string(), segments.clone())) {
             continue;
         }
-        let sound = jobs.iter().map(|job| (&job.trail, Some(&job.kept)));
-        for (trail, kept) in sound.chain(broken.iter().map(|trail| (trail, None))) {
+        let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
+        for (trail, job) in sound.chain(broken.iter().map(|trail| (trail, None))) {
             let target = wiring.target_of(trail);
             let device = wiring.device_for(trail, device);
             let lineage = lineage(&segments);
             let is_alike =
                 |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
             match lanes.iter_mut().find(is_alike) {
-                Some(lane) => lane.trails.push((trail, kept)),
-                None => lanes.push(Lane { device, target, lineage, trails: vec![(trail, kept)] }),
+                Some(lane) => lane.trails.push((trail, job)),
+                None => lanes.push(Lane { device, target, lineage, trails: vec![(trail, job)] }),
             }
         }
     }
@@ -198,8 +198,8 @@ impl Lane<'_> {
             Replay::Effects => Vec::new(),
             Replay::Intent | Replay::Verify => wiring.loaded.tool_problems(registry),
         };
-        for (trail, kept) in &self.trails {
-            let Some(kept) = kept else {
+        for (trail, job) in &self.trails {
+            let Some(Job { kept, args, .. }) = job else {
                 if rule.replay != Replay::Effects {
                     problems.extend(preflight_broken(trail, registry, lineage));
                 }
@@ -208,6 +208,7 @@ impl Lane<'_> {
             if rule.replay == Replay::Effects {
                 problems.extend(preflight_played(trail, registry, lineage));
                 problems.extend(tools.stale(trail, kept, lineage));
+                problems.extend(other_args(trail, kept, lineage, &kept_args(&wiring.secrets, args)));
             } else {
                 problems.extend(preflight(trail, registry, lineage));
                 problems.extend(tools.drift(trail, kept, lineage, rule.changes));
@@ -218,6 +219,30 @@ impl Lane<'_> {
         }
         problems
     }
+}
+
+/// Effects that come from other arguments than the trail has now would do something else than it says.
+fn other_args(trail: &Trail, kept: &Kept, lineage: &[String], now: &Map<String, Value>) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    let classifier = classifier(trail, lineage);
+    let (then, now) = (kept.args(classifier), Value::Object(now.clone()));
+    if !kept.effects(classifier).is_empty() && then != now {
+        let said = |args: &Value| match args.as_object().is_none_or(Map::is_empty) {
+            true => "none".to_string(),
+            false => inline(args),
+        };
+        let message = format!(
+            "the effects were recorded with other arguments: {}, and the trail has {} now",
+            said(&then),
+            said(&now)
+        );
+        problems.error_with_hint(
+            trail.config.span,
+            message,
+            "record them again with --record effects, or run the tools",
+        );
+    }
+    problems.into_vec()
 }
 
 /// The effects of a trail's calls on a device, or why they cannot be played or compared.

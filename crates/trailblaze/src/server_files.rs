@@ -1,5 +1,5 @@
-//! What the servers of a project are started from: the files of the project that their entries name. What those load in
-//! turn is not followed.
+//! What the servers of a project are started from: the files of the project that their entries name, and the source in
+//! whose folders these are. What is installed beside them is not followed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,23 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::config::{Server, Servers};
 use trailblaze_core::limits;
 
+use crate::concerns::{Concerns, Key};
 use crate::project::Loaded;
 use crate::tool_lock::hex;
 
-/// The digests of servers' files, by target and name.
+/// The digests of servers' files.
 #[derive(Debug, Clone, Default)]
-pub struct ServerFiles(BTreeMap<(Option<String>, String), String>);
+pub struct ServerFiles(BTreeMap<Key, String>);
 
 impl ServerFiles {
     pub fn read(loaded: &Loaded) -> ServerFiles {
+        let concerns = Concerns::of(loaded);
         let mut digests = BTreeMap::new();
         let mut add = |target: Option<&str>, servers: &Servers| {
             for (name, server) in &servers.0 {
-                if let Some(digest) = digest(&loaded.root, server) {
-                    digests.insert((target.map(str::to_string), name.value.clone()), digest);
+                let key = (target.map(str::to_string), name.value.clone());
+                if let Some(digest) = digest(&loaded.root, server, &concerns.sources(&loaded.root, &key)) {
+                    digests.insert(key, digest);
                 }
             }
         };
@@ -38,7 +41,7 @@ impl ServerFiles {
 }
 
 /// None where the entry names no file, or where a file is not here.
-fn digest(root: &Path, server: &Server) -> Option<String> {
+fn digest(root: &Path, server: &Server, sources: &[PathBuf]) -> Option<String> {
     let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     let script = server.script.iter().map(|script| root.join(script));
     // Where it is installed on this machine says nothing about what it is.
@@ -46,9 +49,17 @@ fn digest(root: &Path, server: &Server) -> Option<String> {
     let files: Vec<PathBuf> = script.chain(args).filter(|path| path.is_file()).collect();
     let mut digest = Sha256::new();
     for file in &files {
-        let is_small = std::fs::metadata(file).is_ok_and(|about| about.len() <= limits::FILE_BYTES as u64);
-        let bytes = is_small.then(|| std::fs::read(file).ok()).flatten()?;
-        digest.update(Sha256::digest(&bytes));
+        digest.update(content(file)?);
+    }
+    for file in sources {
+        digest.update(file.strip_prefix(root).unwrap_or(file).to_string_lossy().as_bytes());
+        digest.update(content(file)?);
     }
     (!files.is_empty()).then(|| hex(&digest.finalize()))
+}
+
+fn content(file: &Path) -> Option<[u8; 32]> {
+    let is_small = std::fs::metadata(file).is_ok_and(|about| about.len() <= limits::FILE_BYTES as u64);
+    let bytes = is_small.then(|| std::fs::read(file).ok()).flatten()?;
+    Some(Sha256::digest(&bytes).into())
 }

@@ -80,6 +80,21 @@ fn told(played: &Played) -> String {
 }
 
 #[test]
+fn what_other_trails_recorded_stays_until_it_is_recorded_again() {
+    let Some(lab) = calls(&[LAUNCH, "call_remember: {who: Ada}", "call_remember: {who: Ada}"]) else { return };
+    lab.run(&RECORD, 0);
+    lab.calls(&[LAUNCH, "call_remember: {who: Grace}", "call_remember: {who: Ada}"]);
+    lab.run(&RECORD, 0);
+    let kept = cassette(&lab.project, CASSETTE);
+    let who: Vec<&Value> = kept["calls"].as_array().expect("calls").iter().map(|call| &call["args"]["who"]).collect();
+    assert_eq!(who, ["Grace", "Ada"], "the two of the first trail were recorded anew, once");
+    lab.calls(&[LAUNCH, "call_remember: {who: Linus}"]);
+    lab.run(&RECORD, 0);
+    lab.calls(&[LAUNCH, "call_remember: {who: Grace}", "call_remember: {who: Ada}", "call_remember: {who: Linus}"]);
+    without_runtimes(&lab).run(&REPLAY, 0);
+}
+
+#[test]
 fn what_a_server_did_is_played_back_without_it() {
     let Some(lab) = calls(&[
         LAUNCH,

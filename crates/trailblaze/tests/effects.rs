@@ -211,6 +211,37 @@ fn effects_of_a_tool_that_changed_are_out_of_date() {
 }
 
 #[test]
+fn effects_of_other_arguments_are_out_of_date() {
+    let trail = format!("config: {{args: {{who: {{type: string, default: Ada}}}}}}\n{TRAIL}")
+        .replace("who: Ada}}]", "who: '{{args.who}}'}}]");
+    let project = greeting().with("trails/a.trail.yaml", trail);
+    run(&project, &["--record", "effects"], 0);
+    assert!(project.read("trails/a.effects.yaml").contains("args:\n  android:\n    who: Ada\n"));
+    run(&project, &["--replay", "effects"], 0);
+    run(&project, &["--replay", "effects", "--arg", "who=Ada"], 0);
+    let refused = run(&project, &["--replay", "effects", "--arg", "who=Zoe"], 3);
+    let expected = "the effects were recorded with other arguments: {who: Ada}, and the trail has {who: Zoe} now";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    run(&project, &["--arg", "who=Zoe"], 0);
+}
+
+#[test]
+fn what_a_server_loads_from_beside_it_is_part_of_what_it_is() {
+    let Some(lab) = acme() else { return };
+    lab.project.write("tools/amounts.py", "FEE = 1\n");
+    lab.run(&["--record", "effects"], 0);
+    lab.run(&["--replay", "effects"], 0);
+    lab.project.write("tools/amounts.py", "FEE = 2\n");
+    let refused = lab.go(&["run", "--replay", "effects"]).exits(3);
+    assert!(refused.stderr.contains("the tool `acme_signInAs` changed since they were recorded"), "{}", refused.stderr);
+    lab.project.write("tools/amounts.py", "FEE = 1\n");
+    // Tests of tools, and what is installed, are no part of it.
+    lab.project.write("tools/test_amounts.py", "pass\n");
+    lab.project.write("tools/node_modules/amounts/index.js", "1\n");
+    lab.run(&["--replay", "effects"], 0);
+}
+
+#[test]
 fn verify_passes_what_did_the_same_and_shows_every_difference() {
     let project = greeting();
     run(&project, &["--record", "effects"], 0);

@@ -48,7 +48,7 @@ fn a_new_typescript_tool_runs_at_once() {
         let before = "# the counter\nsim:\n  apps: [counter.app.yaml] # ours\n";
         lab.with("trailblaze.yaml", before);
         lab.go(&["tool", "new", "acme_countText", "--lang", "ts"]).exits(0);
-        let entry = "mcpServers:\n  tools:\n    script: tools/tool-server.ts\n";
+        let entry = "mcpServers:\n  tools:\n    script: tools/tool-server.ts\n    multiDevice: stdio\n";
         assert_eq!(lab.project.read("trailblaze.yaml"), format!("{before}{entry}"));
         let called = lab.go(&["tool", "acme_countText", "text=Count: 0", "--launch", "com.example.counter"]).exits(0);
         assert_eq!(called.stdout, "1 on the screen\n");
@@ -115,6 +115,40 @@ fn a_new_python_tool_runs_at_once() {
 }
 
 #[test]
+fn a_python_tool_calls_back_as_its_guide_says() {
+    let Some(lab) = with_python(Runtime::Nothing) else { return };
+    let guide = std::fs::read_to_string(repository().join("docs/tools-python.md")).expect("the guide");
+    let (_, after) = guide.split_once("## Calling back").expect("a chapter");
+    let (_, block) = after.split_once("```python\n").expect("a block");
+    let code = block.split_once("```").expect("its end").0;
+    let (head, tail) =
+        ("from fastmcp import FastMCP\n\nserver = FastMCP('acme')\n", "\nserver.run(show_banner=False)\n");
+    lab.project.write("tools/acme.py", format!("{head}{code}{tail}"));
+    lab.configured("mcpServers: [{name: acme, command: python3, args: [tools/acme.py]}]\n");
+    let launch = ["--launch", "com.example.counter"];
+    let call = ["tool", "acme_pressAndRead", "button=Add one", "label=count"];
+    assert_eq!(lab.go(&[&call[..], &launch].concat()).exits(0).stdout, "Count: 1\n");
+    let call = ["tool", "acme_pressAndRead", "button=Add two", "label=count"];
+    let failed = lab.go(&[&call[..], &launch].concat()).exits(1);
+    assert!(failed.stderr.contains("Add two"), "{}", failed.stderr);
+}
+
+#[test]
+fn the_python_of_the_project_comes_before_that_of_the_machine() {
+    let Some(lab) = with_python(Runtime::Nothing) else { return };
+    let own = lab.project.root().join(".venv/bin");
+    std::fs::create_dir_all(&own).expect("a folder");
+    let Some(python) = parts().map(|parts| parts.join("python/bin/python3")) else { return };
+    std::os::unix::fs::symlink(std::fs::canonicalize(python).expect("Python"), own.join("python")).expect("a link");
+    // An environment is told by this file, and has no libraries unless they are put there.
+    lab.project.write(".venv/pyvenv.cfg", "home = /nowhere\n");
+    lab.project.write("tools/acme.py", "import sys\nprint(sys.executable, file=sys.stderr)\nimport fastmcp\n");
+    lab.configured("mcpServers: [{name: acme, command: python3, args: [tools/acme.py]}]\n");
+    let ran = lab.go(&["toolbox"]).exits(2);
+    assert!(ran.stderr.contains(".venv/bin/python"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_tool_of_one_app_goes_into_its_target() {
     let Some(lab) = Lab::new() else { return };
     let target = "id: fixture # an app\nplatforms:\n  android:\n    app_ids: [com.example.counter]\n";
@@ -123,7 +157,9 @@ fn a_tool_of_one_app_goes_into_its_target() {
     let new = lab.go(&[&args[..], &["--json"]].concat()).exits(0).json();
     assert_eq!(new["changed"], json!(["trailblaze-config/targets/fixture.yaml"]));
     assert_eq!(new["next"][0], "trailblaze tool acme_countText text=Pay --target fixture");
-    let after = format!("{target}mcp_servers:\n  fixture-tools:\n    script: tools/tool-server-fixture.ts\n");
+    let after = format!(
+        "{target}mcp_servers:\n  fixture-tools:\n    script: tools/tool-server-fixture.ts\n    multiDevice: stdio\n"
+    );
     assert_eq!(lab.project.read("trailblaze-config/targets/fixture.yaml"), after);
     lab.go(&["tool", "acme_countText", "text=Pay", "--target", "fixture"]).exits(0);
     // Its trail asks for the target; a tool of the whole project stands beside it without a collision.
@@ -377,7 +413,7 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     insta::assert_snapshot!(lab.go(&["tool", "doctor", "small"]).exits(0).stdout, @"
     server `small`
       ok       it starts, and agrees on version 2025-06-18 of the protocol
-      note     it does not speak version 2026-07-28, which is no harm: it refuses version 2026-07-28 of the protocol, which its entry pins: method not found (-32601)
+      note     it does not speak version 2026-07-28, which is no harm: it refuses version 2026-07-28 of the protocol, which it was asked for: method not found (-32601)
       ok       it lists 1 tool
       ok       it ends when its stdin closes
     ");

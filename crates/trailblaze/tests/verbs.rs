@@ -98,6 +98,9 @@ fn every_file_of_a_new_project_names_a_schema_that_it_fits() {
     logs/
     .trailblaze/history.json
     .trailblaze/save.lock
+    .trailblaze/tools/
+    node_modules/
+    .venv/
     ");
 }
 

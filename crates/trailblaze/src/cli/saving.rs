@@ -7,11 +7,11 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
-use crate::beside::{self, Section};
+use crate::beside::{self, Section, kept_args};
 use crate::print;
 use crate::recordings::{self, ENDING, ONE, RecordError, SEVERAL, slug, unlike, write_atomically};
 use crate::run_folder::RunFolder;
-use crate::runner::{Done, Shared};
+use crate::runner::{Done, Job, Shared};
 use crate::server_files::ServerFiles;
 use crate::tool_lock::Tools;
 
@@ -72,7 +72,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         let Some(level) = wish.record else { continue };
         let saved = recordings::lock(root).and_then(|lock| {
             let written = recordings::write_into_trail(root, job, &done, &lock)?;
-            let beside = keep_beside(shared, path, &written.text, &done, level);
+            let beside = keep_beside(shared, job, &written.text, &done, level);
             Ok((written, beside))
         });
         match saved {
@@ -112,8 +112,9 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
 }
 
 /// Keeps what the trail's custom tools were and, if that was asked for, what they did. Answers of how many calls.
-fn keep_beside(shared: &Shared, path: &str, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
-    let Some(trail) = Trail::read(&Source::new(path, text)).0 else { return Ok(0) };
+fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
+    let path = &job.trail.source.path;
+    let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(0) };
     let wiring = &shared.wiring;
     let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
     let section = |done: &&Done| Section {
@@ -123,6 +124,7 @@ fn keep_beside(shared: &Shared, path: &str, text: &str, done: &[&Done], level: L
             &done.lineage,
             &done.custom_tools,
         ),
+        args: kept_args(&wiring.secrets, &job.args),
         effects: (level == Level::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
     };
     let sections: Vec<Section> = done.iter().map(section).collect();

@@ -176,7 +176,13 @@ fn unless_wrong(
         return Ok(());
     }
     print::say(usage(tool));
-    Err(Refusal::usage(format!("`{}` needs {}", tool.name, missing.join(" and "))))
+    let unknown = known.keys().filter(|name| !tool.schema.property_names().any(|own| own == *name));
+    let unknown: Vec<String> = unknown.map(|name| format!("`{name}`")).collect();
+    let not_taken = match unknown.as_slice() {
+        [] => String::new(),
+        unknown => format!(", and takes no {}", unknown.join(" nor ")),
+    };
+    Err(Refusal::usage(format!("`{}` needs {}{not_taken}", tool.name, missing.join(" and "))))
 }
 
 /// What a tool takes, from its schema.

@@ -168,7 +168,7 @@ impl Plan {
 
     /// The entry of the tool's server, unless it is there.
     fn add_server(&mut self, loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
-        let Some(new) = blueprint::server(args.lang, &args.name, args.target.as_deref(), &python(&loaded.root)) else {
+        let Some(new) = blueprint::server(args.lang, &args.name, args.target.as_deref()) else {
             return match &args.target {
                 None => Ok(()),
                 Some(_) => Err(Refusal::Usage {

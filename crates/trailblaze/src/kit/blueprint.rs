@@ -103,13 +103,13 @@ pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
 }
 
 /// The server that brings the tool, as the configuration names it. A YAML tool needs none.
-pub fn server(language: Language, name: &str, target: Option<&str>, python: &str) -> Option<NewServer> {
+pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<NewServer> {
     let (name, entry) = match language {
         Language::Ts => {
             let name = target.map_or_else(|| "tools".to_string(), |target| format!("{target}-tools"));
-            (name, json!({"script": ts_server_file(target)}))
+            (name, json!({"script": ts_server_file(target), "multiDevice": "stdio"}))
         }
-        Language::Py => (name.to_string(), json!({"command": python, "args": [python_server(name)]})),
+        Language::Py => (name.to_string(), json!({"command": "python3", "args": [python_server(name)]})),
         Language::Yaml => return None,
     };
     Some(NewServer { name, entry: entry.as_object().cloned().unwrap_or_default() })

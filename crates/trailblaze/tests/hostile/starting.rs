@@ -92,7 +92,7 @@ fn a_server_that_refuses_both_openings() {
 fn a_server_that_refuses_the_version_that_its_entry_pins() {
     insta::assert_snapshot!(check(Stage::new("refuses_to_open").with("protocol: 2025-06-18")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it refuses version 2025-06-18 of the protocol, which its entry pins: not today (-32600)
+      server `rogue` did not start: it refuses version 2025-06-18 of the protocol, which it was asked for: not today (-32600)
 
     0 passed, 1 broken by the environment in [time]
     ");
