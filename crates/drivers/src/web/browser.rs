@@ -195,7 +195,8 @@ fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
         "--disable-extensions",
         "--disable-sync",
         "--disable-quic",
-        "--disable-features=Translate,MediaRouter,OptimizationHints",
+        // A page that is opened once needs no renderer kept ready for a next one.
+        "--disable-features=Translate,MediaRouter,OptimizationHints,PaintHolding,SpareRendererForSitePerProcess",
         "--force-color-profile=srgb",
         "--metrics-recording-only",
         "--mute-audio",
