@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
+use crate::schema::is_required;
 use crate::tool::{Body, Tool};
 use crate::yaml;
 
@@ -91,10 +92,6 @@ fn schema(old: &Value, new: &Value) -> Option<String> {
         return None;
     }
     let (before, now) = (properties(old), properties(new));
-    let is_required = |schema: &Value, name: &str| {
-        let required = schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|required| required == name))
-    };
     let mut parts = Vec::new();
     for (name, property) in &now {
         match before.get(name) {

@@ -108,7 +108,7 @@ fn news(name: &str, renewed: Result<Renewed, SourceError>) -> Vec<(Level, String
             let odd = warnings.into_iter().map(|warning| (Level::Warning, format!("server `{name}`: {warning}")));
             std::iter::once(swapped).chain(odd).collect()
         }
-        Err(error) => vec![(Level::Warning, format!("server `{name}` stays as it was: {error}"))],
+        Err(error) => vec![(Level::Warning, format!("server `{name}` stays as it was: {}", error.evidence()))],
     }
 }
 

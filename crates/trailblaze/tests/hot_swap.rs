@@ -161,7 +161,10 @@ fn a_broken_edit_keeps_the_old_tools_and_a_mended_one_swaps() {
     assert_eq!(author.ask("acme_say"), "one");
     lab.with("tools/acme.ts", "throw new Error('half an edit');\n");
     let said = author.hears("half an edit");
-    assert!(said.contains("warning: server `acme` stays as it was: server `acme` did not start"), "{said}");
+    assert!(
+        said.contains("warning: server `acme` stays as it was: it exited with code 1 before it answered"),
+        "{said}"
+    );
     assert_eq!(author.ask("acme_say"), "one");
     // As editors do that write beside a file and rename over it.
     lab.with("tools/.acme.ts.new", &saying("two"));
