@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Event, Level, Origin};
+use trailblaze_protocol::event::{Called, Event, Level, Origin};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
@@ -50,6 +50,8 @@ pub(crate) struct Frame {
     /// Calls made so far beneath the top-level call.
     pub calls_of_root: Arc<AtomicUsize>,
     pub beneath: Beneath,
+    /// What the record has not been told of this call.
+    pub untold: Mutex<Option<Box<Called>>>,
 }
 
 /// The calls beneath one that are not over.
@@ -192,7 +194,16 @@ impl Cx {
     }
 
     pub fn emit(&self, event: Event) {
+        self.tell();
         self.session.emit(event);
+    }
+
+    /// Tells the record of the call that this context belongs to, before anything else that happens in it. Whoever sends
+    /// a call on its way can do so while others work on it.
+    pub fn tell(&self) {
+        if let Some(frame) = &self.frame {
+            frame.tell(&self.session);
+        }
     }
 }
 
@@ -236,6 +247,16 @@ impl Deadline {
 }
 
 impl Frame {
+    /// Tells the record of this call after those above it, unless it was told.
+    fn tell(&self, session: &Session) {
+        let mut untold = self.untold.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(called) = untold.take() {
+            self.above.iter().for_each(|above| above.tell(session));
+            // Told while it is held, so that nobody else is quicker.
+            session.emit(Event::Called(called));
+        }
+    }
+
     pub fn count(calls_of_root: &AtomicUsize) -> usize {
         calls_of_root.fetch_add(1, Ordering::Relaxed) + 1
     }

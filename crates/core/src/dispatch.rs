@@ -2,9 +2,10 @@
 //! private copy, check the arguments, open the call, run it, follow its delegates, tell the record, close.
 
 use std::any::Any;
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -251,23 +252,7 @@ impl Opened {
         let source = tool.and_then(Tool::source);
         let cancel = source.map(|_| cx.cancel.child_token());
         let idle = source.and_then(|source| source.call_idle()).unwrap_or(limits::CALL_IDLE);
-        let beneath = cx.beneath(
-            cancel.clone(),
-            Frame {
-                call: id.clone(),
-                tool: call.tool.clone(),
-                args: Arc::clone(&prepared.authored),
-                origin: call.origin,
-                is_delegating: tool.is_some_and(|tool| tool.is_delegating),
-                depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
-                deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
-                above: cx.frame.clone(),
-                calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
-                beneath: Beneath::default(),
-            },
-        );
-        let registered = cx.session.invocations.open(&beneath);
-        cx.emit(Event::Called(Box::new(Called {
+        let called = Called {
             call: id.clone(),
             parent: cx.parent(),
             session: cx.session.id.clone(),
@@ -280,7 +265,28 @@ impl Opened {
             is_delegating: tool.is_some_and(|tool| tool.is_delegating),
             is_custom: tool.is_some_and(Tool::is_custom),
             source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
-        })));
+        };
+        let beneath = cx.beneath(
+            cancel.clone(),
+            Frame {
+                call: id.clone(),
+                tool: call.tool.clone(),
+                args: Arc::clone(&prepared.authored),
+                origin: call.origin,
+                is_delegating: called.is_delegating,
+                depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
+                deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
+                above: cx.frame.clone(),
+                calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
+                beneath: Beneath::default(),
+                untold: Mutex::new(Some(Box::new(called))),
+            },
+        );
+        let registered = cx.session.invocations.open(&beneath);
+        // A foreign tool is told of when it is at work: see `call_source`.
+        if source.is_none() || prepared.verdict.is_err() {
+            beneath.tell();
+        }
         let callbacks = cancel.map(CancellationToken::drop_guard);
         Opened { cx: beneath, id, started: Instant::now(), is_closed: false, registered, callbacks }
     }
@@ -414,18 +420,24 @@ async fn run(
 ) -> Result<Outcome, Stop> {
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, args).await,
+        Body::Foreign(source) => call_source(cx, source.as_ref(), tool, args).await,
         // Boxed, so that the call of a built-in tool need not carry the room for others.
-        Body::Foreign(source) => Box::pin(call_source(cx, source.as_ref(), tool, std::mem::take(args))).await,
         Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
         Body::Effects(effects) => Box::pin(play(cx, tool, effects)).await,
     }
 }
 
 /// Foreign code gets the template, which resolves when it calls back with it, unless it may have the value.
-async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: Args) -> Result<Outcome, Stop> {
-    let mut args = Value::Object(args.0);
-    cx.session.secrets.share_value(&mut args, source.secrets());
-    Ok(source.call(cx, &tool.name, args.as_object().unwrap_or(&Map::new())).await?)
+async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: &mut Args) -> Result<Outcome, Stop> {
+    cx.session.secrets.share_map(&mut args.0, source.secrets());
+    let mut call = source.call(cx, &tool.name, &args.0);
+    let answer = poll_fn(|task| {
+        let polled = call.as_mut().poll(task);
+        // At the latest now it is on its way.
+        cx.tell();
+        polled
+    });
+    Ok(answer.await?)
 }
 
 /// What to say of a call that took too long.

@@ -62,6 +62,9 @@ impl Memory {
         schema: &Value,
         secrets: &Secrets,
     ) -> Result<Resolved, UnknownArgument> {
+        if !args.values().any(template::holds_token) {
+            return Ok(Resolved { args: args.clone(), unknown: Vec::new() });
+        }
         let mut unknown = Vec::new();
         let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
         let mut filled = template::fill_map(args, &mut lookup)?;

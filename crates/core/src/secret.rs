@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::ids;
 
@@ -78,19 +78,23 @@ impl Secrets {
         }
     }
 
-    /// Makes every text of a value fit for somebody who may have the values of some secrets.
-    pub fn share_value(&self, value: &mut Value, with: &[String]) {
+    /// Makes every text of a map fit for somebody who may have the values of some secrets, keys included.
+    pub fn share_map(&self, map: &mut Map<String, Value>, with: &[String]) {
+        if self.is_empty() {
+            return;
+        }
+        for (mut key, mut value) in std::mem::take(map) {
+            self.share(&mut key, with);
+            self.share_value(&mut value, with);
+            map.insert(key, value);
+        }
+    }
+
+    fn share_value(&self, value: &mut Value, with: &[String]) {
         match value {
-            _ if self.is_empty() => {}
             Value::String(text) => self.share(text, with),
             Value::Array(items) => items.iter_mut().for_each(|item| self.share_value(item, with)),
-            Value::Object(map) => {
-                for (mut key, mut value) in std::mem::take(map) {
-                    self.share(&mut key, with);
-                    self.share_value(&mut value, with);
-                    map.insert(key, value);
-                }
-            }
+            Value::Object(map) => self.share_map(map, with),
             // A secret of digits may have become a number.
             Value::Number(number) => {
                 let digits = number.to_string();

@@ -24,7 +24,7 @@ pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
         return Outcome::failed(format!("its answer is of no use: {flaw}"));
     }
     let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let own = answer.pointer("/_meta/trailblaze");
+    let own = answer.get("_meta").and_then(|meta| meta.get("trailblaze"));
     let mut outcome = Outcome { text: first_text(blocks), attachments: attachments(blocks), ..Outcome::default() };
     outcome.structured = answer.get("structuredContent").filter(|value| !value.is_null()).cloned();
     if answer.get("isError").and_then(Value::as_bool) == Some(true) {

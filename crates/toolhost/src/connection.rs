@@ -5,16 +5,20 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{oneshot, watch};
+use tokio::io::AsyncWrite;
+use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::http::{Http, Lost, Post, Speech};
 use crate::limits;
-use crate::pipe::{self, Pipe};
+use crate::patience::Glance;
+use crate::pipe::{Input, Pipe};
 
 /// What happens besides answers.
 pub trait Listener: Send + Sync {
@@ -119,13 +123,18 @@ struct Pending {
 impl Connection {
     /// Speaks over a pair of streams, one message a line.
     pub fn open(
-        input: impl AsyncRead + Send + Unpin + 'static,
+        input: impl Input + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
         listener: Arc<dyn Listener>,
     ) -> Connection {
-        let shared = Shared::new(Wire::Pipe(Pipe::new(output)), listener);
-        let reader = tokio::spawn(pipe::read(Arc::clone(&shared), input)).abort_handle();
-        Connection { shared, reader: Some(reader) }
+        let shared = Shared::new(Wire::Pipe(Pipe::new(input, output)), listener);
+        let reading = Arc::clone(&shared);
+        let reader = tokio::spawn(async move {
+            if let Wire::Pipe(pipe) = &reading.wire {
+                pipe.read(&reading).await;
+            }
+        });
+        Connection { shared, reader: Some(reader.abort_handle()) }
     }
 
     /// Speaks over http, one message a request. Nothing is sent yet.
@@ -263,29 +272,46 @@ impl Drop for Connection {
     }
 }
 
+type Answer = oneshot::Receiver<Result<Value, Unanswered>>;
+
 /// A request that was made. Dropping it unanswered leaves the peer at work: call it off first.
 pub struct Request<'a> {
     connection: &'a Connection,
     pub id: u64,
-    answer: oneshot::Receiver<Result<Value, Unanswered>>,
+    answer: Answer,
     pushed: Result<(), Closed>,
     is_answered: bool,
 }
 
 impl Request<'_> {
-    pub async fn answer(mut self) -> Result<Value, Unanswered> {
+    pub async fn answer(self) -> Result<Value, Unanswered> {
+        self.answer_meanwhile(|| {}).await
+    }
+
+    /// The same, with something to do while the peer is at work.
+    pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, Unanswered> {
         std::mem::replace(&mut self.pushed, Ok(()))?;
         let shared = &self.connection.shared;
         // The peer may answer, or the connection close, while what was asked is still being written.
+        let asked = Instant::now();
         let answer = tokio::select! {
             biased;
             answer = &mut self.answer => answer,
             flushed = shared.flush() => match flushed {
-                Ok(()) => (&mut self.answer).await,
+                Ok(()) => {
+                    meanwhile();
+                    match shared.look_for(&mut self.answer) {
+                        Some(answer) => Ok(answer),
+                        None => (&mut self.answer).await,
+                    }
+                }
                 Err(closed) => return Err(closed.into()),
             },
         };
         self.is_answered = true;
+        if let Wire::Pipe(pipe) = &shared.wire {
+            pipe.patience.learn(asked.elapsed());
+        }
         match answer {
             Ok(result) => result,
             Err(_) => Err(self.connection.closed().unwrap_or(Closed::Ended).into()),
@@ -323,6 +349,16 @@ impl Shared {
         let Wire::Pipe(pipe) = &self.wire else { return Ok(()) };
         let flushed = pipe.flush().await;
         flushed.inspect_err(|closed| self.close(closed.clone()))
+    }
+
+    /// The answer to what was just sent, if it comes at once.
+    fn look_for(self: &Arc<Self>, answer: &mut Answer) -> Option<Result<Value, Unanswered>> {
+        let Wire::Pipe(pipe) = &self.wire else { return None };
+        pipe.patience.look(|| match (pipe.take_what_is_there(self), answer.try_recv()) {
+            (_, Ok(answer)) => Glance::Found(answer),
+            (true, Err(TryRecvError::Empty)) => Glance::Nothing,
+            _ => Glance::GiveUp,
+        })
     }
 
     /// Sends a message that nobody waits for.
@@ -400,7 +436,7 @@ struct Outgoing<'a, P> {
 /// A line that may be a message. What else it holds is ignored.
 #[derive(Deserialize)]
 struct Incoming {
-    jsonrpc: Option<Value>,
+    jsonrpc: Option<IgnoredAny>,
     id: Option<Value>,
     method: Option<String>,
     #[serde(default)]

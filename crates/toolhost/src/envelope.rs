@@ -3,6 +3,8 @@
 //! It borrows what it carries and is written straight into the line that is sent: a call should cost little more than
 //! the pipe.
 
+use std::borrow::Cow;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -10,6 +12,7 @@ use trailblaze_core::cx::Cx;
 use trailblaze_core::driver::Description;
 use trailblaze_core::memory::Memory;
 use trailblaze_core::secret::Secrets;
+use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::ids::{DeviceId, SessionId};
 
 /// Whether a tool's arguments carry the context too, besides `_meta`.
@@ -141,10 +144,10 @@ struct Capabilities {
 struct Device<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a DeviceId>,
-    platform: String,
+    platform: Cow<'a, str>,
     width_pixels: u32,
     height_pixels: u32,
-    driver_type: String,
+    driver_type: &'a DriverKey,
 }
 
 enum Case {
@@ -153,17 +156,17 @@ enum Case {
 }
 
 impl<'a> Device<'a> {
-    fn new(description: &Description, case: Case) -> Device<'a> {
+    fn new(description: &'a Description, case: Case) -> Device<'a> {
         let platform = description.platform.name();
         Device {
             id: None,
             platform: match case {
-                Case::Upper => platform.to_uppercase(),
-                Case::Lower => platform.to_string(),
+                Case::Upper => platform.to_uppercase().into(),
+                Case::Lower => platform.into(),
             },
             width_pixels: description.size.width,
             height_pixels: description.size.height,
-            driver_type: description.driver.to_string(),
+            driver_type: &description.driver,
         }
     }
 }

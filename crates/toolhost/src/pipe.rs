@@ -1,19 +1,30 @@
 //! Messages over a pair of streams, one a line: what a child reads from its stdin, and writes to its stdout.
 
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 
+use rustix::buffer::spare_capacity;
 use serde::Serialize;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::process::ChildStdout;
 
 use crate::connection::{Closed, Shared};
 use crate::limits;
+use crate::patience::Patience;
 
 /// Room that is kept for what comes next.
 const LARGE: usize = 256 << 10;
+/// Room for what is read at once.
+const ROOM: usize = 16 << 10;
 
-/// The way to the peer.
+/// The ways to the peer and from it.
 pub(crate) struct Pipe {
+    way_in: Mutex<WayIn>,
+    pub patience: Patience,
     backlog: Mutex<Vec<u8>>,
     /// Bytes that the peer has not taken yet.
     n_waiting: AtomicUsize,
@@ -29,9 +40,11 @@ struct WayOut {
 }
 
 impl Pipe {
-    pub fn new(output: impl AsyncWrite + Send + Unpin + 'static) -> Pipe {
+    pub fn new(input: impl Input + 'static, output: impl AsyncWrite + Send + Unpin + 'static) -> Pipe {
         let way_out = WayOut { stream: Box::new(output), leaving: Vec::new(), n_written: 0 };
         Pipe {
+            way_in: Mutex::new(WayIn { stream: Box::new(input), buffer: Vec::new(), searched: 0 }),
+            patience: Patience::default(),
             backlog: Mutex::default(),
             n_waiting: AtomicUsize::new(0),
             way_out: tokio::sync::Mutex::new(Some(way_out)),
@@ -89,6 +102,23 @@ impl Pipe {
         }
     }
 
+    /// Reads messages until the stream ends, or one is of no use.
+    pub async fn read(&self, shared: &Arc<Shared>) {
+        let closed = poll_fn(|cx| {
+            let mut way_in = self.way_in.lock().unwrap_or_else(PoisonError::into_inner);
+            way_in.poll_read(cx, shared)
+        });
+        shared.close(closed.await);
+    }
+
+    /// Takes the messages that are there. `false` if it is of no use to try again.
+    pub fn take_what_is_there(&self, shared: &Arc<Shared>) -> bool {
+        // Whoever has it reads.
+        let Ok(mut way_in) = self.way_in.try_lock() else { return false };
+        let taken = way_in.take_what_is_there(shared);
+        taken.map_err(|closed| shared.close(closed)).is_ok()
+    }
+
     /// Lets go of the peer's stdin.
     pub async fn hang_up(&self) {
         // What was said last is worth hearing: that a call is called off, for one.
@@ -97,31 +127,68 @@ impl Pipe {
     }
 }
 
-/// Reads messages until the stream ends, or one is of no use.
-pub async fn read(shared: Arc<Shared>, mut input: impl AsyncRead + Unpin) {
-    let mut buffer = Vec::with_capacity(16 << 10);
-    // How much of the buffer is known to hold no end of line.
-    let mut searched = 0;
-    let reason = loop {
+/// What a peer writes to.
+pub trait Input: AsyncRead + Send + Unpin {
+    /// Takes what is there, without waiting and without asking to be woken.
+    fn glance(&mut self, _: &mut Vec<u8>) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+impl Input for ChildStdout {
+    fn glance(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        Ok(rustix::io::read(self, spare_capacity(buffer))?)
+    }
+}
+
+impl Input for DuplexStream {}
+
+/// The stream, and what came of a line that has not ended.
+struct WayIn {
+    stream: Box<dyn Input>,
+    buffer: Vec<u8>,
+    /// How much of the buffer is known to hold no end of line.
+    searched: usize,
+}
+
+impl WayIn {
+    fn poll_read(&mut self, cx: &mut Context<'_>, shared: &Arc<Shared>) -> Poll<Closed> {
+        loop {
+            self.buffer.reserve(ROOM);
+            let read = pin!(self.stream.read_buf(&mut self.buffer)).poll(cx);
+            let closed = match ready!(read) {
+                Ok(0) => Closed::Ended,
+                Ok(_) => match self.take_lines(shared) {
+                    Ok(()) => continue,
+                    Err(closed) => closed,
+                },
+                Err(error) => Closed::Io(error.to_string()),
+            };
+            return Poll::Ready(closed);
+        }
+    }
+
+    fn take_what_is_there(&mut self, shared: &Arc<Shared>) -> Result<(), Closed> {
+        self.buffer.reserve(ROOM);
+        match self.stream.glance(&mut self.buffer) {
+            // An end, and whatever else happens to the stream, is for the reader to tell.
+            Ok(0) | Err(_) => Ok(()),
+            Ok(_) => self.take_lines(shared),
+        }
+    }
+
+    fn take_lines(&mut self, shared: &Arc<Shared>) -> Result<(), Closed> {
         let mut taken = 0;
-        while let Some(end) = buffer[searched..].iter().position(|byte| *byte == b'\n') {
-            let line = taken..searched + end;
-            (taken, searched) = (line.end + 1, line.end + 1);
-            if let Err(reason) = shared.take(buffer[line].trim_ascii()) {
-                return shared.close(reason);
-            }
+        while let Some(end) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+            let line = taken..self.searched + end;
+            (taken, self.searched) = (line.end + 1, line.end + 1);
+            shared.take(self.buffer[line].trim_ascii())?;
         }
-        buffer.drain(..taken);
-        searched = buffer.len();
-        if buffer.len() > limits::LINE_BYTES {
-            break Closed::LongLine;
+        self.buffer.drain(..taken);
+        self.searched = self.buffer.len();
+        match self.buffer.len() > limits::LINE_BYTES {
+            true => Err(Closed::LongLine),
+            false => Ok(()),
         }
-        buffer.reserve(16 << 10);
-        match input.read_buf(&mut buffer).await {
-            Ok(0) => break Closed::Ended,
-            Ok(_) => {}
-            Err(error) => break Closed::Io(error.to_string()),
-        }
-    };
-    shared.close(reason);
+    }
 }

@@ -372,7 +372,7 @@ impl Server {
         );
         let mut calling_off =
             CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
-        let answer = request.answer();
+        let answer = request.answer_meanwhile(|| cx.tell());
         tokio::pin!(answer);
         let answered = tokio::select! {
             biased;
@@ -450,7 +450,8 @@ impl ToolSource for Server {
         let mut answered = self.ask(&live, cx, (tool, args), &manner).await;
         // A server that forgot us has not done what it was asked.
         if answered == Err(Unanswered::Lost(Lost::SessionGone)) {
-            self.reopen(live.live()).await?;
+            // Boxed, so that other calls need not carry the room for it.
+            Box::pin(self.reopen(live.live())).await?;
             live = self.live().await?;
             answered = self.ask(&live, cx, (tool, args), &manner).await;
         }

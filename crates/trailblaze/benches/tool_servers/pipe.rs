@@ -31,11 +31,9 @@ impl Pipe {
     }
 
     /// How long each of these calls takes.
-    pub fn calls(&mut self, n_calls: usize, meta: Option<&Value>) -> Vec<Duration> {
-        let mut params = json!({"name": "bench_echo", "arguments": {"text": "hello", "count": 1}});
-        if let Some(meta) = meta {
-            params["_meta"] = meta.clone();
-        }
+    pub fn calls(&mut self, n_calls: usize, params: &Value) -> Vec<Duration> {
+        let mut params = params.clone();
+        params["name"] = "bench_echo".into();
         let request = line(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
         let call = |_| {
             let started = Instant::now();

@@ -41,6 +41,8 @@ struct Waiting {
     lines: Vec<u8>,
     files: Vec<(PathBuf, Arc<[u8]>)>,
     n_bytes: usize,
+    /// Nobody looks here until told to.
+    is_unattended: bool,
     /// Nothing more comes, or nobody writes any more.
     has_ended: bool,
 }
@@ -116,11 +118,11 @@ impl Shared {
         while waiting.n_bytes > 0 && waiting.n_bytes + n_bytes > WAITING && !waiting.has_ended {
             waiting = self.drained.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        let was_empty = waiting.n_bytes == 0;
         add(&mut waiting);
         waiting.n_bytes += n_bytes.max(1);
+        let is_unattended = std::mem::take(&mut waiting.is_unattended);
         drop(waiting);
-        if was_empty {
+        if is_unattended {
             self.filled.notify_one();
         }
     }
@@ -130,9 +132,12 @@ impl Shared {
         let _gone = Gone(self);
         // Changes places with those that wait, so that neither grows anew each time.
         let mut lines = Vec::new();
+        // Where something came a moment ago, more is to be expected: to wake us for it would cost whoever adds it.
+        let mut is_more_expected = false;
         loop {
             let mut waiting = self.waiting();
-            while waiting.n_bytes == 0 && !waiting.has_ended {
+            while !is_more_expected && waiting.n_bytes == 0 && !waiting.has_ended {
+                waiting.is_unattended = true;
                 waiting = self.filled.wait(waiting).unwrap_or_else(PoisonError::into_inner);
             }
             if !waiting.has_ended {
@@ -142,7 +147,7 @@ impl Shared {
             }
             std::mem::swap(&mut lines, &mut waiting.lines);
             let files = std::mem::take(&mut waiting.files);
-            waiting.n_bytes = 0;
+            is_more_expected = std::mem::take(&mut waiting.n_bytes) > 0;
             let is_last = waiting.has_ended;
             drop(waiting);
             self.drained.notify_all();

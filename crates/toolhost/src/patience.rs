@@ -1,0 +1,113 @@
+//! Whether to look for an answer before going to sleep. To be put to sleep and woken takes about as long as a quick
+//! server takes to answer; but whoever looks keeps a processor busy, so only one looks at a time, only for a moment, and
+//! only for a server that is known to be quick.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::limits;
+
+/// How long a peer takes to answer, of late.
+#[derive(Default)]
+pub(crate) struct Patience {
+    usual_nanos: AtomicU64,
+}
+
+/// How much the last answer counts among those before it.
+const SHARE: u64 = 8;
+/// Between two looks: the peer may be about to write where we look.
+const PAUSES: usize = 50;
+
+static IS_ANYBODY_LOOKING: AtomicBool = AtomicBool::new(false);
+/// With one processor the peer could not answer while we look.
+static CAN_LOOK: LazyLock<bool> = LazyLock::new(|| std::thread::available_parallelism().is_ok_and(|n| n.get() > 1));
+
+impl Patience {
+    /// Looks until something is there, unless it is not worth it.
+    pub fn look<T>(&self, mut glance: impl FnMut() -> Glance<T>) -> Option<T> {
+        let is_quick = self.usual_nanos.load(Ordering::Relaxed) < nanos(limits::LOOK);
+        if !is_quick || !*CAN_LOOK || IS_ANYBODY_LOOKING.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        let _looking = Looking;
+        let started = Instant::now();
+        while started.elapsed() < limits::LOOK {
+            match glance() {
+                Glance::Found(found) => return Some(found),
+                Glance::Nothing => (0..PAUSES).for_each(|_| std::hint::spin_loop()),
+                Glance::GiveUp => return None,
+            }
+        }
+        None
+    }
+
+    /// Takes note of how long an answer took.
+    pub fn learn(&self, took: Duration) {
+        // One that took ages is as good a reason not to look as one that took a moment too long.
+        let took = nanos(took.min(limits::LOOK * 4));
+        let usual = self.usual_nanos.load(Ordering::Relaxed);
+        self.usual_nanos.store((usual * (SHARE - 1) + took) / SHARE, Ordering::Relaxed);
+    }
+}
+
+/// What a look brings.
+pub(crate) enum Glance<T> {
+    Found(T),
+    Nothing,
+    /// Looking on makes no sense.
+    GiveUp,
+}
+
+struct Looking;
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        IS_ANYBODY_LOOKING.store(false, Ordering::Release);
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often a peer is looked at that has nothing to say.
+    fn looks(patience: &Patience) -> usize {
+        let mut n = 0;
+        let found = patience.look(|| {
+            n += 1;
+            if n < 3 { Glance::<()>::Nothing } else { Glance::GiveUp }
+        });
+        assert!(found.is_none());
+        n
+    }
+
+    #[test]
+    fn only_a_quick_peer_is_looked_at() {
+        if !*CAN_LOOK {
+            return;
+        }
+        let patience = Patience::default();
+        assert_eq!(looks(&patience), 3, "nothing is known of it yet");
+        (0..20).for_each(|_| patience.learn(Duration::from_secs(1)));
+        assert_eq!(looks(&patience), 0, "it takes long");
+        (0..30).for_each(|_| patience.learn(Duration::from_micros(20)));
+        assert_eq!(looks(&patience), 3, "it is quick again");
+        // While somebody looks, nobody else does.
+        let other = Patience::default();
+        let found = patience.look(|| Glance::Found(looks(&other)));
+        assert_eq!(found, Some(0));
+        assert_eq!(looks(&other), 3);
+    }
+
+    #[test]
+    fn a_look_ends_by_itself() {
+        let patience = Patience::default();
+        assert!(patience.look(|| Glance::<()>::Nothing).is_none());
+        assert!(!IS_ANYBODY_LOOKING.load(Ordering::Relaxed));
+    }
+}
