@@ -208,17 +208,17 @@ impl Cx {
 }
 
 /// When a call has to be over: after a silence, and in any case after a while.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Deadline {
     pub idle: Duration,
-    until: Arc<Mutex<Instant>>,
+    until: Mutex<Instant>,
     hard: Instant,
 }
 
 impl Deadline {
     pub fn new(idle: Duration, total: Duration) -> Deadline {
         let now = Instant::now();
-        Deadline { idle, until: Arc::new(Mutex::new(now + idle)), hard: now + total }
+        Deadline { idle, until: Mutex::new(now + idle), hard: now + total }
     }
 
     pub fn at(&self) -> Instant {

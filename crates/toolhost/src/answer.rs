@@ -14,7 +14,7 @@ const DELEGATES: &str = "_trailblaze_delegates";
 
 /// Reads the result of `tools/call`. `is_delegating` tools may ask for delegates in their text too; from others, text is
 /// only text, since a page that a tool read must not drive the device.
-pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
+pub fn outcome(mut answer: Value, is_delegating: bool) -> Outcome {
     if answer.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return Outcome::failed(
             "it asks for input in the middle of a call (sampling or elicitation), which nobody gives it",
@@ -23,10 +23,11 @@ pub fn outcome(answer: Value, is_delegating: bool) -> Outcome {
     if let Some(flaw) = flaw(&answer) {
         return Outcome::failed(format!("its answer is of no use: {flaw}"));
     }
+    let structured = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
     let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let own = answer.get("_meta").and_then(|meta| meta.get("trailblaze"));
-    let mut outcome = Outcome { text: first_text(blocks), attachments: attachments(blocks), ..Outcome::default() };
-    outcome.structured = answer.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let mut outcome =
+        Outcome { text: first_text(blocks), structured, attachments: attachments(blocks), ..Outcome::default() };
     if answer.get("isError").and_then(Value::as_bool) == Some(true) {
         outcome.variant = variant(own);
         return outcome;

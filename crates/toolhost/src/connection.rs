@@ -296,13 +296,13 @@ impl Request<'_> {
         let asked = Instant::now();
         let answer = tokio::select! {
             biased;
-            answer = &mut self.answer => answer,
+            answer = &mut self.answer => answer.ok(),
             flushed = shared.flush() => match flushed {
                 Ok(()) => {
                     meanwhile();
                     match shared.look_for(&mut self.answer) {
-                        Some(answer) => Ok(answer),
-                        None => (&mut self.answer).await,
+                        Some(answer) => answer,
+                        None => (&mut self.answer).await.ok(),
                     }
                 }
                 Err(closed) => return Err(closed.into()),
@@ -312,10 +312,7 @@ impl Request<'_> {
         if let Wire::Pipe(pipe) = &shared.wire {
             pipe.patience.learn(asked.elapsed());
         }
-        match answer {
-            Ok(result) => result,
-            Err(_) => Err(self.connection.closed().unwrap_or(Closed::Ended).into()),
-        }
+        answer.unwrap_or_else(|| Err(self.connection.closed().unwrap_or(Closed::Ended).into()))
     }
 }
 
@@ -351,13 +348,18 @@ impl Shared {
         flushed.inspect_err(|closed| self.close(closed.clone()))
     }
 
-    /// The answer to what was just sent, if it comes at once.
-    fn look_for(self: &Arc<Self>, answer: &mut Answer) -> Option<Result<Value, Unanswered>> {
+    /// The answer to what was just sent, if it is known at once, be it that there will be none.
+    fn look_for(self: &Arc<Self>, answer: &mut Answer) -> Option<Option<Result<Value, Unanswered>>> {
         let Wire::Pipe(pipe) = &self.wire else { return None };
-        pipe.patience.look(|| match (pipe.take_what_is_there(self), answer.try_recv()) {
-            (_, Ok(answer)) => Glance::Found(answer),
-            (true, Err(TryRecvError::Empty)) => Glance::Nothing,
-            _ => Glance::GiveUp,
+        pipe.patience.look(|| {
+            let makes_sense = pipe.take_what_is_there(self);
+            match answer.try_recv() {
+                Ok(answer) => Glance::Found(Some(answer)),
+                Err(TryRecvError::Empty) if makes_sense => Glance::Nothing,
+                Err(TryRecvError::Empty) => Glance::GiveUp,
+                // Nobody will answer.
+                Err(TryRecvError::Closed) => Glance::Found(None),
+            }
         })
     }
 

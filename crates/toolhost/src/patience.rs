@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::limits;
 
 /// How long a peer takes to answer, of late.
-#[derive(Default)]
 pub(crate) struct Patience {
     usual_nanos: AtomicU64,
+    is_anybody_looking: &'static AtomicBool,
 }
 
 /// How much the last answer counts among those before it.
@@ -23,14 +23,24 @@ static IS_ANYBODY_LOOKING: AtomicBool = AtomicBool::new(false);
 /// With one processor the peer could not answer while we look.
 static CAN_LOOK: LazyLock<bool> = LazyLock::new(|| std::thread::available_parallelism().is_ok_and(|n| n.get() > 1));
 
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience::beside(&IS_ANYBODY_LOOKING)
+    }
+}
+
 impl Patience {
+    fn beside(is_anybody_looking: &'static AtomicBool) -> Patience {
+        Patience { usual_nanos: AtomicU64::new(0), is_anybody_looking }
+    }
+
     /// Looks until something is there, unless it is not worth it.
     pub fn look<T>(&self, mut glance: impl FnMut() -> Glance<T>) -> Option<T> {
         let is_quick = self.usual_nanos.load(Ordering::Relaxed) < nanos(limits::LOOK);
-        if !is_quick || !*CAN_LOOK || IS_ANYBODY_LOOKING.swap(true, Ordering::Acquire) {
+        if !is_quick || !*CAN_LOOK || self.is_anybody_looking.swap(true, Ordering::Acquire) {
             return None;
         }
-        let _looking = Looking;
+        let _looking = Looking(self.is_anybody_looking);
         let started = Instant::now();
         while started.elapsed() < limits::LOOK {
             match glance() {
@@ -59,11 +69,11 @@ pub(crate) enum Glance<T> {
     GiveUp,
 }
 
-struct Looking;
+struct Looking(&'static AtomicBool);
 
 impl Drop for Looking {
     fn drop(&mut self) {
-        IS_ANYBODY_LOOKING.store(false, Ordering::Release);
+        self.0.store(false, Ordering::Release);
     }
 }
 
@@ -91,14 +101,15 @@ mod tests {
         if !*CAN_LOOK {
             return;
         }
-        let patience = Patience::default();
+        static IS_LOOKING: AtomicBool = AtomicBool::new(false);
+        let patience = Patience::beside(&IS_LOOKING);
         assert_eq!(looks(&patience), 3, "nothing is known of it yet");
         (0..20).for_each(|_| patience.learn(Duration::from_secs(1)));
         assert_eq!(looks(&patience), 0, "it takes long");
         (0..30).for_each(|_| patience.learn(Duration::from_micros(20)));
         assert_eq!(looks(&patience), 3, "it is quick again");
         // While somebody looks, nobody else does.
-        let other = Patience::default();
+        let other = Patience::beside(&IS_LOOKING);
         let found = patience.look(|| Glance::Found(looks(&other)));
         assert_eq!(found, Some(0));
         assert_eq!(looks(&other), 3);
@@ -106,8 +117,8 @@ mod tests {
 
     #[test]
     fn a_look_ends_by_itself() {
-        let patience = Patience::default();
-        assert!(patience.look(|| Glance::<()>::Nothing).is_none());
-        assert!(!IS_ANYBODY_LOOKING.load(Ordering::Relaxed));
+        static IS_LOOKING: AtomicBool = AtomicBool::new(false);
+        assert!(Patience::beside(&IS_LOOKING).look(|| Glance::<()>::Nothing).is_none());
+        assert!(!IS_LOOKING.load(Ordering::Relaxed));
     }
 }

@@ -192,3 +192,76 @@ impl WayIn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::pin::Pin;
+
+    use serde_json::{Value, json};
+    use tokio::io::ReadBuf;
+
+    use super::*;
+    use crate::connection::{Connection, Listener, Oddity, RpcError, Unanswered};
+
+    /// A peer of which some is seen at a glance, and some only by who waits for it.
+    struct Peer {
+        glances: VecDeque<&'static str>,
+        reads: VecDeque<&'static str>,
+    }
+
+    impl Input for Peer {
+        fn glance(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+            let piece = self.glances.pop_front().ok_or(io::ErrorKind::WouldBlock)?;
+            buffer.extend_from_slice(piece.as_bytes());
+            Ok(piece.len())
+        }
+    }
+
+    impl AsyncRead for Peer {
+        fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            cx.waker().wake_by_ref();
+            if !self.glances.is_empty() {
+                return Poll::Pending;
+            }
+            let Some(piece) = self.reads.pop_front() else { return Poll::Pending };
+            buf.put_slice(piece.as_bytes());
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    struct Deaf;
+
+    impl Listener for Deaf {
+        fn notified(&self, _: &str, _: Value) {}
+
+        fn asked(&self, method: &str, _: Value) -> Result<Value, RpcError> {
+            Err(RpcError::new(RpcError::METHOD_NOT_FOUND, method))
+        }
+
+        fn odd(&self, _: Oddity) {}
+    }
+
+    async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, Unanswered> {
+        let peer = Peer { glances: glances.iter().copied().collect(), reads: reads.iter().copied().collect() };
+        let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Deaf));
+        connection.request("ask", &json!({})).answer().await
+    }
+
+    #[tokio::test]
+    async fn a_line_may_be_seen_at_a_glance_in_part_or_not_at_all() {
+        let whole = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}\n";
+        let parts = whole.split_at(20);
+        let ways: [(&[&str], &[&str]); 4] =
+            [(&[whole], &[]), (&[parts.0, parts.1], &[]), (&[parts.0], &[parts.1]), (&[], &[parts.0, parts.1])];
+        for (glances, reads) in ways {
+            assert_eq!(answer(glances, reads).await, Ok(json!(7)), "{glances:?} {reads:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_broken_at_a_glance_is_broken() {
+        let closed = answer(&["{\"jsonrpc\": nonsense}\n"], &[]).await;
+        assert!(matches!(closed, Err(Unanswered::Closed(Closed::BrokenJson { .. }))), "{closed:?}");
+    }
+}

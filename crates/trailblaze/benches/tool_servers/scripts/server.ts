@@ -19,8 +19,13 @@ const tools = [
     description: 'Calls back, and in turns asks a bare server, as often as it is told.',
     inputSchema: {
       type: 'object',
-      properties: { rounds: { type: 'integer' }, bareUrl: { type: 'string' } },
-      required: ['rounds', 'bareUrl'],
+      properties: {
+        rounds: { type: 'integer' },
+        bareUrl: { type: 'string' },
+        tool: { type: 'string' },
+        args: { type: 'string', description: 'Of the tool, as JSON.' },
+      },
+      required: ['rounds', 'bareUrl', 'tool', 'args'],
     },
   },
 ];
@@ -48,7 +53,7 @@ async function callBack({ arguments: args, _meta }: Params) {
     version: 1,
     session_id: sessionId,
     invocation_id: invocationId,
-    action: { type: 'call_tool', tool_name: 'isVisible', arguments_json: '{"id":"add"}' },
+    action: { type: 'call_tool', tool_name: args?.['tool'], arguments_json: args?.['args'] },
   });
   const times = { callback: [] as number[], bare: [] as number[] };
   for (let round = 0; round < Number(args?.['rounds']); round += 1) {
