@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{Called, Event, Level, Origin};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
+use crate::count::Count;
 use crate::dispatch::{Arguments, Call, dispatch};
 use crate::driver::Budget;
 use crate::fault::Fault;
@@ -49,45 +49,18 @@ pub(crate) struct Frame {
     pub above: Option<Arc<Frame>>,
     /// Calls made so far beneath the top-level call.
     pub calls_of_root: Arc<AtomicUsize>,
-    pub beneath: Beneath,
+    /// The calls beneath this one that are not over.
+    pub beneath: Count,
     /// What the record has not been told of this call.
     pub untold: Mutex<Option<Box<Called>>>,
-}
-
-/// The calls beneath one that are not over.
-#[derive(Default)]
-pub(crate) struct Beneath {
-    n_open: AtomicUsize,
-    is_over: Notify,
 }
 
 /// A call beneath another, until it is over.
 pub(crate) struct Entered(Arc<Frame>);
 
-impl Beneath {
-    pub async fn all_over(&self) {
-        loop {
-            let is_over = self.is_over.notified();
-            tokio::pin!(is_over);
-            // What ends between the look and the wait is heard too.
-            is_over.as_mut().enable();
-            if !self.is_any_open() {
-                return;
-            }
-            is_over.await;
-        }
-    }
-
-    pub fn is_any_open(&self) -> bool {
-        self.n_open.load(Ordering::SeqCst) > 0
-    }
-}
-
 impl Drop for Entered {
     fn drop(&mut self) {
-        if self.0.beneath.n_open.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.beneath.is_over.notify_waiters();
-        }
+        self.0.beneath.end();
     }
 }
 
@@ -124,7 +97,7 @@ impl Cx {
     /// Makes known that a call beneath this one is under way, whether or not it will be allowed.
     pub(crate) fn enter(&self) -> Option<Entered> {
         let frame = self.frame.as_ref()?;
-        frame.beneath.n_open.fetch_add(1, Ordering::SeqCst);
+        frame.beneath.begin();
         Some(Entered(Arc::clone(frame)))
     }
 

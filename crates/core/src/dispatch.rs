@@ -16,7 +16,8 @@ use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind}
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
-use crate::cx::{Beneath, Cx, Deadline, Frame};
+use crate::count::Count;
+use crate::cx::{Cx, Deadline, Frame};
 use crate::effects::play;
 use crate::fault::{Fault, Stop};
 use crate::registry::Registry;
@@ -278,7 +279,7 @@ impl Opened {
                 deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
                 above: cx.frame.clone(),
                 calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
-                beneath: Beneath::default(),
+                beneath: Count::default(),
                 untold: Mutex::new(Some(Box::new(called))),
             },
         );
@@ -295,9 +296,9 @@ impl Opened {
     async fn outlive_callbacks(&mut self) {
         self.registered = None;
         if self.callbacks.take().is_some()
-            && let Some(frame) = self.cx.frame.as_ref().filter(|frame| frame.beneath.is_any_open())
+            && let Some(frame) = self.cx.frame.as_ref().filter(|frame| frame.beneath.is_any())
         {
-            let _ = tokio::time::timeout(limits::CANCEL_GRACE * 5, frame.beneath.all_over()).await;
+            let _ = tokio::time::timeout(limits::CANCEL_GRACE * 5, frame.beneath.none()).await;
         }
     }
 

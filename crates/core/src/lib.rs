@@ -2,6 +2,7 @@
 //! It takes text and ports, and gives values and events: no sockets, files, processes or printing here.
 
 pub mod config;
+pub mod count;
 pub mod cx;
 pub mod device;
 pub mod diff;

@@ -1,13 +1,13 @@
 //! How a server is brought to life, in each of the ways that one is reached, and how it comes to its end.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use trailblaze_core::count::Count;
 use trailblaze_core::source::SourceError;
 use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
@@ -50,7 +50,7 @@ pub(crate) struct Live {
     /// What it wrote to stderr last.
     pub tail: Tail,
     /// Those that it was asked and has not answered.
-    pub calls: Calls,
+    pub calls: Count,
     pub death: watch::Sender<Option<SourceError>>,
 }
 
@@ -87,33 +87,12 @@ impl Live {
     }
 }
 
-/// How many calls are at work, for whoever waits for their end.
-#[derive(Default)]
-pub(crate) struct Calls {
-    n: AtomicUsize,
-    over: Notify,
-}
-
-impl Calls {
-    pub async fn are_over(&self) {
-        loop {
-            let mut over = std::pin::pin!(self.over.notified());
-            // From now on none is missed.
-            over.as_mut().enable();
-            if self.n.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            over.await;
-        }
-    }
-}
-
 /// A server at work that somebody waits for an answer of.
 pub(crate) struct Held(Arc<Live>);
 
 impl Held {
     pub fn new(live: &Arc<Live>) -> Held {
-        live.calls.n.fetch_add(1, Ordering::SeqCst);
+        live.calls.begin();
         Held(Arc::clone(live))
     }
 
@@ -132,9 +111,7 @@ impl std::ops::Deref for Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if self.0.calls.n.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.calls.over.notify_waiters();
-        }
+        self.0.calls.end();
     }
 }
 
@@ -283,7 +260,7 @@ impl Starter<'_> {
             is_on_pipe: true,
             outputs: Mutex::new(outputs),
             tail: self.tail.clone(),
-            calls: Calls::default(),
+            calls: Count::default(),
             death: watch::Sender::new(None),
         }
     }

@@ -3,21 +3,23 @@
 //! only for a server that is known to be quick.
 
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::limits;
 
-/// How long a peer takes to answer, of late.
+/// How quick a peer is, of late.
 pub(crate) struct Patience {
-    usual_nanos: AtomicU64,
+    /// A bit for each of the last answers, set if it was worth looking for. An answer that takes ages, as every now and
+    /// then one does in a runtime that tidies up, counts no more than any other.
+    quick: AtomicU8,
     is_anybody_looking: &'static AtomicBool,
 }
 
-/// How much the last answer counts among those before it.
-const SHARE: u64 = 8;
+/// How many of those must have been quick.
+const ENOUGH: u32 = 4;
 /// Between two looks: the peer may be about to write where we look.
-const PAUSES: usize = 50;
+const PAUSES: usize = 16;
 
 static IS_ANYBODY_LOOKING: AtomicBool = AtomicBool::new(false);
 /// With one processor the peer could not answer while we look.
@@ -31,12 +33,12 @@ impl Default for Patience {
 
 impl Patience {
     fn beside(is_anybody_looking: &'static AtomicBool) -> Patience {
-        Patience { usual_nanos: AtomicU64::new(0), is_anybody_looking }
+        Patience { quick: AtomicU8::new(u8::MAX), is_anybody_looking }
     }
 
     /// Looks until something is there, unless it is not worth it.
     pub fn look<T>(&self, mut glance: impl FnMut() -> Glance<T>) -> Option<T> {
-        let is_quick = self.usual_nanos.load(Ordering::Relaxed) < nanos(limits::LOOK);
+        let is_quick = self.quick.load(Ordering::Relaxed).count_ones() >= ENOUGH;
         if !is_quick || !*CAN_LOOK || self.is_anybody_looking.swap(true, Ordering::Acquire) {
             return None;
         }
@@ -54,10 +56,8 @@ impl Patience {
 
     /// Takes note of how long an answer took.
     pub fn learn(&self, took: Duration) {
-        // One that took ages is as good a reason not to look as one that took a moment too long.
-        let took = nanos(took.min(limits::LOOK * 4));
-        let usual = self.usual_nanos.load(Ordering::Relaxed);
-        self.usual_nanos.store((usual * (SHARE - 1) + took) / SHARE, Ordering::Relaxed);
+        let quick = self.quick.load(Ordering::Relaxed) << 1;
+        self.quick.store(quick | u8::from(took < limits::LOOK), Ordering::Relaxed);
     }
 }
 
@@ -75,10 +75,6 @@ impl Drop for Looking {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -104,9 +100,11 @@ mod tests {
         static IS_LOOKING: AtomicBool = AtomicBool::new(false);
         let patience = Patience::beside(&IS_LOOKING);
         assert_eq!(looks(&patience), 3, "nothing is known of it yet");
-        (0..20).for_each(|_| patience.learn(Duration::from_secs(1)));
+        patience.learn(Duration::from_secs(1));
+        assert_eq!(looks(&patience), 3, "once is no habit");
+        (0..8).for_each(|_| patience.learn(Duration::from_secs(1)));
         assert_eq!(looks(&patience), 0, "it takes long");
-        (0..30).for_each(|_| patience.learn(Duration::from_micros(20)));
+        (0..8).for_each(|_| patience.learn(Duration::from_micros(20)));
         assert_eq!(looks(&patience), 3, "it is quick again");
         // While somebody looks, nobody else does.
         let other = Patience::beside(&IS_LOOKING);

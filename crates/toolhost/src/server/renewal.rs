@@ -76,7 +76,7 @@ impl Server {
         let desk = Arc::clone(&self.desk);
         let leaving = tokio::spawn(async move {
             tokio::select! {
-                () = former.calls.are_over() => {}
+                () = former.calls.none() => {}
                 () = stopping.cancelled() => {}
                 end = former.ended() => {
                     // Those who wait for its answer learn why there is none.

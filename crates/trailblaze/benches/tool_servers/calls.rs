@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use crate::RUNTIMES;
 use crate::official::Official;
 use crate::pipe::Pipe;
 use crate::stage::{Lane, Script, Stage, runtime};
@@ -17,15 +18,22 @@ const TURNS: usize = 12;
 /// Turns in which runtimes learn what is hot.
 const WARM_UP: usize = 10;
 
+#[derive(Default)]
+struct Times {
+    own: Vec<Duration>,
+    official: [Vec<Duration>; RUNTIMES.len()],
+    bare: Vec<Duration>,
+    loaded: Vec<Duration>,
+}
+
 pub fn row(script: &Script) {
-    let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut times = Times::default();
     (0..ROUNDS).for_each(|_| round(script, &mut times));
-    let [mut own, mut official, mut pipe, mut heavy] = times;
-    let name = script.runtime;
-    let mut row = |share: f64, what: &str, against: &mut [Duration], goal: &str, most: Option<f64>| {
+    let Times { mut own, mut official, mut bare, mut loaded } = times;
+    let mut row = |share: f64, against: &mut [Duration], what: &str, goal: &str, most: Option<f64>| {
         let (own, against) = (quantile(&mut own, share), quantile(against, share));
         Row {
-            what,
+            what: &format!("{}: a call, {what}", script.runtime),
             measured: Measure::Time(own),
             against: Some(Measure::Time(against)),
             goal,
@@ -33,28 +41,36 @@ pub fn row(script: &Script) {
         }
         .print();
     };
-    row(0.5, &format!("{name}: a call, p50 | the official client"), &mut official, "≤ 0.7 ×", Some(0.7));
-    row(0.5, &format!("{name}: a call, p50 | a line written, a line read"), &mut pipe, "≤ 1.5 ×", Some(1.5));
-    row(0.5, &format!("{name}: a call, p50 | the same, with what rides along"), &mut heavy, "", None);
-    row(0.99, &format!("{name}: a call, p99 | the official client"), &mut official, "", None);
+    for (runtime, official) in RUNTIMES.iter().zip(&mut official) {
+        row(0.5, official, &format!("p50 | the official client, {runtime}"), "≤ 0.7 ×", Some(0.7));
+    }
+    row(0.5, &mut bare, "p50 | a line written, a line read", "≤ 1.5 ×", Some(1.5));
+    row(0.5, &mut loaded, "p50 | the same line, written and read", "≤ 1.5 ×", Some(1.5));
+    for (runtime, official) in RUNTIMES.iter().zip(&mut official) {
+        row(0.99, official, &format!("p99 | the official client, {runtime}"), "", None);
+    }
 }
 
-fn round(script: &Script, times: &mut [Vec<Duration>; 4]) {
+fn round(script: &Script, times: &mut Times) {
     let runtime = runtime();
     let stage = Stage::new(&script.entry("bench"), 1);
     let lane = runtime.block_on(stage.session());
-    let (mut official, mut light, mut heavy) = (Official::open(script), Pipe::open(script), Pipe::open(script));
-    let (bare, loaded) = (json!({"text": "hello", "count": 1}), like_ours());
+    let mut official = RUNTIMES.map(|runtime| Official::open(script, runtime));
+    let (mut light, mut heavy) = (Pipe::open(script), Pipe::open(script));
+    let (bare, loaded) = (json!({"arguments": {"text": "hello", "count": 1}}), like_ours());
     // In turns, so that all see the machine in the same moods.
     for turn in 0..WARM_UP + TURNS {
+        // What is measured while runtimes learn goes nowhere.
+        let mut nowhere = Times::default();
+        let times = if turn < WARM_UP { &mut nowhere } else { &mut *times };
         let lane = lane.clone();
         // Sessions live in tasks.
-        let own = runtime.block_on(async { tokio::spawn(calls(lane)).await.expect("the calls are made") });
-        let turns =
-            [own, official.calls(CALLS), light.calls(CALLS, &json!({"arguments": bare})), heavy.calls(CALLS, &loaded)];
-        if turn >= WARM_UP {
-            times.iter_mut().zip(turns).for_each(|(times, turn)| times.extend(turn));
+        times.own.extend(runtime.block_on(async { tokio::spawn(calls(lane)).await.expect("the calls are made") }));
+        for (times, official) in times.official.iter_mut().zip(&mut official) {
+            times.extend(official.calls(CALLS));
         }
+        times.bare.extend(light.calls(CALLS, &bare));
+        times.loaded.extend(heavy.calls(CALLS, &loaded));
     }
     runtime.block_on(async {
         lane.close().await;

@@ -16,6 +16,9 @@ use std::process::ExitCode;
 
 use stage::Script;
 
+/// What servers and the official client run under.
+const RUNTIMES: [&str; 2] = ["bun", "node"];
+
 /// One part of the table.
 type Part = fn(&Script);
 
@@ -32,7 +35,7 @@ fn main() -> ExitCode {
     }
     let is_wanted = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     support::head();
-    for runtime in ["bun", "node"] {
+    for runtime in RUNTIMES {
         let Some(script) = Script::find(runtime) else {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;

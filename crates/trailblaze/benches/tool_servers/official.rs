@@ -13,9 +13,10 @@ pub struct Official {
 }
 
 impl Official {
-    pub fn open(script: &Script) -> Official {
-        let mut command = Command::new(&script.program);
-        command.arg(script.path("client.ts")).arg(script.path("server.ts"));
+    /// Under one runtime, of a server under the same or another.
+    pub fn open(script: &Script, runtime: &str) -> Official {
+        let mut command = Command::new(script.program.with_file_name(runtime));
+        command.arg(script.path("client.ts")).arg(&script.program).arg(script.path("server.ts"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the client starts");
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));

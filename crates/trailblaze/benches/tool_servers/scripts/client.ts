@@ -1,4 +1,4 @@
-/** The official client. For each line of stdin, a number, it calls the tool that often, and prints what each call took. */
+/** The official client, of the server that its arguments start. For each line of stdin, a number, it calls the tool that often, and prints what each call took. */
 
 import { createInterface } from 'node:readline';
 
@@ -6,7 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 const client = new Client({ name: 'bench', version: '1.0.0' });
-await client.connect(new StdioClientTransport({ command: process.execPath, args: [String(process.argv[2])] }));
+const [command, ...args] = process.argv.slice(2);
+await client.connect(new StdioClientTransport({ command: String(command), args }));
 await client.listTools();
 
 for await (const line of createInterface({ input: process.stdin })) {

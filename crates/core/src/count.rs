@@ -1,0 +1,41 @@
+//! How many things are under way, for whoever waits until there are none.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+
+#[derive(Default)]
+pub struct Count {
+    n: AtomicUsize,
+    none_left: Notify,
+}
+
+impl Count {
+    pub fn begin(&self) {
+        self.n.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub fn end(&self) {
+        if self.n.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.none_left.notify_waiters();
+        }
+    }
+
+    pub fn is_any(&self) -> bool {
+        self.n.load(Ordering::SeqCst) > 0
+    }
+
+    /// Waits until there are none.
+    pub async fn none(&self) {
+        loop {
+            let none_left = self.none_left.notified();
+            tokio::pin!(none_left);
+            // What ends between the look and the wait is heard too.
+            none_left.as_mut().enable();
+            if !self.is_any() {
+                return;
+            }
+            none_left.await;
+        }
+    }
+}
