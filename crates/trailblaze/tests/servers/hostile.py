@@ -39,6 +39,10 @@ def forever():
         time.sleep(60)
 
 
+# Held by the call that the server dies of. Others that came before the end get no further.
+DYING = threading.Lock()
+
+
 class Server:
     """Speaks the protocol as it should. Behaviours replace its methods."""
 
@@ -375,12 +379,14 @@ def acts(act):
 
 @acts
 def exits_mid_call(server, message, arguments, meta):
+    DYING.acquire()
     complain("out of memory")
     os._exit(9)
 
 
 @acts
 def exits_between_calls(server, message, arguments, meta):
+    DYING.acquire()
     server.answer(message, text("did it"))
     complain("that was all")
     os._exit(0)
