@@ -217,6 +217,8 @@ impl Starter<'_> {
             return Err(obstacle);
         }
         self.is_deaf(port, &obstacle.to_string());
+        // It is started once more, and would only repeat what it said.
+        self.tail.clear();
         self.on_pipe(launch.again()).await
     }
 

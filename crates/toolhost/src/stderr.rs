@@ -21,6 +21,10 @@ impl Tail {
         lines.iter().skip(lines.len().saturating_sub(n)).map(|line| shown(line)).collect()
     }
 
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == limits::STDERR_LINES {

@@ -30,6 +30,15 @@ fn a_path_that_leads_nowhere() {
     ");
 }
 
+/// With several devices it is asked to listen on a port first, and then started once more.
+#[test]
+fn a_server_that_exits_at_once_is_quoted_once_however_often_it_was_tried() {
+    let stage = Stage::new("exits_at_once");
+    let ran = stage.finish(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"]));
+    let said = stage.judge(ran.exits(2), 2).said();
+    assert_eq!(said.matches("cannot read settings.toml").count(), 1, "{said}");
+}
+
 #[test]
 fn a_server_that_exits_at_once() {
     insta::assert_snapshot!(check(Stage::new("exits_at_once")), @r"
