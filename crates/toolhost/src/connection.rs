@@ -300,7 +300,7 @@ impl Request<'_> {
             flushed = shared.flush() => match flushed {
                 Ok(()) => {
                     meanwhile();
-                    match shared.look_for(&mut self.answer) {
+                    match shared.look_for(asked, &mut self.answer) {
                         Some(answer) => answer,
                         None => (&mut self.answer).await.ok(),
                     }
@@ -349,9 +349,9 @@ impl Shared {
     }
 
     /// The answer to what was just sent, if it is known at once, be it that there will be none.
-    fn look_for(self: &Arc<Self>, answer: &mut Answer) -> Option<Option<Result<Value, Unanswered>>> {
+    fn look_for(self: &Arc<Self>, asked: Instant, answer: &mut Answer) -> Option<Option<Result<Value, Unanswered>>> {
         let Wire::Pipe(pipe) = &self.wire else { return None };
-        pipe.patience.look(|| {
+        pipe.patience.look(asked, || {
             let makes_sense = pipe.take_what_is_there(self);
             match answer.try_recv() {
                 Ok(answer) => Glance::Found(Some(answer)),

@@ -55,8 +55,10 @@ pub mod limits {
     pub const NOTICE: Duration = Duration::from_secs(30);
     /// How much of a refusal over http is read, in bytes.
     pub const REFUSAL_BYTES: usize = 64 << 10;
-    /// How long to look for an answer before going to sleep.
-    pub const LOOK: Duration = Duration::from_micros(100);
+    /// How long to look for an answer before going to sleep. An answer that we sleep for takes a while longer, on a busy
+    /// machine a tenth of a millisecond: with less time than this, a quick server that was slow for a moment would seem
+    /// slow ever after.
+    pub const LOOK: Duration = Duration::from_micros(250);
     /// How long to wait for the exit of a server that closed its stdout.
     pub const LAST_WORDS: Duration = Duration::from_secs(1);
     /// How long a server that listens on a port may take to end by itself before it is told to.

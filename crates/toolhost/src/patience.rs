@@ -36,15 +36,14 @@ impl Patience {
         Patience { quick: AtomicU8::new(u8::MAX), is_anybody_looking }
     }
 
-    /// Looks until something is there, unless it is not worth it.
-    pub fn look<T>(&self, mut glance: impl FnMut() -> Glance<T>) -> Option<T> {
+    /// Looks for what was asked for then, until something is there, unless it is not worth it.
+    pub fn look<T>(&self, asked: Instant, mut glance: impl FnMut() -> Glance<T>) -> Option<T> {
         let is_quick = self.quick.load(Ordering::Relaxed).count_ones() >= ENOUGH;
         if !is_quick || !*CAN_LOOK || self.is_anybody_looking.swap(true, Ordering::Acquire) {
             return None;
         }
         let _looking = Looking(self.is_anybody_looking);
-        let started = Instant::now();
-        while started.elapsed() < limits::LOOK {
+        while asked.elapsed() < limits::LOOK {
             match glance() {
                 Glance::Found(found) => return Some(found),
                 Glance::Nothing => (0..PAUSES).for_each(|_| std::hint::spin_loop()),
@@ -84,7 +83,7 @@ mod tests {
     /// How often a peer is looked at that has nothing to say.
     fn looks(patience: &Patience) -> usize {
         let mut n = 0;
-        let found = patience.look(|| {
+        let found = patience.look(Instant::now(), || {
             n += 1;
             if n < 3 { Glance::<()>::Nothing } else { Glance::GiveUp }
         });
@@ -108,7 +107,7 @@ mod tests {
         assert_eq!(looks(&patience), 3, "it is quick again");
         // While somebody looks, nobody else does.
         let other = Patience::beside(&IS_LOOKING);
-        let found = patience.look(|| Glance::Found(looks(&other)));
+        let found = patience.look(Instant::now(), || Glance::Found(looks(&other)));
         assert_eq!(found, Some(0));
         assert_eq!(looks(&other), 3);
     }
@@ -116,7 +115,7 @@ mod tests {
     #[test]
     fn a_look_ends_by_itself() {
         static IS_LOOKING: AtomicBool = AtomicBool::new(false);
-        assert!(Patience::beside(&IS_LOOKING).look(|| Glance::<()>::Nothing).is_none());
+        assert!(Patience::beside(&IS_LOOKING).look(Instant::now(), || Glance::<()>::Nothing).is_none());
         assert!(!IS_LOOKING.load(Ordering::Relaxed));
     }
 }
