@@ -36,27 +36,32 @@ pub enum BadRequest {
 
 impl Request {
     /// Reads a request. The version comes first: what follows is only ours to judge if it is.
-    pub fn read(value: &Value) -> Result<Request, BadRequest> {
-        let object = value.as_object().ok_or(BadRequest::NoObject)?;
+    pub fn read(mut value: Value) -> Result<Request, BadRequest> {
+        let object = value.as_object_mut().ok_or(BadRequest::NoObject)?;
         match object.get("version") {
             None => {}
             Some(version) if version.as_u64() == Some(VERSION) => {}
             Some(version) => return Err(BadRequest::NewerVersion(version.to_string())),
         }
-        let text = |of: Option<&Value>, key: &str, name: &'static str| {
-            let found = of.and_then(|of| of.get(key)?.as_str()).map(str::to_string);
-            found.ok_or(BadRequest::Missing(name))
-        };
-        let session_id = text(Some(value), "session_id", "session_id")?;
-        let invocation_id = text(Some(value), "invocation_id", "invocation_id")?;
-        let action = object.get("action");
-        let kind = text(action, "type", "action.type")?;
+        let session_id = take_text(object.get_mut("session_id"), "session_id")?;
+        let invocation_id = take_text(object.get_mut("invocation_id"), "invocation_id")?;
+        let mut action = object.get_mut("action");
+        let mut of_action = |key: &str, name| take_text(action.as_mut().and_then(|action| action.get_mut(key)), name);
+        let kind = of_action("type", "action.type")?;
         if kind != "call_tool" {
             return Err(BadRequest::UnknownAction(kind));
         }
-        let tool_name = text(action, "tool_name", "action.tool_name")?;
-        let arguments_json = text(action, "arguments_json", "action.arguments_json")?;
+        let tool_name = of_action("tool_name", "action.tool_name")?;
+        let arguments_json = of_action("arguments_json", "action.arguments_json")?;
         Ok(Request { session_id, invocation_id, action: Action::CallTool { tool_name, arguments_json } })
+    }
+}
+
+/// A text, taken out of what holds it.
+fn take_text(found: Option<&mut Value>, name: &'static str) -> Result<String, BadRequest> {
+    match found.map(Value::take) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(BadRequest::Missing(name)),
     }
 }
 
@@ -87,7 +92,7 @@ mod tests {
     use super::*;
 
     fn check(request: Value, expected: Result<&str, &str>) {
-        let read = Request::read(&request);
+        let read = Request::read(request.clone());
         let read = match &read {
             Ok(Request { action: Action::CallTool { tool_name, .. }, .. }) => Ok(tool_name.clone()),
             Err(error) => Err(error.to_string()),

@@ -19,7 +19,7 @@ fn every_request_of_the_package_is_read() {
     let examples = examples();
     for example in list(&examples, "requests") {
         let request =
-            Request::read(&example["request"]).unwrap_or_else(|error| panic!("{}: {error}", example["about"]));
+            Request::read(example["request"].clone()).unwrap_or_else(|error| panic!("{}: {error}", example["about"]));
         let Action::CallTool { tool_name, arguments_json } = &request.action;
         assert_eq!(request.session_id, example["request"]["session_id"], "{}", example["about"]);
         assert_eq!(request.invocation_id, example["request"]["invocation_id"], "{}", example["about"]);
@@ -28,10 +28,10 @@ fn every_request_of_the_package_is_read() {
         assert_eq!(arguments, example["arguments"], "{}", example["about"]);
     }
     for example in list(&examples, "acceptedRequests") {
-        assert!(Request::read(&example["request"]).is_ok(), "{}", example["about"]);
+        assert!(Request::read(example["request"].clone()).is_ok(), "{}", example["about"]);
     }
     for example in list(&examples, "refusedRequests") {
-        assert!(Request::read(&example["request"]).is_err(), "{}", example["about"]);
+        assert!(Request::read(example["request"].clone()).is_err(), "{}", example["about"]);
     }
 }
 

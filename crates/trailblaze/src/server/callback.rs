@@ -50,7 +50,7 @@ pub async fn callback(
     let bytes = bytes.map_err(|_| too_large())?;
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
     let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
-    let response = match Request::read(&value) {
+    let response = match Request::read(value) {
         Ok(request) => answer(&invocations, request).await,
         Err(bad) => Response::error(bad.to_string()),
     };

@@ -2,6 +2,7 @@
 //! before anything of the request is read.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,13 +11,23 @@ use axum::response::{IntoResponse, Response};
 
 use super::callback::refuse;
 
+/// What this server is called.
+#[derive(Clone)]
+pub struct Names(Arc<[String]>);
+
+impl Names {
+    pub fn at(port: u16) -> Names {
+        Names(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).into())
+    }
+}
+
 pub async fn guard(
-    State(port): State<u16>,
+    State(names): State<Names>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
     next: Next,
 ) -> Response {
-    match judge(peer, request.headers(), port) {
+    match judge(peer, request.headers(), &names) {
         Ok(()) => next.run(request).await,
         Err(turned_away) => refuse(StatusCode::FORBIDDEN, &turned_away.to_string()).into_response(),
     }
@@ -32,21 +43,20 @@ enum TurnedAway {
     Origin(String),
 }
 
-fn judge(peer: SocketAddr, headers: &HeaderMap, port: u16) -> Result<(), TurnedAway> {
+fn judge(peer: SocketAddr, headers: &HeaderMap, Names(names): &Names) -> Result<(), TurnedAway> {
     if !peer.ip().to_canonical().is_loopback() {
         return Err(TurnedAway::Peer);
     }
-    let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     let host = text(header::HOST).unwrap_or_default();
-    let names = ["127.0.0.1", "localhost", "[::1]"];
-    if !names.iter().any(|name| host.eq_ignore_ascii_case(&format!("{name}:{port}"))) {
-        return Err(TurnedAway::Host(host));
+    if !names.iter().any(|name| host.eq_ignore_ascii_case(name)) {
+        return Err(TurnedAway::Host(host.into_owned()));
     }
     // A page that this server served itself would be no stranger; any other is one, also from this machine.
+    let is_ours =
+        |origin: &str| origin.strip_prefix("http://").is_some_and(|host| names.iter().any(|name| name == host));
     match text(header::ORIGIN) {
-        Some(origin) if !names.iter().any(|name| origin == format!("http://{name}:{port}")) => {
-            Err(TurnedAway::Origin(origin))
-        }
+        Some(origin) if !is_ours(&origin) => Err(TurnedAway::Origin(origin.into_owned())),
         _ => Ok(()),
     }
 }
@@ -57,7 +67,7 @@ mod tests {
 
     fn check(peer: &str, headers: &[(header::HeaderName, &str)], expected: Result<(), &str>) {
         let headers: HeaderMap = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
-        let judged = judge(peer.parse().unwrap(), &headers, 52525).map_err(|away| away.to_string());
+        let judged = judge(peer.parse().unwrap(), &headers, &Names::at(52525)).map_err(|away| away.to_string());
         assert_eq!(judged.as_ref().copied().map_err(String::as_str), expected, "{peer} {headers:?}");
     }
 

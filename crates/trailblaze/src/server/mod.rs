@@ -13,6 +13,8 @@ use tokio::task::AbortHandle;
 use trailblaze_core::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
 
+use guard::Names;
+
 /// The port that is taken unless another is asked for.
 pub const PORT: u16 = 52525;
 
@@ -74,6 +76,6 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
 
 /// Every way in. Who may come in at all is decided in one place, before anything is read.
 fn router(invocations: Arc<Invocations>, port: u16) -> Router {
-    let guarded = axum::middleware::from_fn_with_state(port, guard::guard);
+    let guarded = axum::middleware::from_fn_with_state(Names::at(port), guard::guard);
     Router::new().route(PATH, post(callback::callback)).layer(guarded).with_state(invocations)
 }
