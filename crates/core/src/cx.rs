@@ -1,7 +1,8 @@
 //! The one context of a call: scopes, deadline, cancellation, memory, log, and the door itself.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -19,14 +20,26 @@ use crate::limits;
 use crate::memory::Memory;
 use crate::session::Session;
 
+/// Whoever has it shares it.
 #[derive(Clone)]
-pub struct Cx {
+pub struct Cx(Arc<Scope>);
+
+/// What belongs to a call.
+pub struct Scope {
     pub session: Arc<Session>,
     pub attempt: Arc<Attempt>,
     pub cancel: CancellationToken,
-    step: Arc<StepId>,
+    step: StepId,
     /// The call that this context belongs to; none at the top.
-    pub(crate) frame: Option<Arc<Frame>>,
+    frame: Option<Frame>,
+}
+
+impl Deref for Cx {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.0
+    }
 }
 
 /// One try of one trail: what is remembered belongs to it.
@@ -39,28 +52,25 @@ pub struct Attempt {
 
 /// A call in flight, and the calls above it.
 pub(crate) struct Frame {
-    pub call: CallId,
-    pub tool: String,
-    pub args: Arc<Map<String, Value>>,
-    pub origin: Origin,
-    pub is_delegating: bool,
+    pub called: Arc<Called>,
+    /// Whether the record knows of it.
+    is_told: Mutex<bool>,
     pub depth: usize,
     pub deadline: Deadline,
-    pub above: Option<Arc<Frame>>,
-    /// Calls made so far beneath the top-level call.
-    pub calls_of_root: Arc<AtomicUsize>,
+    /// Where it was called.
+    pub above: Cx,
+    /// Calls made so far beneath this one. Only counted at the top.
+    n_calls: AtomicUsize,
     /// The calls beneath this one that are not over.
     pub beneath: Count,
-    /// What the record has not been told of this call.
-    pub untold: Mutex<Option<Box<Called>>>,
 }
 
 /// A call beneath another, until it is over.
-pub(crate) struct Entered(Arc<Frame>);
+pub(crate) struct Entered(Cx);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        self.0.beneath.end();
+        self.0.frame.iter().for_each(|frame| frame.beneath.end());
     }
 }
 
@@ -72,33 +82,41 @@ impl Attempt {
     }
 
     pub fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Cx {
     /// The context of a step's own calls.
     pub fn for_step(session: &Arc<Session>, attempt: &Arc<Attempt>, step: StepId, cancel: CancellationToken) -> Cx {
-        Cx { session: Arc::clone(session), attempt: Arc::clone(attempt), cancel, step: Arc::new(step), frame: None }
+        let (session, attempt) = (Arc::clone(session), Arc::clone(attempt));
+        Cx(Arc::new(Scope { session, attempt, cancel, step, frame: None }))
     }
 
     /// The context of a call beneath this one, with a cancellation of its own where it has one.
-    pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, frame: Frame) -> Cx {
-        let cancel = cancel.unwrap_or_else(|| self.cancel.clone());
-        Cx {
+    pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, called: Called, deadline: Deadline) -> Cx {
+        let frame = Frame {
+            called: Arc::new(called),
+            is_told: Mutex::default(),
+            depth: self.depth() + 1,
+            deadline,
+            above: self.clone(),
+            n_calls: AtomicUsize::new(0),
+            beneath: Count::default(),
+        };
+        Cx(Arc::new(Scope {
             session: Arc::clone(&self.session),
             attempt: Arc::clone(&self.attempt),
-            cancel,
-            step: Arc::clone(&self.step),
-            frame: Some(Arc::new(frame)),
-        }
+            cancel: cancel.unwrap_or_else(|| self.cancel.clone()),
+            step: self.step.clone(),
+            frame: Some(frame),
+        }))
     }
 
     /// Makes known that a call beneath this one is under way, whether or not it will be allowed.
     pub(crate) fn enter(&self) -> Option<Entered> {
-        let frame = self.frame.as_ref()?;
-        frame.beneath.begin();
-        Some(Entered(Arc::clone(frame)))
+        self.frame.as_ref()?.beneath.begin();
+        Some(Entered(self.clone()))
     }
 
     /// A file that a call names: beside the trail, unless its path is absolute.
@@ -112,8 +130,8 @@ impl Cx {
 
     pub fn parent(&self) -> Parent {
         match &self.frame {
-            Some(frame) => Parent::Call(frame.call.clone()),
-            None => Parent::Step(StepId::clone(&self.step)),
+            Some(frame) => Parent::Call(frame.called.call.clone()),
+            None => Parent::Step(self.step.clone()),
         }
     }
 
@@ -123,12 +141,12 @@ impl Cx {
 
     /// The arguments of the call that this context belongs to, as they were written.
     pub(crate) fn authored(&self) -> Map<String, Value> {
-        self.frame.as_ref().map(|frame| Map::clone(&frame.args)).unwrap_or_default()
+        self.frame.as_ref().map(|frame| Map::clone(&frame.called.args)).unwrap_or_default()
     }
 
     /// The id of the call that this context belongs to.
     pub fn call_id(&self) -> Option<&CallId> {
-        self.frame.as_ref().map(|frame| &frame.call)
+        self.frame.as_ref().map(|frame| &frame.called.call)
     }
 
     /// How many calls there are from the top to this one.
@@ -136,8 +154,13 @@ impl Cx {
         self.frame.as_ref().map_or(0, |frame| frame.depth)
     }
 
+    /// The call that this context belongs to; none at the top.
+    pub(crate) fn frame(&self) -> Option<&Frame> {
+        self.frame.as_ref()
+    }
+
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
-        std::iter::successors(self.frame.as_deref(), |frame| frame.above.as_deref())
+        std::iter::successors(self.frame(), |frame| frame.above.frame())
     }
 
     /// Makes a call from within a tool.
@@ -174,8 +197,13 @@ impl Cx {
     /// Tells the record of the call that this context belongs to, before anything else that happens in it. Whoever sends
     /// a call on its way can do so while others work on it.
     pub fn tell(&self) {
-        if let Some(frame) = &self.frame {
-            frame.tell(&self.session);
+        let Some(frame) = &self.frame else { return };
+        let mut is_told = frame.is_told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_told {
+            frame.above.tell();
+            // Told while it is held, so that nobody else is quicker.
+            self.session.emit(Event::Called(Arc::clone(&frame.called)));
+            *is_told = true;
         }
     }
 }
@@ -189,13 +217,12 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    pub fn new(idle: Duration, total: Duration) -> Deadline {
-        let now = Instant::now();
+    pub fn new(now: Instant, idle: Duration, total: Duration) -> Deadline {
         Deadline { idle, until: Mutex::new(now + idle), hard: now + total }
     }
 
     pub fn at(&self) -> Instant {
-        let until = *self.until.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
         until.min(self.hard)
     }
 
@@ -205,7 +232,7 @@ impl Deadline {
     }
 
     pub fn renew(&self) {
-        *self.until.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + self.idle;
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + self.idle;
     }
 
     pub async fn expired(&self) {
@@ -220,17 +247,8 @@ impl Deadline {
 }
 
 impl Frame {
-    /// Tells the record of this call after those above it, unless it was told.
-    fn tell(&self, session: &Session) {
-        let mut untold = self.untold.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(called) = untold.take() {
-            self.above.iter().for_each(|above| above.tell(session));
-            // Told while it is held, so that nobody else is quicker.
-            session.emit(Event::Called(called));
-        }
-    }
-
-    pub fn count(calls_of_root: &AtomicUsize) -> usize {
-        calls_of_root.fetch_add(1, Ordering::Relaxed) + 1
+    /// Counts one more call beneath this one.
+    pub fn count(&self) -> usize {
+        self.n_calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

@@ -4,8 +4,7 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -16,8 +15,7 @@ use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind}
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
-use crate::count::Count;
-use crate::cx::{Cx, Deadline, Frame};
+use crate::cx::{Cx, Deadline};
 use crate::effects::play;
 use crate::fault::{Fault, Stop};
 use crate::registry::Registry;
@@ -82,7 +80,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
             return (None, Err(dead.into()));
         }
         // Top-level calls queue; what happens beneath the running one must not wait behind itself.
-        let _turn = match cx.frame {
+        let _turn = match cx.frame() {
             Some(_) => None,
             None => Some(match cx.session.turn.try_lock() {
                 Ok(turn) => turn,
@@ -97,7 +95,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
         let stand_in = call.stand_in.take();
         let tool = stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
         let prepared = prepare(cx, &mut call, tool, &registry);
-        let mut opened = Opened::new(cx, &call, tool, &prepared);
+        let mut opened = Opened::new(cx, call, tool, &prepared);
         let answer = match (prepared.verdict, tool) {
             (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
             (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
@@ -165,27 +163,29 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
 fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> Result<(), Stop> {
     let depth = cx.frames().count() + 1;
     if depth > limits::CALL_DEPTH {
-        let chain: Vec<&str> = cx.frames().map(|frame| frame.tool.as_str()).collect();
+        let chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
         let text = format!("calls nest deeper than {}: {} ← {}", limits::CALL_DEPTH, call.tool, chain.join(" ← "));
         return Err(Stop::failed(text));
     }
     if let Some(frame) = cx.frames().last()
-        && Frame::count(&frame.calls_of_root) > limits::CALLS_PER_ROOT
+        && frame.count() > limits::CALLS_PER_ROOT
     {
-        return Err(Stop::failed(format!("`{}` made more than {} calls", frame.tool, limits::CALLS_PER_ROOT)));
+        let text = format!("`{}` made more than {} calls", frame.called.tool, limits::CALLS_PER_ROOT);
+        return Err(Stop::failed(text));
     }
     let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
-    if is_part_of_parent && cx.frames().any(|frame| frame.tool == call.tool && *frame.args == *authored) {
-        let mut chain: Vec<&str> = cx.frames().map(|frame| frame.tool.as_str()).collect();
+    let is_same = |called: &Called| called.tool == call.tool && *called.args == *authored;
+    if is_part_of_parent && cx.frames().any(|frame| is_same(&frame.called)) {
+        let mut chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
         chain.reverse();
         let start = chain.iter().position(|name| *name == call.tool).unwrap_or_default();
         let text = format!("a cycle of calls: {} → {}", chain[start..].join(" → "), call.tool);
         return Err(Stop::failed(text));
     }
-    if let (ToolKind::Action, Some(frame)) = (tool.kind, only_answers(cx, call.origin)) {
+    if let (ToolKind::Action, Some(above)) = (tool.kind, only_answers(cx, call.origin)) {
         let text = format!(
             "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
-            frame.tool, call.tool
+            above.tool, call.tool
         );
         return Err(Stop::failed(text));
     }
@@ -193,16 +193,16 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
 }
 
 /// The delegating tool from whose own code a call comes, directly or through tools that it called.
-fn only_answers(cx: &Cx, origin: Origin) -> Option<&Frame> {
+fn only_answers(cx: &Cx, origin: Origin) -> Option<&Called> {
     let mut origin = origin;
-    for frame in cx.frames() {
+    for above in cx.frames().map(|frame| &*frame.called) {
         if matches!(origin, Origin::Delegate | Origin::Step) {
             return None;
         }
-        if frame.is_delegating {
-            return Some(frame);
+        if above.is_delegating {
+            return Some(above);
         }
-        origin = frame.origin;
+        origin = above.origin;
     }
     None
 }
@@ -245,10 +245,9 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(cx: &Cx, call: &Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
+    fn new(cx: &Cx, call: Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
         let id = ids::call();
         cx.renew();
-        let calls_of_root = cx.frames().last().map(|frame| Arc::clone(&frame.calls_of_root));
         // Whatever a foreign tool asked for by calling back ends with its call.
         let source = tool.and_then(Tool::source);
         let cancel = source.map(|_| cx.cancel.child_token());
@@ -258,7 +257,7 @@ impl Opened {
             parent: cx.parent(),
             session: cx.session.id.clone(),
             attempt: cx.attempt.id.clone(),
-            tool: call.tool.clone(),
+            tool: call.tool,
             args: Arc::clone(&prepared.authored),
             origin: call.origin,
             kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
@@ -267,36 +266,23 @@ impl Opened {
             is_custom: tool.is_some_and(Tool::is_custom),
             source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
         };
-        let beneath = cx.beneath(
-            cancel.clone(),
-            Frame {
-                call: id.clone(),
-                tool: call.tool.clone(),
-                args: Arc::clone(&prepared.authored),
-                origin: call.origin,
-                is_delegating: called.is_delegating,
-                depth: cx.frame.as_ref().map_or(1, |frame| frame.depth + 1),
-                deadline: Deadline::new(idle, limits::CALL_TOTAL.max(idle)),
-                above: cx.frame.clone(),
-                calls_of_root: calls_of_root.unwrap_or_else(|| Arc::new(AtomicUsize::new(0))),
-                beneath: Count::default(),
-                untold: Mutex::new(Some(Box::new(called))),
-            },
-        );
+        let started = Instant::now();
+        let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
+        let beneath = cx.beneath(cancel.clone(), called, deadline);
         let registered = cx.session.invocations.open(&beneath);
         // A foreign tool is told of when it is at work: see `call_source`.
         if source.is_none() || prepared.verdict.is_err() {
             beneath.tell();
         }
         let callbacks = cancel.map(CancellationToken::drop_guard);
-        Opened { cx: beneath, id, started: Instant::now(), is_closed: false, registered, callbacks }
+        Opened { cx: beneath, id, started, is_closed: false, registered, callbacks }
     }
 
     /// Ends what a foreign tool has left under way, and waits for it: its end belongs into the record before this one.
     async fn outlive_callbacks(&mut self) {
         self.registered = None;
         if self.callbacks.take().is_some()
-            && let Some(frame) = self.cx.frame.as_ref().filter(|frame| frame.beneath.is_any())
+            && let Some(frame) = self.cx.frame().filter(|frame| frame.beneath.is_any())
         {
             let _ = tokio::time::timeout(limits::CANCEL_GRACE * 5, frame.beneath.none()).await;
         }
@@ -311,7 +297,7 @@ impl Opened {
         let answer = answer.map_err(|fault| session.secrets.redact_fault(fault));
         self.is_closed = true;
         // Those above were silent while they waited for this answer.
-        self.cx.renew();
+        self.cx.frame().iter().for_each(|frame| frame.above.renew());
         self.tell(match &answer {
             Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
             Err(fault) => Answer::from(fault),
@@ -402,7 +388,7 @@ fn remember(cx: &Cx, outcome: &mut Outcome) {
 /// call should not have to carry the timers.
 fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
     Box::pin(async move {
-        let deadline = cx.frame.as_ref().map(|frame| &frame.deadline).expect("a call in flight has a deadline");
+        let deadline = cx.frame().map(|frame| &frame.deadline).expect("a call in flight has a deadline");
         tokio::select! {
             biased;
             // Cancelling is seen by what runs; it gets a moment to end by itself.

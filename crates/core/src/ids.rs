@@ -19,6 +19,8 @@ thread_local! {
 /// The prefix, and `bits` random bits, five to a character.
 fn random(prefix: &str, bits: usize) -> String {
     let n = bits.div_ceil(5);
+    let mut id = String::with_capacity(prefix.len() + n);
+    id.push_str(prefix);
     STORE.with_borrow_mut(|store| {
         if store.n_used + n > store.bytes.len() {
             getrandom::fill(&mut store.bytes).expect("the operating system gives random bytes");
@@ -26,13 +28,12 @@ fn random(prefix: &str, bits: usize) -> String {
         }
         let bytes = &mut store.bytes[store.n_used..store.n_used + n];
         store.n_used += n;
-        let mut id = String::with_capacity(prefix.len() + n);
-        id.push_str(prefix);
-        id.extend(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])));
+        bytes.iter_mut().for_each(|byte| *byte = ALPHABET[usize::from(*byte & 31)]);
+        id.push_str(std::str::from_utf8(bytes).expect("the alphabet is ASCII"));
         // Nobody finds out later what was given away.
         bytes.fill(0);
-        id
-    })
+    });
+    id
 }
 
 /// 130 bits: a capability.

@@ -1,7 +1,7 @@
 //! The calls in flight of a whole run. Whoever bears the id of one may call back as its child.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 
@@ -45,10 +45,9 @@ impl Invocations {
     }
 
     /// Registers a call until the guard goes.
-    pub(crate) fn open(self: &Arc<Self>, cx: &Cx) -> Option<Open> {
-        let call = cx.call_id()?.clone();
-        self.live().insert(call.clone(), cx.clone());
-        Some(Open { invocations: Arc::clone(self), call })
+    pub(crate) fn open(&self, cx: &Cx) -> Option<Open> {
+        self.live().insert(cx.call_id()?.clone(), cx.clone());
+        Some(Open(cx.clone()))
     }
 
     fn live(&self) -> MutexGuard<'_, HashMap<CallId, Cx>> {
@@ -57,13 +56,11 @@ impl Invocations {
 }
 
 /// Closes a call however it ends: answer, failure, panic or a dropped future.
-pub(crate) struct Open {
-    invocations: Arc<Invocations>,
-    call: CallId,
-}
+pub(crate) struct Open(Cx);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.invocations.live().remove(&self.call);
+        // Dropped when nobody is kept waiting any more.
+        let _closed = self.0.call_id().and_then(|call| self.0.session.invocations.live().remove(call));
     }
 }

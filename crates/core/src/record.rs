@@ -129,6 +129,8 @@ pub fn is_bound_to_device(call: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use trailblaze_protocol::event::Plan;
     use trailblaze_protocol::ids::SessionId;
     use trailblaze_protocol::outcome::{Delegate, Outcome};
@@ -183,7 +185,7 @@ mod tests {
         }
 
         fn call(mut self, of: Of<'_>) -> Script {
-            self.0.push(Event::Called(Box::new(Called {
+            self.0.push(Event::Called(Arc::new(Called {
                 call: CallId::new(of.tool),
                 parent: of.parent,
                 session: SessionId::new("session"),

@@ -29,7 +29,7 @@ impl Secrets {
                 trail.tags.iter_mut().for_each(text);
             }
             Event::StepStarted { text: words, .. } => text(words),
-            Event::Called(called) => self.redact_called(called),
+            Event::Called(called) => self.redact_called(Arc::make_mut(called)),
             Event::Touched { what, .. } => text(what),
             Event::Waited { what, saw, .. } => {
                 text(what);

@@ -95,7 +95,7 @@ async fn a_false_assertion_fails_the_trail_and_says_what_was_expected_and_seen()
     );
     assert!(failure.step.is_some_and(|step| step.as_str().ends_with("/0.1")));
     let called = lane.events.all().into_iter().find_map(|event| match event {
-        Event::Called(called) => Some(called.call),
+        Event::Called(called) => Some(called.call.clone()),
         _ => None,
     });
     assert!(called.is_some() && failure.call == called, "{called:?}");

@@ -108,7 +108,7 @@ pub enum Event {
         text: String,
         plan: Plan,
     },
-    Called(Box<Called>),
+    Called(Arc<Called>),
     /// The device was touched for a call: where, and which element.
     Touched {
         call: CallId,

@@ -1,5 +1,7 @@
 //! Tests of the fold, and of effects that are written and read back.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::json;
 use trailblaze_protocol::event::{Answer, Called, Event, Origin, Plan, StepKind, ToolKind};
@@ -42,7 +44,7 @@ impl Made {
 
     fn events(&self, parent: Parent, origin: Origin, events: &mut Vec<Event>) {
         let call = CallId::new(format!("c{}", events.len()));
-        events.push(Event::Called(Box::new(Called {
+        events.push(Event::Called(Arc::new(Called {
             call: call.clone(),
             parent,
             session: SessionId::new("session"),

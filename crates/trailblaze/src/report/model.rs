@@ -535,7 +535,7 @@ impl Reader {
                 let nth = attempt.steps.len() - 1;
                 self.steps.insert(id, (place, nth));
             }
-            Event::Called(called) => self.take_call(at, *called)?,
+            Event::Called(called) => self.take_call(at, Arc::unwrap_or_clone(called))?,
             Event::Touched { call, point, bounds, what } => {
                 self.call(&call)?.touches.push(Touch { point, bounds, what });
             }

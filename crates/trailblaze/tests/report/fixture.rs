@@ -135,7 +135,7 @@ impl Recorder {
 
     pub fn call(&mut self, attempt: &AttemptId, parent: Parent, origin: Origin, tool: &str, args: Value) -> CallId {
         let call = CallId::new(self.fresh("c"));
-        self.add(Event::Called(Box::new(Called {
+        self.add(Event::Called(Arc::new(Called {
             call: call.clone(),
             parent,
             session: SessionId::new("s1"),

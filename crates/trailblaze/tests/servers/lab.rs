@@ -211,7 +211,7 @@ impl Played {
         let mut outcomes = Vec::new();
         for event in self.run.events() {
             match event {
-                Event::Called(called) if called.tool == tool => calls.push(called.call),
+                Event::Called(called) if called.tool == tool => calls.push(called.call.clone()),
                 Event::Answered { call, answer, .. } if calls.contains(&call) => match answer {
                     Answer::Outcome(outcome) => outcomes.push(*outcome),
                     Answer::Fault { message, .. } => panic!("`{tool}` could not be called: {message}"),
@@ -256,7 +256,7 @@ pub fn texts(run: &RunFolder) -> Value {
     let mut texts = serde_json::Map::new();
     for event in run.events() {
         match event {
-            Event::Called(called) => drop(tools.insert(called.call, called.tool)),
+            Event::Called(called) => drop(tools.insert(called.call.clone(), called.tool.clone())),
             Event::Answered { call, answer, .. } => {
                 let text = match answer {
                     Answer::Outcome(outcome) => outcome.text,

@@ -192,7 +192,7 @@ impl Played {
         let mut answers = Vec::new();
         for event in self.run.events() {
             match event {
-                Event::Called(called) if called.tool == tool => calls.push(called.call),
+                Event::Called(called) if called.tool == tool => calls.push(called.call.clone()),
                 Event::Answered { call, answer, .. } if calls.contains(&call) => answers.push(match answer {
                     Answer::Outcome(outcome) => outcome.text,
                     Answer::Fault { message, .. } => message,

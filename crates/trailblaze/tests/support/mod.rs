@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -389,7 +390,7 @@ impl RunFolder {
 
     pub fn calls(&self) -> Vec<Called> {
         let call = |event: Event| match event {
-            Event::Called(called) => Some(*called),
+            Event::Called(called) => Some(Arc::unwrap_or_clone(called)),
             _ => None,
         };
         self.events().into_iter().filter_map(call).collect()
@@ -447,7 +448,7 @@ impl RunFolder {
                 Event::StepEnded { step, .. } => assert!(open.remove(&Parent::Step(step))),
                 Event::Called(called) => {
                     assert!(open.contains(&called.parent), "{} has no parent", called.tool);
-                    assert!(open.insert(Parent::Call(called.call)), "an id is given once");
+                    assert!(open.insert(Parent::Call(called.call.clone())), "an id is given once");
                 }
                 Event::Answered { call, .. } => assert!(open.remove(&Parent::Call(call))),
                 _ => {}
