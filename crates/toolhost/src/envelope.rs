@@ -161,7 +161,7 @@ impl<'a> Device<'a> {
         Device {
             id: None,
             platform: match case {
-                Case::Upper => platform.to_uppercase().into(),
+                Case::Upper => platform.to_ascii_uppercase().into(),
                 Case::Lower => platform.into(),
             },
             width_pixels: description.size.width,
