@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::{Body, to_bytes};
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::body::to_bytes;
+use axum::extract::{self, State};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use serde_json::Value;
 use trailblaze_core::fault::Fault;
 use trailblaze_core::invocations::Invocations;
@@ -27,9 +28,9 @@ type Refused = (StatusCode, Json<Response>);
 
 pub async fn callback(
     State(invocations): State<Arc<Invocations>>,
-    headers: HeaderMap,
-    body: Body,
+    request: extract::Request,
 ) -> Result<Json<Response>, Refused> {
+    let (Parts { headers, .. }, body) = request.into_parts();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
