@@ -103,7 +103,8 @@ mod tests {
         assert_eq!(looks(&patience), 3, "once is no habit");
         (0..8).for_each(|_| patience.learn(Duration::from_secs(1)));
         assert_eq!(looks(&patience), 0, "it takes long");
-        (0..8).for_each(|_| patience.learn(Duration::from_micros(20)));
+        // As quick as 50 µs, and slept for.
+        (0..8).for_each(|_| patience.learn(Duration::from_micros(150)));
         assert_eq!(looks(&patience), 3, "it is quick again");
         // While somebody looks, nobody else does.
         let other = Patience::beside(&IS_LOOKING);
