@@ -161,8 +161,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
 
 /// Calls that must not happen where they are made. The tool that asked for them has failed.
 fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> Result<(), Stop> {
-    let depth = cx.frames().count() + 1;
-    if depth > limits::CALL_DEPTH {
+    if cx.depth() >= limits::CALL_DEPTH {
         let chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
         let text = format!("calls nest deeper than {}: {} ← {}", limits::CALL_DEPTH, call.tool, chain.join(" ← "));
         return Err(Stop::failed(text));
