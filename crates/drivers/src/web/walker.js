@@ -153,13 +153,25 @@
     return fold(list.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean).map(words).join(" "));
   };
 
+  // The labels of each control during a look. `e.labels` is a live list that searches the whole document for each control
+  // after every change, which makes a form of a thousand fields quadratic.
+  let labels = null;
+  const labelsOf = (e) => (labels ? labels.get(e) : e.labels);
+  const collectLabels = (root) => {
+    for (const one of root.querySelectorAll("label")) {
+      const control = one.control;
+      if (control) labels.set(control, [...(labels.get(control) ?? []), one]);
+    }
+  };
+
   // What names an element besides its content.
   function label(e) {
-    if (!e.hasAttributes() && !e.labels) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
+    const own = labelsOf(e);
+    if (!e.hasAttributes() && !own) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
     const named = byIds(e, "aria-labelledby") || fold(e.getAttribute("aria-label") ?? "");
     if (named) return named;
-    if (e.labels?.length) {
-      const text = fold([...e.labels].map((one) => labelText(one, e)).join(" "));
+    if (own?.length) {
+      const text = fold([...own].map((one) => labelText(one, e)).join(" "));
       if (text) return text;
     }
     if (e.tagName === "IMG" || e.tagName === "AREA" || e.tagName === "INPUT" && e.type === "image") return fold(e.alt ?? "");
@@ -228,6 +240,7 @@
     enter(root) {
       this.isAnyDisabled ||= root.querySelector(":disabled,[aria-disabled=true]") != null;
       this.isAnyEditable ||= root.querySelector("[contenteditable]") != null;
+      collectLabels(root);
     }
 
     read(e, out, isInText, isInLabel) {
@@ -341,6 +354,15 @@
     for (const selector of want.css ?? []) {
       try { document.createDocumentFragment().querySelector(selector); } catch { return [{ wrong: `\`${selector}\` is no CSS selector` }, []]; }
     }
+    labels = new Map();
+    try {
+      return read(want);
+    } finally {
+      labels = null;
+    }
+  }
+
+  function read(want) {
     const reading = new Reading(want);
     const nodes = [];
     if (document.body) reading.read(document.body, nodes, false, false);
