@@ -37,9 +37,10 @@ impl Device {
             }
             Action::SetClipboard { text } => self.clipboard.clone_from(text),
             Action::PressKey { key } => self.press(*key, now)?,
-            Action::HideKeyboard => self.shown_mut().focus = None,
-            Action::Swipe { from, to, .. } => self.swipe(*from, *to, now),
-            Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount),
+            // No keyboard is drawn, and a field that loses its keyboard keeps the focus.
+            Action::HideKeyboard => {}
+            Action::Swipe { from, to, .. } => drop(self.swipe(*from, *to, now)),
+            Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount, now)?,
             Action::Pinch { scale } => self.pinch(*scale),
             Action::LaunchApp { app, mode } => self.launch(app, *mode, now)?,
             Action::StopApp { app } => {
@@ -91,19 +92,37 @@ impl Device {
         }
     }
 
-    /// Moves the view: scrolling down shows what is further down.
-    fn scroll(&mut self, target: &Target, direction: Direction, amount: Option<u32>) {
-        let default = self.metrics.height() as u32 * 2 / 5;
-        let pixels = i32::try_from(amount.unwrap_or(default)).unwrap_or(i32::MAX / 4);
+    /// Moves the view: scrolling down shows what is further down. At the end of a list it stays where it is.
+    fn scroll(
+        &mut self,
+        target: &Target,
+        direction: Direction,
+        amount: Option<u32>,
+        now: Instant,
+    ) -> Result<(), DriverError> {
+        let pixels = |length: i32| i32::try_from(amount.unwrap_or(length as u32 * 2 / 5)).unwrap_or(i32::MAX / 4);
         let by = match direction {
-            Direction::Down => pixels,
-            Direction::Up => -pixels,
-            Direction::Left | Direction::Right => return,
+            Direction::Down => pixels(self.metrics.height()),
+            Direction::Up => -pixels(self.metrics.height()),
+            Direction::Right => return self.scroll_sideways(target, pixels(self.metrics.width()), now),
+            Direction::Left => return self.scroll_sideways(target, -pixels(self.metrics.width()), now),
         };
         match target.point() {
             Some(point) => self.scroll_at(point, by),
             None => self.scroll_any(by),
         };
+        Ok(())
+    }
+
+    /// Elements stand in columns, so nothing scrolls sideways by itself; on a phone, what answers to a swipe does.
+    fn scroll_sideways(&mut self, target: &Target, by: i32, now: Instant) -> Result<(), DriverError> {
+        let middle = Point { x: self.metrics.width() / 2, y: self.metrics.height() / 2 };
+        let from = target.point().unwrap_or(middle);
+        let to = Point { x: from.x.saturating_sub(by), ..from };
+        match self.platform().is_mobile() && self.swipe(from, to, now) {
+            true => Ok(()),
+            false => Err(DriverError::Refused { reason: "nothing here scrolls sideways".to_string() }),
+        }
     }
 
     fn pinch(&mut self, scale: f64) {

@@ -88,8 +88,9 @@ impl Device {
         touched.is_enabled.then(|| Landed::on(touched))
     }
 
-    /// Does what the elements under the start say; else scrolls what can be scrolled there.
-    pub fn swipe(&mut self, from: Point, to: Point, now: Instant) {
+    /// Does what the elements under the start say; else scrolls what can be scrolled there. Tells whether anything
+    /// answered.
+    pub fn swipe(&mut self, from: Point, to: Point, now: Instant) -> bool {
         let (dx, dy) = (to.x.saturating_sub(from.x), to.y.saturating_sub(from.y));
         let direction = match (dx.unsigned_abs() > dy.unsigned_abs(), dx > 0, dy > 0) {
             (true, true, _) => Direction::Right,
@@ -106,15 +107,17 @@ impl Device {
             })
         };
         if let Some((effects, item)) = own {
-            return self.run(&effects.0, item.as_ref(), now);
+            self.run(&effects.0, item.as_ref(), now);
+            return true;
         }
         let is_vertical = matches!(direction, Direction::Up | Direction::Down);
         if is_vertical && self.scroll_at(from, dy.saturating_neg()) {
-            return;
+            return true;
         }
         let front = &self.apps[self.front];
         let effects = toward(&front.state.scope(&front.app, None).screen().swipe, direction).clone();
         self.run(&effects.0, None, now);
+        !effects.is_empty()
     }
 
     /// Scrolls the innermost container at a point that can; tells whether it moved.

@@ -157,6 +157,22 @@ async fn gestures_have_effects_of_their_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn scrolling_sideways_is_a_swipe_or_is_refused() {
+    let hand = Hand::in_app(GESTURES).await;
+    let scroll = |direction| Action::Scroll { direction, amount: None };
+    // The view goes left when the finger goes right.
+    hand.act(scroll(Direction::Left)).await.unwrap();
+    assert_eq!(hand.node("said").await.text(), Some("swiped"));
+    let card = hand.node("card").await.bounds.unwrap().center();
+    hand.act_at(card, scroll(Direction::Right)).await.unwrap();
+    assert_eq!(hand.node("said").await.text(), Some("swiped away"));
+    let refused = Err(DriverError::Refused { reason: "nothing here scrolls sideways".to_string() });
+    assert_eq!(hand.act(scroll(Direction::Right)).await, refused);
+    let desktop = Hand::at_home(Platform::Desktop).await;
+    assert_eq!(desktop.act(scroll(Direction::Left)).await, refused);
+}
+
+#[tokio::test(start_paused = true)]
 async fn touches_far_outside_the_screen_do_nothing() {
     let hand = Hand::at_home(Platform::Android).await;
     let before = hand.look().await.snapshot;
