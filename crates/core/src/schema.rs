@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
-use crate::yaml::nearest;
+use crate::yaml::{nearest, property};
 
 /// One parameter of a built-in or YAML tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,11 +68,7 @@ impl Schema {
     }
 
     pub fn property_names(&self) -> impl Iterator<Item = &str> {
-        self.json
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(|map| map.keys().map(String::as_str))
+        property_names(&self.json).into_iter()
     }
 
     /// Takes out what was given as null and need not be given: models and templates say it that way.
@@ -151,6 +147,11 @@ impl Schema {
                 ValidationErrorKind::AdditionalProperties { unexpected } if name.is_empty() => {
                     misfit.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
                 }
+                ValidationErrorKind::AdditionalProperties { unexpected } => {
+                    let known = property_names(at_path(&self.json, &name));
+                    let unknown = unexpected.iter().map(|key| format!("`{name}`: {}", unknown("key", key, &known)));
+                    misfit.unknown.extend(unknown);
+                }
                 ValidationErrorKind::Enum { options } => {
                     let words = options.as_array().into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>();
                     let given = value.pointer(&path).map(ToString::to_string).unwrap_or_default();
@@ -163,14 +164,30 @@ impl Schema {
         if misfit == Misfit::default() { Ok(into_args(value)) } else { Err(misfit) }
     }
 
-    fn unknown_argument(&self, unknown: &str) -> String {
-        let known: Vec<&str> = self.property_names().collect();
-        match nearest(unknown, known.iter().copied()) {
-            Some(near) => format!("unknown argument `{unknown}`; did you mean `{near}`?"),
-            None if known.is_empty() => format!("unknown argument `{unknown}`; the tool takes none"),
-            None => format!("unknown argument `{unknown}`; expected one of: {}", known.join(", ")),
-        }
+    fn unknown_argument(&self, name: &str) -> String {
+        unknown("argument", name, &property_names(&self.json))
     }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
+        None if known.is_empty() => format!("unknown {what} `{name}`; it takes none"),
+        None => format!("unknown {what} `{name}`; expected one of: {}", known.join(", ")),
+    }
+}
+
+fn property_names(schema: &Value) -> Vec<&str> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
+}
+
+/// The part of a schema that a value is judged by, as far as it is written in one piece. `path` is `a.0.b`.
+fn at_path<'s>(schema: &'s Value, path: &str) -> &'s Value {
+    path.split('.').fold(schema, |schema, part| match part.parse::<usize>() {
+        Ok(_) if schema.get("items").is_some() => &schema["items"],
+        _ => property(schema, part),
+    })
 }
 
 /// Whether a schema of an object asks for the property.

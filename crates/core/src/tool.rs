@@ -105,7 +105,7 @@ pub struct Args(pub Map<String, Value>);
 
 impl Args {
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name)?.as_str()
+        self.get(name)?.as_str()
     }
 
     /// A text that the schema requires.
@@ -114,18 +114,39 @@ impl Args {
     }
 
     pub fn integer(&self, name: &str) -> Option<i64> {
-        self.0.get(name)?.as_i64()
+        self.get(name)?.as_i64()
+    }
+
+    /// A whole number from 0. The schema does not say so: a tool that moves from code to YAML keeps its schema, and
+    /// parameters in YAML have no minimum.
+    pub fn count(&self, name: &str) -> Result<Option<u64>, Stop> {
+        let Some(number) = self.integer(name) else { return Ok(None) };
+        let count = u64::try_from(number);
+        count.map(Some).map_err(|_| Stop::failed(format!("`{name}` is a whole number from 0, not {number}")))
     }
 
     pub fn number(&self, name: &str) -> Option<f64> {
-        self.0.get(name)?.as_f64()
+        self.get(name)?.as_f64()
     }
 
     pub fn flag(&self, name: &str) -> Option<bool> {
-        self.0.get(name)?.as_bool()
+        self.get(name)?.as_bool()
     }
 
     pub fn value(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+        self.get(name).filter(|value| !value.is_null())
     }
+
+    /// Every reading of an argument comes through here.
+    fn get(&self, name: &str) -> Option<&Value> {
+        #[cfg(test)]
+        READ.with_borrow_mut(|read| read.insert(name.to_string()));
+        self.0.get(name)
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The names of arguments that were asked for on this thread, so that a test can tell which a tool ignores.
+    pub static READ: std::cell::RefCell<std::collections::BTreeSet<String>> = const { std::cell::RefCell::new(std::collections::BTreeSet::new()) };
 }

@@ -400,7 +400,7 @@ fn maestro_commands_are_carried_out_by_our_own_actions() {
       - maestro:
           commands:
             - launchApp: {clearState: true}
-            - tapOn: {id: email}
+            - tapOn: {id: email, point: '10%,50%', repeat: 2, label: The left end of the field}
             - inputText: ada@example.com
             - tapOn: {id: pin}
             - inputText: 12345
@@ -442,17 +442,18 @@ fn maestro_commands_are_carried_out_by_our_own_actions() {
 }
 
 #[test]
-fn a_maestro_command_that_we_lack_is_refused_by_name() {
+fn a_maestro_command_that_makes_no_sense_is_refused() {
     let check = |command: &str, expected: &str| {
         let text = format!("trail:\n  - step: Try\n    tools:\n      - maestro: {{commands: [{command}]}}\n");
         let project = Project::wallet().with("trails/m.trail.yaml", text);
         let ran = project.run(&["run", "trails/m.trail.yaml", "-d", "android/sim-1", "--pictures", "off"]).exits(1);
         assert!(ran.stdout.contains(expected), "{command}: {}", ran.stdout);
     };
-    check("{repeat: {times: 3}}", "the Maestro command `repeat` is unsupported");
-    check("{tapOn: {below: Pay, text: x}}", "`below` of `tapOn` is unsupported");
     check("{tapOn: {enabled: true}}", "`tapOn` needs `text` or `id`");
-    check("{pressKey: Volume}", "`pressKey` knows no key `Volume`");
-    check("{tapOn: {point: '150%,2%'}}", "is no point of the screen");
+    check("{pressKey: Volume}", "`pressKey` has no key `Volume`");
+    check("{tapOn: {point: '150%,2%'}}", "is not a point within 1080×2400");
+    check("{tapOn: {point: '50%,2%', id: submit, label: Sign in, repeat: 0}}", "`repeat` of `tapOn` is from 1 to 100");
+    check("{assertVisible: {text: Nowhere, label: Look}}", "`assertVisible` \"Look\": could not see");
+    check("back, {swipe: {start: '1,1', end: '2,2', direction: UP}}", "`direction` of `swipe` has no effect here");
     check("{extendedWaitUntil: {timeout: 5}}", "needs `visible` or `notVisible`");
 }

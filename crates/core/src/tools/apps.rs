@@ -38,6 +38,11 @@ pub const ROWS: &[Row] = &[
 ];
 
 pub async fn launch(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    if let (Some(package), Some(app)) = (args.text("packageId"), args.text("appId"))
+        && package != app
+    {
+        return Err(Stop::failed(format!("`packageId` and `appId` name different apps: {package} and {app}")));
+    }
     let Some(app) = args.text("packageId").or(args.text("appId")).map(str::to_string).or_else(|| target_app(cx)) else {
         let missing = vec!["packageId".to_string()];
         let text = "say which app: `packageId`; there is no target to take it from";

@@ -6,8 +6,8 @@ use serde_json::json;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::{element, timeout};
-use super::elements::{by_selector, delegate, find_stable, missed};
-use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, defaulted, optional, required};
+use super::elements::{by_selector, delegate, find_stable, index, missed};
+use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::cx::Cx;
 use crate::device::{Goal, Reached};
 use crate::fault::Stop;
@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "assertVisibleBySelector",
         "Fail unless the element that a selector names is on the screen.",
-        &[SELECTOR, TIMEOUT, EXPECTED, REASON],
+        &[SELECTOR, TIMEOUT, EXPECTED, WHY, REASON],
         |cx, args| {
             Box::pin(async move {
                 expect_visible(cx, by_selector(args)?, timeout(args, limits::ASSERT_WAIT), args.text("expectedText"))
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "assertNotVisibleBySelector",
         "Fail if the element that a selector names stays on the screen.",
-        &[SELECTOR, TIMEOUT, REASON],
+        &[SELECTOR, TIMEOUT, WHY, REASON],
         |cx, args| {
             Box::pin(async move { expect_gone(cx, by_selector(args)?, timeout(args, limits::ASSERT_WAIT)).await })
         },
@@ -49,18 +49,20 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "assertVisibleWithText",
         "Fail unless an element with the text is on the screen.",
-        &[TEXT_PATTERN, INDEX, ID, ENABLED, SELECTED, TIMEOUT, REASON],
+        &[TEXT_PATTERN, INDEX, ID, ENABLED, SELECTED, TIMEOUT, WHY, REASON],
         |cx, args| {
             Box::pin(
-                async move { expect_visible(cx, by_pattern(args), timeout(args, limits::ASSERT_WAIT), None).await },
+                async move { expect_visible(cx, by_pattern(args)?, timeout(args, limits::ASSERT_WAIT), None).await },
             )
         },
     ),
     Row::assertion(
         "assertNotVisibleWithText",
         "Fail if an element with the text stays on the screen.",
-        &[TEXT_PATTERN, INDEX, ID, ENABLED, SELECTED, TIMEOUT, REASON],
-        |cx, args| Box::pin(async move { expect_gone(cx, by_pattern(args), timeout(args, limits::ASSERT_WAIT)).await }),
+        &[TEXT_PATTERN, INDEX, ID, ENABLED, SELECTED, TIMEOUT, WHY, REASON],
+        |cx, args| {
+            Box::pin(async move { expect_gone(cx, by_pattern(args)?, timeout(args, limits::ASSERT_WAIT)).await })
+        },
     ),
     Row::assertion(
         "waitUntilNotVisible",
@@ -68,7 +70,7 @@ pub const ROWS: &[Row] = &[
         &[optional("text", Ty::Text, "The element's whole text."), ID, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
-                expect_gone(cx, Query { index: Some(0), ..element(args) }, timeout(args, limits::ASSERT_WAIT)).await
+                expect_gone(cx, Query { index: Some(0), ..element(args)? }, timeout(args, limits::ASSERT_WAIT)).await
             })
         },
     ),
@@ -93,17 +95,21 @@ pub const ROWS: &[Row] = &[
 ];
 
 pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let names_element = args.text("text").is_some() || args.text("id").is_some();
     if let Some(reference) = args.text("ref") {
+        if names_element {
+            return Err(Stop::failed("say what to look for in one way: `ref`, or `text` and `id`"));
+        }
         return delegate_by_ref(cx, args, reference).await;
     }
-    if args.text("text").is_none() && args.text("id").is_none() {
+    if !names_element {
         let missing = vec!["text".to_string(), "id".to_string()];
         return Err(Stop::error(
             Variant::MissingRequiredArgs { missing },
             "say what to look for: `text`, `id` or `ref`",
         ));
     }
-    let query = Query { index: Some(0), ..element(args) };
+    let query = Query { index: Some(0), ..element(args)? };
     expect_visible(cx, query, timeout(args, limits::ASSERT_WAIT), args.text("expectedText")).await
 }
 
@@ -123,14 +129,14 @@ async fn delegate_by_ref(cx: &Cx, args: &Args, reference: &str) -> Result<Outcom
     Ok(Outcome::delegating(vec![delegate]))
 }
 
-fn by_pattern(args: &Args) -> Query {
+fn by_pattern(args: &Args) -> Result<Query, Stop> {
     let element = Element {
         text: Some(TextMatch::Pattern(args.required("text").to_string())),
         id: args.text("id").map(str::to_string),
         enabled: args.flag("enabled"),
         selected: args.flag("selected"),
     };
-    Query { what: What::Element(element), index: args.integer("index").and_then(|index| usize::try_from(index).ok()) }
+    Ok(Query { what: What::Element(element), index: index(args)? })
 }
 
 pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Option<&str>) -> Result<Outcome, Stop> {

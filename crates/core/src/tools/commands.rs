@@ -45,7 +45,7 @@ pub const ROWS: &[Row] = &[
         "Type text into the field that has the focus.",
         &[
             required("text", Ty::Text, "The text to type."),
-            defaulted("hideKeyboardAfter", Ty::Flag, Preset::Flag(true), "Hide the keyboard afterwards."),
+            defaulted("hideKeyboardAfter", Ty::Flag, Preset::Flag(true), "On a phone, hide the keyboard afterwards."),
             REASON,
         ],
         |cx, args| Box::pin(input_text(cx, args)),
@@ -226,15 +226,15 @@ pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
 }
 
 /// The element that `text` and `id` name together.
-pub fn element(args: &Args) -> Query {
-    Query {
+pub fn element(args: &Args) -> Result<Query, Stop> {
+    Ok(Query {
         what: What::Element(Element {
             text: args.text("text").map(|text| TextMatch::Exact(text.to_string())),
             id: args.text("id").map(str::to_string),
             ..Element::default()
         }),
-        index: args.integer("index").and_then(|index| usize::try_from(index).ok()),
-    }
+        index: elements::index(args)?,
+    })
 }
 
 pub fn timeout(args: &Args, otherwise: Duration) -> Duration {
@@ -257,7 +257,7 @@ async fn tap(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             cx.session.device.act(cx, &Target::Point(point), &action).await?;
             Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
         }
-        Aim::Element => elements::act_on(cx, element(args), &action).await,
+        Aim::Element => elements::act_on(cx, element(args)?, &action).await,
     }
 }
 
@@ -274,7 +274,7 @@ pub async fn press(cx: &Cx, key: Key) -> Result<Outcome, Stop> {
 }
 
 async fn is_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = Query { index: Some(0), ..element(args) };
+    let query = Query { index: Some(0), ..element(args)? };
     let reached = cx.session.device.reach(cx, &query, Goal::Visible, timeout(args, Duration::ZERO)).await?;
     Ok(answer(matches!(reached, Reached::Met { .. })))
 }
@@ -287,7 +287,7 @@ async fn has_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 async fn get_element_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = Query { index: Some(0), ..element(args) };
+    let query = Query { index: Some(0), ..element(args)? };
     let text = match cx.session.device.find(cx, &query, Checks::Visible).await? {
         Find::Found(found) => found.text,
         Find::Not(_) => None,
@@ -296,7 +296,7 @@ async fn get_element_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 }
 
 async fn get_element_count(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = Query { index: Some(0), ..element(args) };
+    let query = Query { index: Some(0), ..element(args)? };
     let count = match cx.session.device.find(cx, &query, Checks::Visible).await? {
         Find::Found(found) => found.count,
         Find::Not(why) => match why.reason {
@@ -336,9 +336,7 @@ async fn swipe(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let action = Action::Swipe {
         from,
         to: toward(from, direction, size),
-        duration: Duration::from_millis(
-            args.integer("durationMs").and_then(|millis| u64::try_from(millis).ok()).unwrap_or(400),
-        ),
+        duration: Duration::from_millis(args.count("durationMs")?.unwrap_or(400)),
     };
     cx.session.device.act(cx, &Target::Point(from), &action).await?;
     Ok(Outcome::success(format!("swiped {}", direction.name().to_lowercase())))
@@ -346,7 +344,7 @@ async fn swipe(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 
 pub async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
-    let amount = args.integer("amount").and_then(|amount| u32::try_from(amount).ok());
+    let amount = args.count("amount")?.map(|amount| u32::try_from(amount).unwrap_or(u32::MAX));
     act(cx, &Action::Scroll { direction, amount }).await
 }
 

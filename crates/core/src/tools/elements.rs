@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-use super::row::{P, Preset, REASON, Row, Ty, defaulted, optional, required};
+use super::row::{P, Preset, REASON, Row, Ty, WHY, defaulted, optional, required};
 use crate::cx::Cx;
 use crate::device::{Goal, Reached};
 use crate::driver::{Action, Target};
@@ -17,7 +17,6 @@ use crate::tool::Args;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
 const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Press for long.");
-const WHY: P = optional("reason", Ty::Text, "Why you do this.");
 
 pub const ROWS: &[Row] = &[
     Row::action(
@@ -64,7 +63,7 @@ pub const ROWS: &[Row] = &[
             optional("selected", Ty::Flag, "Only an element that is selected, or that is not."),
             REASON,
         ],
-        |cx, args| Box::pin(async move { act_on(cx, with_text(args), &Action::Tap).await }),
+        |cx, args| Box::pin(async move { act_on(cx, with_text(args)?, &Action::Tap).await }),
     ),
     Row::action(
         "longPressOnElementWithText",
@@ -74,7 +73,7 @@ pub const ROWS: &[Row] = &[
             defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
             REASON,
         ],
-        |cx, args| Box::pin(async move { act_on(cx, with_text(args), &Action::LongPress).await }),
+        |cx, args| Box::pin(async move { act_on(cx, with_text(args)?, &Action::LongPress).await }),
     )
     .hidden(),
 ];
@@ -90,9 +89,12 @@ impl Aim<'_> {
     pub fn of(args: &Args) -> Result<Aim<'_>, Stop> {
         let has = |name: &str| args.value(name).is_some();
         let ways = [has("ref"), has("x") || has("y"), has("text") || has("id")];
+        if has("index") && ways != [false, false, true] {
+            return Err(Stop::failed("`index` goes with `text` or `id`"));
+        }
         match ways {
             [true, false, false] => Ok(Aim::Reference(args.required("ref"))),
-            [false, true, false] => match (args.integer("x"), args.integer("y")) {
+            [false, true, false] => match (args.count("x")?, args.count("y")?) {
                 (Some(x), Some(y)) => Ok(Aim::Point(point(x, y))),
                 _ => Err(missing(&["x", "y"], "a point needs both `x` and `y`")),
             },
@@ -110,8 +112,8 @@ fn missing(names: &[&str], text: &str) -> Stop {
     Stop::error(Variant::MissingRequiredArgs { missing }, text)
 }
 
-fn point(x: i64, y: i64) -> Point {
-    let clamp = |value: i64| i32::try_from(value.clamp(0, i64::from(i32::MAX))).unwrap_or(0);
+fn point(x: u64, y: u64) -> Point {
+    let clamp = |value: u64| i32::try_from(value).unwrap_or(i32::MAX);
     Point { x: clamp(x), y: clamp(y) }
 }
 
@@ -120,13 +122,13 @@ fn press(args: &Args) -> Action {
 }
 
 async fn tap_on_point(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let point = point(args.integer("x").unwrap_or(0), args.integer("y").unwrap_or(0));
+    let point = point(args.count("x")?.unwrap_or(0), args.count("y")?.unwrap_or(0));
     cx.session.device.act(cx, &Target::Point(point), &press(args)).await?;
     Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
 }
 
 async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let node = args.integer("nodeId").and_then(|id| u64::try_from(id).ok()).unwrap_or_default();
+    let node = args.count("nodeId")?.unwrap_or_default();
     let (screen, node) = cx.session.device.resolve_node(cx, node).await?;
     delegate_tap(&screen, node, args.flag("longPress").unwrap_or(false))
 }
@@ -168,14 +170,20 @@ pub fn by_selector(args: &Args) -> Result<Query, Stop> {
     Ok(Query { what: What::Selector(Box::new(selector)), index: None })
 }
 
-fn with_text(args: &Args) -> Query {
+/// Which of several.
+pub fn index(args: &Args) -> Result<Option<usize>, Stop> {
+    let index = args.count("index")?;
+    Ok(index.map(|index| usize::try_from(index).unwrap_or(usize::MAX)))
+}
+
+fn with_text(args: &Args) -> Result<Query, Stop> {
     let element = Element {
         text: Some(TextMatch::Contains(args.required("text").to_string())),
         id: args.text("id").map(str::to_string),
         enabled: args.flag("enabled"),
         selected: args.flag("selected"),
     };
-    Query { what: What::Element(element), index: args.integer("index").and_then(|index| usize::try_from(index).ok()) }
+    Ok(Query { what: What::Element(element), index: index(args)? })
 }
 
 /// The first element that contains a text.

@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[
         &[
             required("variable", Ty::Text, "The name to remember it by."),
             defaulted("prefix", Ty::Text, Preset::Word("TBZ-"), "What it begins with."),
-            defaulted("digitCount", Ty::Integer, Preset::Integer(6), "How many digits follow."),
+            defaulted("digitCount", Ty::Integer, Preset::Integer(6), "How many digits follow: 1 to 18."),
             REASON,
         ],
         |cx, args| Box::pin(input_random(cx, args)),
@@ -52,8 +52,10 @@ pub const ROWS: &[Row] = &[
 ];
 
 async fn input_random(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let digits = usize::try_from(args.integer("digitCount").unwrap_or(6)).unwrap_or(6).clamp(1, 18);
+    let wanted = args.count("digitCount")?.unwrap_or(6);
     let mut bytes = [0u8; 18];
+    let digits = usize::try_from(wanted).ok().filter(|digits| (1..=bytes.len()).contains(digits));
+    let digits = digits.ok_or_else(|| Stop::failed(format!("`digitCount` is from 1 to 18, not {wanted}")))?;
     getrandom::fill(&mut bytes[..digits]).map_err(|error| Stop::failed(format!("no random digits: {error}")))?;
     let number: String = bytes[..digits].iter().map(|byte| char::from(b'0' + byte % 10)).collect();
     let text = format!("{}{number}", args.text("prefix").unwrap_or_default());

@@ -10,6 +10,8 @@ mod reload;
 mod remember;
 mod row;
 mod shipped;
+#[cfg(test)]
+mod tests;
 mod toolsets;
 mod waiting;
 mod web;

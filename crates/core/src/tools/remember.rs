@@ -46,7 +46,7 @@ fn remembering(args: &Args, value: &str) -> Outcome {
 }
 
 async fn remember_element(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = Query { index: Some(0), ..element(args) };
+    let query = Query { index: Some(0), ..element(args)? };
     let found = visible(cx, &query).await?;
     let text = found.text.ok_or_else(|| Stop::failed(format!("{query} has no text")))?;
     Ok(remembering(args, &text))

@@ -74,6 +74,8 @@ pub const fn defaulted(name: &'static str, ty: Ty, default: Preset, about: &'sta
 
 /// Why the caller does it: kept in the record, of no effect.
 pub const REASON: P = optional("reasoning", Ty::Text, "Why you do this.");
+/// The same, under the name that some tools of the Kotlin Trailblaze have for it.
+pub const WHY: P = optional("reason", Ty::Text, "Why you do this.");
 pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds.");
 
 impl Row {

@@ -8,6 +8,7 @@ use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::timeout;
+use super::elements::index;
 use super::row::{Preset, REASON, Row, Ty, defaulted, optional, required};
 use crate::cx::Cx;
 use crate::driver::{Action, Direction, Target};
@@ -86,7 +87,7 @@ pub async fn wait_for(cx: &Cx, seconds: f64) -> Result<Outcome, Stop> {
 }
 
 async fn wait_for_change(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let quiet = args.integer("quietWindowMs").and_then(|millis| u64::try_from(millis).ok()).unwrap_or(300);
+    let quiet = args.count("quietWindowMs")?.unwrap_or(300);
     let must_change = args.flag("requireChange").unwrap_or(false);
     settle(cx, timeout(args, Duration::from_secs(5)), Duration::from_millis(quiet), must_change).await
 }
@@ -104,7 +105,9 @@ pub async fn settle(cx: &Cx, timeout: Duration, quiet: Duration, must_change: bo
         match device.await_change(cx, last, window).await? {
             true => has_changed = true,
             false if has_changed => return Ok(Outcome::success("the screen changed and is quiet")),
-            false if must_change => return Err(Stop::failed("the screen did not change")),
+            false if must_change => {
+                return Err(Stop::error(Variant::AssertionFailed, "the screen did not change"));
+            }
             false => return Ok(Outcome::success("the screen is quiet")),
         }
         last = device.look(cx).await?.snapshot;
@@ -115,6 +118,9 @@ pub async fn settle(cx: &Cx, timeout: Duration, quiet: Duration, must_change: bo
 }
 
 async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    if args.text("text").is_some() && args.text("textRegex").is_some() {
+        return Err(Stop::failed("say what to scroll to by `text` or by `textRegex`, not both"));
+    }
     let text = args.text("textRegex").map(|text| TextMatch::Pattern(text.to_string()));
     let text = text.or_else(|| args.text("text").map(|text| TextMatch::Contains(text.to_string())));
     let id = args.text("id").map(str::to_string);
@@ -125,8 +131,7 @@ async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             "say what to scroll to: `text`, `textRegex` or `id`",
         ));
     }
-    let index = args.integer("index").and_then(|index| usize::try_from(index).ok());
-    let query = Query { what: What::Element(Element { text, id, ..Element::default() }), index };
+    let query = Query { what: What::Element(Element { text, id, ..Element::default() }), index: index(args)? };
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
     scroll_to(cx, &query, direction, timeout(args, Duration::from_secs(20))).await
 }
@@ -161,7 +166,8 @@ fn snapshot_text(screen: &crate::screen::Screen) -> String {
 
 pub async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     cx.session.device.shoot(cx, cx.parent(), trailblaze_protocol::event::Moment::After).await?;
-    Ok(Outcome::success(format!("kept a picture of {}", args.required("screenName"))))
+    let about = args.text("description").map(|text| format!(": {text}")).unwrap_or_default();
+    Ok(Outcome::success(format!("kept a picture of {}{about}", args.required("screenName"))))
 }
 
 fn objective_status(args: &Args) -> Result<Outcome, Stop> {

@@ -199,7 +199,13 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
                 if is_left_out(value, schema, name) {
                     continue;
                 }
-                match to_json(value, property(schema, name), problems) {
+                let inner = property(schema, name);
+                // What the schema forbids is not typed: the schema check names it.
+                if inner.is_null() && schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+                    map.insert(name.to_string(), loose(value));
+                    continue;
+                }
+                match to_json(value, inner, problems) {
                     Some(value) => {
                         map.insert(name.to_string(), value);
                     }

@@ -1,0 +1,166 @@
+//! The `maestro` tool: Maestro commands, carried out by our own actions. All commands of a call are read before the first
+//! is carried out.
+
+mod params;
+mod table;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use trailblaze_protocol::event::Moment;
+use trailblaze_protocol::geometry::{Point, Size};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
+
+use self::params::invalid;
+pub use self::table::schema;
+use self::table::{App, Command, Spot, Step, Stroke};
+use super::apps::target_app;
+use super::assertions::{expect_gone, expect_visible};
+use super::commands::{act, toward};
+use super::elements::{act_on, visible};
+use super::row::{Row, Ty, required};
+use super::waiting::{scroll_to, settle};
+use crate::cx::Cx;
+use crate::driver::{Action, Target};
+use crate::fault::Stop;
+use crate::limits;
+use crate::tool::Args;
+
+pub const ROWS: &[Row] = &[Row::action(
+    "maestro",
+    "Run Maestro commands.",
+    &[required("commands", Ty::Commands, "Each `name: {parameters}`, or a lone name.")],
+    |cx, args| Box::pin(maestro(cx, args)),
+)
+.hidden()];
+
+/// How long the screen must be quiet after an animation.
+const QUIET: Duration = Duration::from_millis(300);
+
+async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let commands = args.value("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let commands: Vec<Command> = commands.iter().map(Command::read).collect::<Result<_, _>>()?;
+    let mut memory = MemoryChanges::default();
+    for command in &commands {
+        match carry_out(cx, &command.step).await {
+            Ok(outcome) => memory.set.extend(outcome.memory.set),
+            Err(Stop::Failed(outcome)) if command.is_optional => {
+                cx.progress(format!("{command} is optional and failed: {}", outcome.text));
+            }
+            Err(Stop::Failed(outcome)) => {
+                let text = format!("{command}: {}", outcome.text);
+                return Err(Stop::Failed(Box::new(Outcome { text, ..*outcome })));
+            }
+            Err(fault) => return Err(fault),
+        }
+    }
+    let n = commands.len();
+    Ok(Outcome { memory, ..Outcome::success(if n == 1 { "1 command".to_string() } else { format!("{n} commands") }) })
+}
+
+async fn carry_out(cx: &Cx, step: &Step) -> Result<Outcome, Stop> {
+    let device = &cx.session.device;
+    let size = device.description().size;
+    match step {
+        Step::Act(action) => act(cx, action).await,
+        Step::Touch { on, action, times } => {
+            for _ in 0..*times {
+                touch(cx, on, action).await?;
+            }
+            Ok(Outcome::default())
+        }
+        Step::CopyText(query) => copy_text(cx, visible(cx, query).await?.text.unwrap_or_default()).await,
+        Step::Expect { visible, gone, timeout } => {
+            let end = Instant::now() + *timeout;
+            let left = || end.saturating_duration_since(Instant::now());
+            if let Some(query) = visible {
+                expect_visible(cx, query.clone(), left(), None).await?;
+            }
+            if let Some(query) = gone {
+                expect_gone(cx, query.clone(), left()).await?;
+            }
+            Ok(Outcome::default())
+        }
+        Step::Settle { timeout } => settle(cx, *timeout, QUIET, false).await,
+        Step::ScrollTo { query, direction, timeout } => scroll_to(cx, query, *direction, *timeout).await,
+        Step::Swipe { stroke, duration } => {
+            let (from, to) = match stroke {
+                Stroke::Points { start, end } => (point(start, size)?, point(end, size)?),
+                Stroke::Middle(direction) => {
+                    let from = point("50%,50%", size)?;
+                    (from, toward(from, *direction, size))
+                }
+                Stroke::Element(query, direction) => {
+                    let from = visible(cx, query).await?.point;
+                    (from, toward(from, *direction, size))
+                }
+            };
+            device.act(cx, &Target::Point(from), &Action::Swipe { from, to, duration: *duration }).await?;
+            Ok(Outcome::default())
+        }
+        Step::Launch(named, mode) => act(cx, &Action::LaunchApp { app: app(cx, named)?, mode: *mode }).await,
+        Step::Stop(named) => act(cx, &Action::StopApp { app: app(cx, named)? }).await,
+        Step::Clear(named) => act(cx, &Action::ClearAppData { app: app(cx, named)? }).await,
+        Step::Picture(name) => {
+            device.shoot(cx, cx.parent(), Moment::After).await?;
+            Ok(Outcome::success(format!("kept a picture: {}", name.as_deref().unwrap_or_default())))
+        }
+    }
+}
+
+async fn touch(cx: &Cx, on: &Spot, action: &Action) -> Result<(), Stop> {
+    let device = &cx.session.device;
+    let point = match on {
+        Spot::Element(query) => return act_on(cx, query.clone(), action).await.map(drop),
+        Spot::Screen(text) => point(text, device.description().size)?,
+        Spot::Within(query, text) => {
+            let bounds = visible(cx, query).await?.bounds;
+            let size = Size { width: bounds.width().unsigned_abs(), height: bounds.height().unsigned_abs() };
+            let inside = point(text, size)?;
+            Point { x: bounds.left + inside.x, y: bounds.top + inside.y }
+        }
+    };
+    device.act(cx, &Target::Point(point), action).await.map(drop)
+}
+
+async fn copy_text(cx: &Cx, text: String) -> Result<Outcome, Stop> {
+    act(cx, &Action::SetClipboard { text: text.clone() }).await?;
+    let set = [("maestro.copiedText".to_string(), Value::from(text))].into_iter().collect();
+    Ok(Outcome { memory: MemoryChanges { set, deleted: Vec::new() }, ..Outcome::default() })
+}
+
+/// The app that is named, or the target's.
+fn app(cx: &Cx, named: &App) -> Result<String, Stop> {
+    named.clone().or_else(|| target_app(cx)).ok_or_else(|| {
+        let missing = vec!["appId".to_string()];
+        Stop::error(
+            Variant::MissingRequiredArgs { missing },
+            "say which app: `appId`; there is no target to take it from",
+        )
+    })
+}
+
+/// `50%,80%` of an area, or `540,1200` in pixels.
+fn point(text: &str, area: Size) -> Result<Point, Stop> {
+    let coordinate = |part: &str, length: u32| -> Option<i32> {
+        let part = part.trim();
+        let pixels = match part.strip_suffix('%') {
+            Some(percent) => f64::from(length) * percent.trim().parse::<f64>().ok()? / 100.0,
+            None => part.parse::<f64>().ok()?,
+        };
+        (0.0..=f64::from(length)).contains(&pixels).then_some(pixels as i32)
+    };
+    let parsed = text
+        .split_once(',')
+        .and_then(|(x, y)| Some(Point { x: coordinate(x, area.width)?, y: coordinate(y, area.height)? }));
+    let Size { width, height } = area;
+    parsed.ok_or_else(|| {
+        invalid(format!("`{text}` is not a point within {width}×{height}; write `50%,50%` or pixels, as `540,1200`"))
+    })
+}
+
+/// The longest that a command may wait.
+fn bounded(millis: u32) -> Duration {
+    Duration::from_millis(u64::from(millis)).min(limits::CALL_TOTAL)
+}

@@ -1,0 +1,394 @@
+//! The Maestro commands that there are: what each takes, and what it comes to.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use trailblaze_protocol::outcome::Variant;
+
+use super::params::{Param, Params, SELECTOR, Ty, invalid, properties};
+use crate::driver::{Action, Direction, Key, LaunchMode};
+use crate::fault::Stop;
+use crate::limits;
+use crate::query::Query;
+
+/// A command that was read.
+pub struct Command {
+    pub name: &'static str,
+    pub label: Option<String>,
+    pub is_optional: bool,
+    pub step: Step,
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.label {
+            Some(label) => write!(f, "`{}` \"{label}\"", self.name),
+            None => write!(f, "`{}`", self.name),
+        }
+    }
+}
+
+/// What to do.
+pub enum Step {
+    Act(Action),
+    Touch { on: Spot, action: Action, times: u32 },
+    CopyText(Query),
+    Expect { visible: Option<Query>, gone: Option<Query>, timeout: Duration },
+    Settle { timeout: Duration },
+    ScrollTo { query: Query, direction: Direction, timeout: Duration },
+    Swipe { stroke: Stroke, duration: Duration },
+    Launch(App, LaunchMode),
+    Stop(App),
+    Clear(App),
+    Picture(Option<String>),
+}
+
+/// Where to touch. Points are as they were written.
+pub enum Spot {
+    Element(Query),
+    Screen(String),
+    Within(Query, String),
+}
+
+/// Where a swipe starts and ends.
+pub enum Stroke {
+    Points { start: String, end: String },
+    Middle(Direction),
+    Element(Query, Direction),
+}
+
+/// An app by its id, or the target's.
+pub type App = Option<String>;
+
+struct Row {
+    name: &'static str,
+    /// What may stand in place of the mapping.
+    lone: Lone,
+    params: &'static [&'static [Param]],
+    read: fn(&mut Params) -> Result<Step, Stop>,
+}
+
+#[derive(Clone, Copy)]
+enum Lone {
+    /// One value, for this parameter.
+    Value(&'static str, Ty),
+    /// The same, or nothing at all.
+    ValueOrNothing(&'static str, Ty),
+    Nothing,
+}
+
+/// Every command takes these.
+const COMMON: &[Param] = &[("label", Ty::Text), ("optional", Ty::Flag)];
+const APP: &[Param] = &[("appId", Ty::Text)];
+const TOUCH: &[&[Param]] = &[SELECTOR, &[("point", Ty::Text), ("repeat", Ty::Count)]];
+const ELEMENT: Lone = Lone::Value("text", Ty::Text);
+const OWN_APP: Lone = Lone::ValueOrNothing("appId", Ty::Text);
+
+const ROWS: &[Row] = &[
+    Row { name: "tapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::Tap) },
+    Row { name: "doubleTapOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::DoubleTap) },
+    Row { name: "longPressOn", lone: ELEMENT, params: TOUCH, read: |params| touch(params, Action::LongPress) },
+    Row {
+        name: "inputText",
+        lone: Lone::Value("text", Ty::Text),
+        params: &[&[("text", Ty::Text)]],
+        read: |params| Ok(Step::Act(Action::InputText { text: params.required("text")? })),
+    },
+    Row {
+        name: "eraseText",
+        lone: Lone::ValueOrNothing("charactersToErase", Ty::Count),
+        params: &[&[("charactersToErase", Ty::CountOrNull)]],
+        read: |params| Ok(Step::Act(Action::EraseText { count: params.count("charactersToErase")? })),
+    },
+    Row { name: "pasteText", lone: Lone::Nothing, params: &[], read: |_| Ok(Step::Act(Action::PasteClipboard)) },
+    Row {
+        name: "copyTextFrom",
+        lone: ELEMENT,
+        params: &[SELECTOR],
+        read: |params| Ok(Step::CopyText(params.query()?)),
+    },
+    Row { name: "hideKeyboard", lone: Lone::Nothing, params: &[], read: |_| Ok(Step::Act(Action::HideKeyboard)) },
+    Row {
+        name: "pressKey",
+        lone: Lone::Value("code", Ty::Text),
+        params: &[&[("code", Ty::Text)]],
+        read: |params| Ok(Step::Act(Action::PressKey { key: key(params)? })),
+    },
+    Row {
+        name: "back",
+        lone: Lone::Nothing,
+        params: &[],
+        read: |_| Ok(Step::Act(Action::PressKey { key: Key::Back })),
+    },
+    Row {
+        name: "assertVisible",
+        lone: ELEMENT,
+        params: &[SELECTOR],
+        read: |params| Ok(Step::Expect { visible: Some(params.query()?), gone: None, timeout: limits::ASSERT_WAIT }),
+    },
+    Row {
+        name: "assertNotVisible",
+        lone: ELEMENT,
+        params: &[SELECTOR],
+        read: |params| Ok(Step::Expect { visible: None, gone: Some(params.query()?), timeout: limits::ASSERT_WAIT }),
+    },
+    Row {
+        name: "extendedWaitUntil",
+        lone: Lone::Nothing,
+        params: &[&[("visible", Ty::Selector), ("notVisible", Ty::Selector), ("timeout", Ty::Count)]],
+        read: wait_until,
+    },
+    Row {
+        name: "waitForAnimationToEnd",
+        lone: Lone::Nothing,
+        params: &[&[("timeout", Ty::Count)]],
+        read: |params| Ok(Step::Settle { timeout: params.millis("timeout", 15_000)? }),
+    },
+    Row {
+        name: "scroll",
+        lone: Lone::Nothing,
+        params: &[],
+        read: |_| Ok(Step::Act(Action::Scroll { direction: Direction::Down, amount: None })),
+    },
+    Row {
+        name: "scrollUntilVisible",
+        lone: Lone::Nothing,
+        params: &[&[("element", Ty::Selector), ("direction", Ty::Text), ("timeout", Ty::Count)]],
+        read: |params| {
+            Ok(Step::ScrollTo {
+                query: params.query_under("element")?.ok_or_else(|| params.lacks("`element`"))?,
+                direction: params.direction(Direction::Down)?,
+                timeout: params.millis("timeout", 20_000)?,
+            })
+        },
+    },
+    Row {
+        name: "swipe",
+        lone: Lone::Nothing,
+        params: &[&[
+            ("start", Ty::Text),
+            ("end", Ty::Text),
+            ("direction", Ty::Text),
+            ("from", Ty::Selector),
+            ("duration", Ty::Count),
+        ]],
+        read: swipe,
+    },
+    Row {
+        name: "launchApp",
+        lone: OWN_APP,
+        params: &[APP, &[("clearState", Ty::Flag), ("stopApp", Ty::Flag)]],
+        read: launch,
+    },
+    Row { name: "stopApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
+    Row { name: "killApp", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Stop(params.text("appId"))) },
+    Row { name: "clearState", lone: OWN_APP, params: &[APP], read: |params| Ok(Step::Clear(params.text("appId"))) },
+    Row {
+        name: "openLink",
+        lone: Lone::Value("link", Ty::Text),
+        params: &[&[("link", Ty::Text)]],
+        read: |params| Ok(Step::Act(Action::OpenUrl { url: params.required("link")? })),
+    },
+    Row {
+        name: "takeScreenshot",
+        lone: Lone::ValueOrNothing("path", Ty::Text),
+        params: &[&[("path", Ty::Text)]],
+        read: |params| Ok(Step::Picture(params.text("path"))),
+    },
+];
+
+impl Row {
+    fn params(&self) -> impl Iterator<Item = &'static Param> {
+        self.params.iter().copied().flatten().chain(COMMON)
+    }
+}
+
+/// The schema of a list of commands. Nothing is taken that has no effect.
+pub fn schema() -> Value {
+    let mut commands = Map::new();
+    for row in ROWS {
+        let mut types = vec!["object"];
+        match row.lone {
+            Lone::Value(_, ty) => types.push(single(ty)),
+            Lone::ValueOrNothing(_, ty) => types.extend([single(ty), "null"]),
+            Lone::Nothing => types.push("null"),
+        }
+        let schema = json!({"type": types, "properties": properties(row.params()), "additionalProperties": false});
+        commands.insert(row.name.into(), schema);
+    }
+    json!({"type": "array", "items": {
+        "type": ["object", "string"], "properties": commands, "additionalProperties": false,
+    }})
+}
+
+fn single(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Count | Ty::CountOrNull => "integer",
+        Ty::Flag => "boolean",
+        Ty::Text | Ty::Selector => "string",
+    }
+}
+
+impl Command {
+    pub fn read(value: &Value) -> Result<Command, Stop> {
+        let (name, given) = match value {
+            Value::String(name) => (name.as_str(), &Value::Null),
+            Value::Object(map) if map.len() == 1 => {
+                map.iter().next().map(|(name, given)| (name.as_str(), given)).unwrap_or(("", &Value::Null))
+            }
+            _ => return Err(invalid(format!("a command is `name: {{parameters}}`, not {value}"))),
+        };
+        let Some(row) = ROWS.iter().find(|row| row.name == name) else {
+            return Err(Stop::error(Variant::Unsupported, format!("the Maestro command `{name}` is not supported")));
+        };
+        let values = match (row.lone, given) {
+            (_, Value::Object(map)) => map.clone(),
+            (_, Value::Null) => Map::new(),
+            (Lone::Value(name, _) | Lone::ValueOrNothing(name, _), lone) => {
+                Map::from_iter([(name.to_string(), lone.clone())])
+            }
+            (Lone::Nothing, other) => return Err(invalid(format!("`{name}` does not take {other}"))),
+        };
+        let mut params = Params { command: row.name, values };
+        let (label, is_optional) = (params.text("label"), params.flag("optional").unwrap_or(false));
+        let step = (row.read)(&mut params)?;
+        params.finish()?;
+        Ok(Command { name: row.name, label, is_optional, step })
+    }
+}
+
+fn touch(params: &mut Params, action: Action) -> Result<Step, Stop> {
+    let times = params.count("repeat")?.unwrap_or(1);
+    if !(1..=100).contains(&times) {
+        return Err(invalid(format!("`repeat` of `{}` is from 1 to 100, not {times}", params.command)));
+    }
+    let on = match (params.own_query()?, params.text("point")) {
+        (Some(query), None) => Spot::Element(query),
+        (None, Some(point)) => Spot::Screen(point),
+        (Some(query), Some(point)) => Spot::Within(query, point),
+        (None, None) => return Err(params.lacks("`text`, `id` or `point`")),
+    };
+    Ok(Step::Touch { on, action, times })
+}
+
+fn key(params: &mut Params) -> Result<Key, Stop> {
+    let code = params.required("code")?;
+    let names = || Key::NAMES.join(", ");
+    Key::parse(&code).ok_or_else(|| invalid(format!("`pressKey` has no key `{code}`; it has {}", names())))
+}
+
+fn wait_until(params: &mut Params) -> Result<Step, Stop> {
+    let (visible, gone) = (params.query_under("visible")?, params.query_under("notVisible")?);
+    if visible.is_none() && gone.is_none() {
+        return Err(params.lacks("`visible` or `notVisible`"));
+    }
+    Ok(Step::Expect { visible, gone, timeout: params.millis("timeout", 5000)? })
+}
+
+fn swipe(params: &mut Params) -> Result<Step, Stop> {
+    let duration = params.millis("duration", 400)?;
+    let stroke = match (params.text("start"), params.text("end")) {
+        (Some(start), Some(end)) => Stroke::Points { start, end },
+        (None, None) => match params.query_under("from")? {
+            Some(query) => Stroke::Element(query, params.direction(Direction::Up)?),
+            None => Stroke::Middle(params.direction(Direction::Up)?),
+        },
+        _ => return Err(params.lacks("both `start` and `end`, or a `direction`")),
+    };
+    Ok(Step::Swipe { stroke, duration })
+}
+
+fn launch(params: &mut Params) -> Result<Step, Stop> {
+    let mode = match (params.flag("clearState"), params.flag("stopApp")) {
+        (Some(true), Some(false)) => {
+            return Err(invalid("`launchApp` cannot clear the state of an app that keeps running"));
+        }
+        (Some(true), _) => LaunchMode::Reinstall,
+        (_, Some(false)) => LaunchMode::Resume,
+        _ => LaunchMode::ForceRestart,
+    };
+    Ok(Step::Launch(params.text("appId"), mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A value that a parameter takes.
+    fn sample(name: &str, ty: Ty) -> Value {
+        match (name, ty) {
+            ("direction", _) => json!("LEFT"),
+            ("code", _) => json!("Enter"),
+            ("point" | "start" | "end", _) => json!("50%,50%"),
+            (_, Ty::Text) => json!("x"),
+            (_, Ty::Flag) => json!(true),
+            (_, Ty::Count | Ty::CountOrNull) => json!(2),
+            (_, Ty::Selector) => json!({"text": "x", "index": 1}),
+        }
+    }
+
+    /// What a command needs besides a parameter, to be sound.
+    fn needed(command: &str, param: &str) -> Value {
+        match (command, param) {
+            ("tapOn" | "doubleTapOn" | "longPressOn" | "copyTextFrom" | "assertVisible" | "assertNotVisible", _) => {
+                json!({"id": "y"})
+            }
+            ("inputText", _) => json!({"text": "y"}),
+            ("pressKey", _) => json!({"code": "Home"}),
+            ("openLink", _) => json!({"link": "y"}),
+            ("extendedWaitUntil", _) => json!({"notVisible": "y"}),
+            ("scrollUntilVisible", _) => json!({"element": "y"}),
+            ("swipe", "start") => json!({"end": "10%,10%"}),
+            ("swipe", "end") => json!({"start": "10%,10%"}),
+            _ => json!({}),
+        }
+    }
+
+    #[test]
+    fn every_parameter_that_a_command_takes_is_read() {
+        for row in ROWS {
+            for (name, ty) in row.params() {
+                let mut given = needed(row.name, name);
+                given[*name] = sample(name, *ty);
+                let command = json!({row.name: given});
+                assert!(Command::read(&command).is_ok(), "{command}: {:?}", Command::read(&command).err());
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_can_be_written_as_its_schema_says() {
+        for row in ROWS {
+            match row.lone {
+                Lone::Value(name, ty) | Lone::ValueOrNothing(name, ty) => {
+                    assert!(row.params().any(|(param, _)| *param == name), "{}: {name}", row.name);
+                    let command = json!({row.name: sample(name, ty)});
+                    assert!(Command::read(&command).is_ok(), "{command}");
+                }
+                Lone::Nothing => {}
+            }
+            let is_sound = Command::read(&json!(row.name)).is_ok();
+            let needs_none = needed(row.name, "") == json!({});
+            assert_eq!(is_sound, needs_none, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn what_would_have_no_effect_is_refused() {
+        for (command, expected) in [
+            (
+                json!({"swipe": {"start": "1,1", "end": "2,2", "direction": "UP"}}),
+                "`direction` of `swipe` has no effect here",
+            ),
+            (json!({"tapOn": {"id": "y", "repeat": 101}}), "`repeat` of `tapOn` is from 1 to 100, not 101"),
+            (json!({"tapOn": {"text": "x", "below": "y"}}), "`below` of `tapOn` has no effect here"),
+            (json!({"launchApp": {"clearState": true, "stopApp": false}}), "`launchApp` cannot clear the state"),
+        ] {
+            match Command::read(&command) {
+                Err(Stop::Failed(outcome)) => assert!(outcome.text.starts_with(expected), "{}", outcome.text),
+                _ => panic!("{command} is taken"),
+            }
+        }
+    }
+}
