@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Place, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
@@ -20,6 +21,7 @@ use crate::memory::Memory;
 use crate::session::Session;
 use crate::source::SourceError;
 use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
+use crate::yaml::{Source, Span};
 
 /// One try of one trail.
 pub struct Try<'a> {
@@ -43,8 +45,12 @@ pub struct Ended {
     pub verdict: Verdict,
     /// What failed and where.
     pub message: String,
-    /// What failed, without the place.
+    /// What failed, without the step.
     pub failure: String,
+    /// Where the trail has what failed.
+    pub place: Option<Place>,
+    /// It failed with a fatal error, after which a trail is never retried.
+    pub is_fatal: bool,
     /// The device is of no use any more, as opposed to a tool server that died.
     pub is_device_lost: bool,
 }
@@ -63,7 +69,7 @@ pub fn not_begun(
     session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number, repeat });
     let verdict = Verdict::Errored;
     session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
-    Ended { attempt, verdict, failure: message.clone(), message, is_device_lost: false }
+    Ended { attempt, verdict, failure: message.clone(), message, place: None, is_fatal: false, is_device_lost: false }
 }
 
 /// Runs the trail from its trailhead to its end, or to the first step that fails.
@@ -86,6 +92,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
             let runner = Runner {
                 session,
                 attempt,
+                source: &trail.source,
                 lineage,
                 has_head,
                 after: Mutex::default(),
@@ -96,18 +103,21 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
             runner.run_within(trail, timeout).await
         }
     };
-    let Broken { verdict, message, failure, is_device_lost, .. } = ended;
+    let Broken { verdict, message, failure, is_fatal, is_device_lost } = ended;
     let message = session.secrets.redact(&message).into_owned();
     let what = failure.as_ref().map_or(&message, |failure| &failure.message);
     let what = session.secrets.redact(what).into_owned();
+    let place = failure.as_ref().and_then(|failure| failure.place.clone());
+    let is_fatal = is_fatal && verdict == Verdict::Failed;
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
-    Ended { attempt: id, verdict, message, failure: what, is_device_lost }
+    Ended { attempt: id, verdict, message, failure: what, place, is_fatal, is_device_lost }
 }
 
 struct Runner<'a> {
     session: &'a Arc<Session>,
     attempt: Arc<Attempt>,
+    source: &'a Source,
     lineage: Vec<String>,
     has_head: bool,
     /// What was seen after the last step that passed.
@@ -239,6 +249,7 @@ impl Runner<'_> {
         result.map_err(|broken| {
             let mut failure = broken.failure.unwrap_or_else(|| failure(None, &broken.message, None));
             failure.step = Some(id.clone());
+            failure.place.get_or_insert_with(|| place(self.source, step.text.span));
             let place = match step.kind {
                 StepKind::Trailhead => "trailhead".to_string(),
                 _ => format!("step {}", self.number(index)),
@@ -266,6 +277,7 @@ impl Runner<'_> {
             };
             if let Some(failure) = &mut broken.failure {
                 failure.call = id;
+                failure.place = Some(place(&call.source, call.tool.span));
             }
             // What the screen showed is worth more than a second failure to look at it.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
@@ -325,8 +337,8 @@ impl Broken {
         let verdict = match fault {
             Fault::Cancelled => Verdict::Cancelled,
             other => match other.exit() {
-                trailblaze_protocol::exit::Exit::Misused => Verdict::Misused,
-                trailblaze_protocol::exit::Exit::Bug => Verdict::Bug,
+                Exit::Misused => Verdict::Misused,
+                Exit::Bug => Verdict::Bug,
                 _ => Verdict::Errored,
             },
         };
@@ -349,5 +361,10 @@ fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Fai
         message: message.to_string(),
         expected: part("expected"),
         saw: part("saw"),
+        place: None,
     }
+}
+
+fn place(source: &Source, span: Span) -> Place {
+    Place { file: source.path.clone(), line: span.line, column: span.column }
 }

@@ -3,6 +3,7 @@
 //! Recording, report, JUnit and progress all read this one stream. A reader keeps what it does not know:
 //! see [`Line::parse`].
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -333,4 +334,22 @@ pub struct Failure {
     pub message: String,
     pub expected: Option<String>,
     pub saw: Option<String>,
+    /// The call of the trail that failed, or its step where no call did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+}
+
+/// A place in a file of the project. Lines and columns count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Relative to the project.
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
 }

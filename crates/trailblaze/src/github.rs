@@ -3,14 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use trailblaze_core::trail::Trail;
-use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::Level;
 
 use crate::print;
 use crate::report::Run;
 use crate::report::markdown::markdown;
-use crate::report::model::{Attempt, Step};
+use crate::report::model::Attempt;
 
 /// GitHub shows ten annotations of a step; a few more do no harm.
 const MOST_ANNOTATIONS: usize = 50;
@@ -49,7 +47,7 @@ pub fn tell(run: &Run) {
     }
 }
 
-/// One `::error` line for each failure, at the line of its step.
+/// One `::error` line for each failure, at the line of the call that failed.
 fn annotations(run: &Run, workspace: Option<&Path>) -> Vec<String> {
     let project = run.start.as_ref().map(|start| Path::new(&start.project));
     let notes = run.notes.iter().filter(|note| note.level == Level::Error);
@@ -62,7 +60,7 @@ fn annotations(run: &Run, workspace: Option<&Path>) -> Vec<String> {
 
 fn annotation(attempt: &Attempt, project: Option<&Path>, workspace: Option<&Path>) -> String {
     let path = project.unwrap_or(Path::new("")).join(&attempt.trail.path);
-    let line = attempt.failing_step().and_then(|step| line(&path, step)).unwrap_or(1);
+    let line = attempt.failure().and_then(|failure| failure.place.as_ref()).map_or(1, |place| place.line);
     let path = workspace.and_then(|workspace| path.strip_prefix(workspace).ok()).unwrap_or(&path);
     let file = path.to_string_lossy().replace('\\', "/");
     let title = format!("{} on {}", attempt.name(), attempt.device);
@@ -74,16 +72,6 @@ fn annotation(attempt: &Attempt, project: Option<&Path>, workspace: Option<&Path
         text = format!("{}\n{text}", step.text);
     }
     format!("::error file={},line={line},title={}::{}", property(&file), property(&title), message(&text))
-}
-
-/// Where the trail has the step; the file may have changed since.
-fn line(path: &Path, step: &Step) -> Option<usize> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let (trail, _) = Trail::read(&Source::new(path.to_string_lossy(), text));
-    let trail = trail?;
-    let is_it = |own: &&trailblaze_core::trail::Step| own.text.value == step.text;
-    let own = trail.steps.get(step.index).filter(is_it).or_else(|| trail.steps.iter().find(is_it))?;
-    Some(own.text.span.line)
 }
 
 /// <https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts>

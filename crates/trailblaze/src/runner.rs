@@ -18,7 +18,7 @@ use trailblaze_core::registry::Registry;
 use trailblaze_core::replay::{Ended, Try, not_begun, replay};
 use trailblaze_core::session::Session;
 use trailblaze_core::trail::{Trail, lineage};
-use trailblaze_protocol::event::{TrailRef, Verdict};
+use trailblaze_protocol::event::{Place, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
@@ -56,8 +56,10 @@ pub struct Done {
     pub device: DeviceId,
     pub verdict: Verdict,
     pub message: String,
-    /// The message without the place: what it has in common with others.
+    /// The message without the step: what it has in common with others.
     pub failure: String,
+    /// Where the trail has what failed.
+    pub place: Option<Place>,
     /// How many tries it took.
     pub tries: u32,
     pub millis: u64,
@@ -66,6 +68,8 @@ pub struct Done {
     /// The custom tools that were called, and all that the session had.
     pub custom_tools: BTreeSet<String>,
     pub registry: Arc<Registry>,
+    /// It failed with a fatal error, after which a trail is never retried.
+    pub is_fatal: bool,
     pub is_device_lost: bool,
     /// Whether anything was done at all: a trail whose servers are not there does not begin.
     pub is_begun: bool,
@@ -232,7 +236,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
             let is_retired = done.is_device_lost && state.alive > 1;
             state.alive -= usize::from(is_retired);
             let is_tried_again = match done.verdict {
-                Verdict::Failed => task.retries > 0,
+                Verdict::Failed => task.retries > 0 && !done.is_fatal,
                 Verdict::Errored => is_retired || task.retries > 0,
                 _ => false,
             };
@@ -318,18 +322,20 @@ impl Lane<'_> {
     }
 
     fn done(&self, task: &Task, ended: Ended, started: Instant, session: &Session) -> Done {
-        let Ended { attempt, verdict, message, failure, is_device_lost } = ended;
+        let Ended { attempt, verdict, message, failure, place, is_fatal, is_device_lost } = ended;
         let (recording, effects) = match verdict {
             Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt)),
             _ => (Vec::new(), Vec::new()),
         };
         Done {
+            place,
             job: task.job,
             device: self.device.id.clone(),
             verdict,
             message,
             failure,
             tries: task.number,
+            is_fatal,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
             effects,

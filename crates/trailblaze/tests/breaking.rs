@@ -48,7 +48,7 @@ fn a_device_lost_in_the_middle_of_a_step_breaks_that_trail_only() {
         .with("trails/b.trail.yaml", "trail:\n  - step: Look\n    tools:\n      - assertVisible: {text: Counter}\n");
     let ran = project.run(&["run", "--sim", "lostAfter=2", "--seed", "1"]).exits(2);
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:8:9)
       step 2 "Count": the device was lost: it went away after 2 actions (injected fault)
 
     1 passed, 1 broken by the environment in [time]
@@ -81,7 +81,7 @@ fn a_refused_act_is_a_failed_test() {
     let project = Project::counter().with("trails/a.trail.yaml", COUNTS);
     let ran = project.run(&["run", "--sim", "refuse=1", "--seed", "1"]).exits(1);
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Open it": `launchApp` failed: the device refused `launchApp` (injected fault)
 
     0 passed, 1 failed in [time]
@@ -136,7 +136,7 @@ fn ctrl_c_ends_a_long_wait_in_good_order() {
     running.interrupt();
     let ran = project.ended(running).exits(2);
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Wait": cancelled
       and alike: trails/a on ios/sim-1
 

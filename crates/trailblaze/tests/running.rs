@@ -127,7 +127,7 @@ fn a_failure_says_what_was_expected_and_what_was_seen() {
     let project = Project::counter().with("trails/b.trail.yaml", trail(&format!("{PASSES}{FAILS}")));
     let ran = project.run(&["run"]).exits(1);
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
-    trails/b on android/sim-1 (trails/b.trail.yaml)
+    trails/b on android/sim-1 (trails/b.trail.yaml:6:9)
       step 1 "Do it": `assertVisible` failed: could not see text "Nowhere": nothing on the screen has the text "Nowhere"
 
     0 passed, 1 failed in [time]

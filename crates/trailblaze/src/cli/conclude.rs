@@ -22,7 +22,8 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder,
         let [first, others @ ..] = group.as_slice() else { continue };
         let trail = &jobs[first.job].trail;
         let tries = if first.tries > 1 { format!(", {} tries", first.tries) } else { String::new() };
-        print::data(format!("\n{bad}{}{bad:#} on {} ({}{tries})", trail.title(), first.device, trail.source.path));
+        let place = first.place.as_ref().map_or_else(|| trail.source.path.clone(), ToString::to_string);
+        print::data(format!("\n{bad}{}{bad:#} on {} ({place}{tries})", trail.title(), first.device));
         print::data(format!("  {}", first.message.replace('\n', "\n  ")));
         if !others.is_empty() {
             let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);

@@ -96,12 +96,14 @@ fn message(attempt: &Attempt) -> &str {
 fn describe(attempt: &Attempt) -> String {
     let failure = attempt.failure();
     let step = attempt.failing_step().map(|step| step.text.as_str());
+    let place = failure.and_then(|failure| failure.place.as_ref()).map(ToString::to_string);
     let mut lines = vec![message(attempt).to_string()];
     let facts = [
         ("step", step),
         ("tool", failure.and_then(|failure| failure.tool.as_deref())),
         ("expected", failure.and_then(|failure| failure.expected.as_deref())),
         ("saw", failure.and_then(|failure| failure.saw.as_deref())),
+        ("at", place.as_deref()),
     ];
     lines.extend(facts.into_iter().filter_map(|(name, fact)| Some(format!("{name}: {}", fact?))));
     lines.extend(attempt.failure_pictures().into_iter().map(|picture| format!("picture: {}", picture.file)));

@@ -1,7 +1,7 @@
 //! `summary.json`: how a run went, for scripts.
 
 use serde::Serialize;
-use trailblaze_protocol::event::TrailRef;
+use trailblaze_protocol::event::{Place, TrailRef};
 use trailblaze_protocol::exit::Exit;
 
 use super::model::{Attempt, Run, Standing, State};
@@ -71,6 +71,8 @@ pub struct FailureSummary {
     pub message: String,
     pub expected: Option<String>,
     pub saw: Option<String>,
+    /// Where the trail has the call that failed.
+    pub place: Option<Place>,
     /// Relative to the run folder.
     pub pictures: Vec<String>,
 }
@@ -173,6 +175,7 @@ fn summarise_failure(attempt: &Attempt) -> FailureSummary {
         message: failure.map_or_else(|| attempt.message().to_string(), |failure| failure.message.clone()),
         expected: failure.and_then(|failure| failure.expected.clone()),
         saw: failure.and_then(|failure| failure.saw.clone()),
+        place: failure.and_then(|failure| failure.place.clone()),
         pictures: attempt.failure_pictures().into_iter().map(|picture| picture.file.clone()).collect(),
     }
 }

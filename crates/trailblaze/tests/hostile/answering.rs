@@ -24,7 +24,7 @@ fn check_failed(stage: Stage) -> Played {
 #[test]
 fn a_server_that_exits_mid_call() {
     insta::assert_snapshot!(check_broken(Stage::new("exits_mid_call")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it exited with code 9
       its last words on stderr:
         out of memory
@@ -36,7 +36,7 @@ fn a_server_that_exits_mid_call() {
 #[test]
 fn a_server_that_exits_between_calls() {
     insta::assert_snapshot!(check_broken(Stage::new("exits_between_calls").calls_each(&["{}", "{}"])).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:5:9)
       step 1 "Act": server `rogue` died: it exited with code 0
       its last words on stderr:
         that was all
@@ -48,7 +48,7 @@ fn a_server_that_exits_between_calls() {
 #[test]
 fn a_server_that_is_killed_mid_call() {
     insta::assert_snapshot!(check_broken(Stage::new("is_killed_mid_call")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it was killed by signal 9 (SIGKILL)
 
     1 passed, 1 broken by the environment in [time]
@@ -58,7 +58,7 @@ fn a_server_that_is_killed_mid_call() {
 #[test]
 fn a_server_whose_heir_holds_its_pipes() {
     insta::assert_snapshot!(check_broken(Stage::new("leaves_an_heir")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it exited with code 9
 
     1 passed, 1 broken by the environment in [time]
@@ -68,7 +68,7 @@ fn a_server_whose_heir_holds_its_pipes() {
 #[test]
 fn broken_json() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_broken_json")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it broke the protocol: broken JSON: expected value at line 1 column 52 in `{"jsonrpc": "2.0", "id": 3, "result": {"content": [}`; it was ended
 
     1 passed, 1 broken by the environment in [time]
@@ -78,7 +78,7 @@ fn broken_json() {
 #[test]
 fn the_answer_to_another_question() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_another_id")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that nobody made (id 4711); it was ended
 
     1 passed, 1 broken by the environment in [time]
@@ -88,7 +88,7 @@ fn the_answer_to_another_question() {
 #[test]
 fn a_line_without_end() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_without_end")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it broke the protocol: a line of more than 32 MiB; it was ended
 
     1 passed, 1 broken by the environment in [time]
@@ -98,7 +98,7 @@ fn a_line_without_end() {
 #[test]
 fn an_error_that_answers_nothing_in_particular() {
     insta::assert_snapshot!(check_broken(Stage::new("errs_without_an_id")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it could not read what it was sent: Parse error (-32700); it was ended
 
     1 passed, 1 broken by the environment in [time]
@@ -108,7 +108,7 @@ fn an_error_that_answers_nothing_in_particular() {
 #[test]
 fn a_server_that_closes_its_stdout_and_lives_on() {
     insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdout")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it closed its stdout but went on running, and was ended
       its last words on stderr:
         I have nothing more to say
@@ -120,7 +120,7 @@ fn a_server_that_closes_its_stdout_and_lives_on() {
 #[test]
 fn a_server_that_closes_its_stdin_and_lives_on() {
     insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdin").calls_each(&["{}", "{}"])).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:5:9)
       step 1 "Act": server `rogue` died: it closed its stdin; it was ended
 
     1 passed, 1 broken by the environment in [time]
@@ -131,7 +131,7 @@ fn a_server_that_closes_its_stdin_and_lives_on() {
 fn a_flood_on_stderr_is_cut_where_it_is_shown() {
     let played = check_broken(Stage::new("floods_stderr"));
     insta::assert_snapshot!(played.said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it exited with code 5
       its last words on stderr:
         288 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
@@ -157,7 +157,7 @@ fn a_flood_on_stderr_is_cut_where_it_is_shown() {
 fn an_answer_that_never_comes() {
     let played = check_failed(Stage::new("never_answers").with("callTimeout: 500ms"));
     insta::assert_snapshot!(played.said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
 
     1 passed, 1 failed in [time]
@@ -173,7 +173,7 @@ fn an_answer_that_comes_too_late_disturbs_nobody() {
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_rest"), ["rested"]);
     insta::assert_snapshot!(played.said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 1s; `callTimeout:` of its entry allows more
 
     2 passed, 1 failed in [time]
@@ -197,7 +197,7 @@ fn a_server_that_reads_nothing() {
     let stage = Stage::new("reads_nothing").with("callTimeout: 500ms").calls(&format!("{{text: {words}}}"));
     insta::assert_snapshot!(check_failed(stage).said(), @r#"
     warning: server `rogue`: it does not read its stdin, so the call never reached it whole
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
 
     1 passed, 1 failed in [time]
@@ -207,7 +207,7 @@ fn a_server_that_reads_nothing() {
 #[test]
 fn an_answer_that_is_no_object() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_no_object")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but "did it"
 
     1 passed, 1 failed in [time]
@@ -217,7 +217,7 @@ fn an_answer_that_is_no_object() {
 #[test]
 fn an_answer_without_a_result() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_nothing")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but null
 
     1 passed, 1 failed in [time]
@@ -227,7 +227,7 @@ fn an_answer_without_a_result() {
 #[test]
 fn an_answer_of_odd_fields() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_odd_fields")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its answer is of no use: `isError` is no boolean but "no"
 
     1 passed, 1 failed in [time]
@@ -237,7 +237,7 @@ fn an_answer_of_odd_fields() {
 #[test]
 fn an_answer_in_ten_thousand_pieces() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its answer is of no use: it has 10000 parts; the limit is 1000
 
     1 passed, 1 failed in [time]
@@ -257,7 +257,7 @@ fn chatter_does_not_fill_the_record() {
 #[test]
 fn an_error_of_the_protocol_is_a_failed_tool() {
     insta::assert_snapshot!(check_failed(Stage::new("errs_at_length")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: Internal error
 
     1 passed, 1 failed in [time]
@@ -294,7 +294,7 @@ fn progress_keeps_a_long_call_alive() {
 #[test]
 fn delegates_that_name_themselves() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_to_itself")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegate `rogue_act` failed: a cycle of calls: rogue_act → rogue_act
 
     1 passed, 1 failed in [time]
@@ -313,7 +313,7 @@ fn delegates_that_lead_ever_deeper() {
 #[test]
 fn delegates_that_nobody_knows() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_to_the_unknown")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegate `tapp` failed: unknown tool `tapp`; did you mean `tap`?
 
     1 passed, 1 failed in [time]
@@ -323,7 +323,7 @@ fn delegates_that_nobody_knows() {
 #[test]
 fn delegates_with_wrong_arguments() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_with_wrong_arguments")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegate `inputText` failed: `inputText`: `text`: 5 is not of type "string"
 
     1 passed, 1 failed in [time]
@@ -334,7 +334,7 @@ fn delegates_with_wrong_arguments() {
 fn ten_thousand_delegates() {
     let played = check_failed(Stage::new("delegates_ten_thousand"));
     insta::assert_snapshot!(played.said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: the answer asks for 10000 delegates; the limit is 200
 
     1 passed, 1 failed in [time]
@@ -345,7 +345,7 @@ fn ten_thousand_delegates() {
 #[test]
 fn delegates_that_are_no_list() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_no_list")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegates make no sense: `_trailblaze_delegates` is no list but {"tool":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
 
     1 passed, 1 failed in [time]
@@ -356,7 +356,7 @@ fn delegates_that_are_no_list() {
 fn a_delegate_without_a_tool() {
     let played = check_failed(Stage::new("delegates_the_nameless"));
     insta::assert_snapshot!(played.said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegates make no sense: number 2 has no `tool`
 
     1 passed, 1 failed in [time]
@@ -367,7 +367,7 @@ fn a_delegate_without_a_tool() {
 #[test]
 fn a_delegate_with_odd_arguments() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_odd_arguments")).said(), @r#"
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegates make no sense: `args` of `rogue_rest` is no object but "text: x"
 
     1 passed, 1 failed in [time]
@@ -384,7 +384,7 @@ fn cancelling_reaches_the_server() {
     let played = stage.judge(ran, 2);
     insta::assert_snapshot!(played.said(), @r#"
     cancelling; press Ctrl-C again to stop at once
-    trails/a on android/sim-1 (trails/a.trail.yaml)
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": cancelled
 
     0 passed, 1 cancelled in [time]

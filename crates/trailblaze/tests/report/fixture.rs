@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 use trailblaze_protocol::event::{
-    Answer, Called, Device, Event, Failure, Header, Level, Line, Moment, Origin, Pictured, Plan, StepKind, ToolKind,
-    TrailRef, Verdict,
+    Answer, Called, Device, Event, Failure, Header, Level, Line, Moment, Origin, Pictured, Place, Plan, StepKind,
+    ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Rect, Size};
@@ -343,6 +343,7 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
         message: message.to_string(),
         expected: Some("text `Your cart is empty`".to_string()),
         saw: Some("`1 item`, `Fern`, `Check out`".to_string()),
+        place: Some(Place { file: "trails/cart.trail.yaml".to_string(), line: 12, column: 9 }),
     };
     run.end_attempt(&attempt, Verdict::Failed, message, Some(failure));
 }
@@ -371,6 +372,7 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
         message: HOSTILE.to_string(),
         expected: Some(HOSTILE.to_string()),
         saw: Some("saw ".repeat(900)),
+        place: Some(Place { file: HOSTILE.to_string(), line: 1, column: 1 }),
     };
     run.end_attempt(&attempt, Verdict::Failed, HOSTILE, Some(failure));
 }

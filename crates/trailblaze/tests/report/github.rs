@@ -12,7 +12,7 @@ trail:
 ";
 
 #[test]
-fn a_run_in_github_actions_leaves_a_summary_and_annotates_the_step_that_failed() {
+fn a_run_in_github_actions_leaves_a_summary_and_annotates_the_call_that_failed() {
     let project = Project::counter().with("trails/count.trail.yaml", TRAIL).with("summary.md", "before\n");
     let mut command = project.command(&["run", "-d", "android/sim-1", "--seed", "1"]);
     command.env("GITHUB_ACTIONS", "true").env("GITHUB_WORKSPACE", project.root().canonicalize().unwrap());
@@ -20,7 +20,7 @@ fn a_run_in_github_actions_leaves_a_summary_and_annotates_the_step_that_failed()
     let ran = project.finish(command).exits(1);
     let annotation = ran.stderr.lines().find(|line| line.starts_with("::error")).unwrap_or_default();
     let expected =
-        "::error file=trails/count.trail.yaml,line=6,title=Count%2C and 100%25 on android/sim-1::It is nowhere%0A";
+        "::error file=trails/count.trail.yaml,line=8,title=Count%2C and 100%25 on android/sim-1::It is nowhere%0A";
     assert!(annotation.starts_with(expected), "{}", ran.stderr);
     assert!(!ran.stdout.contains("::error"), "{}", ran.stdout);
     let summary = project.read("summary.md");

@@ -25,9 +25,9 @@ fn each_device_is_a_suite_and_each_trail_a_case() {
 }
 
 #[test]
-fn a_failure_says_step_expected_saw_and_picture() {
+fn a_failure_says_step_expected_saw_place_and_picture() {
     let xml = fixture();
-    let text = "no element with text `Your cart is empty` within 5 s\nstep: The cart is empty\ntool: assertVisible\nexpected: text `Your cart is empty`\nsaw: `1 item`, `Fern`, `Check out`\npicture: pictures/failure.png</failure>";
+    let text = "no element with text `Your cart is empty` within 5 s\nstep: The cart is empty\ntool: assertVisible\nexpected: text `Your cart is empty`\nsaw: `1 item`, `Fern`, `Check out`\nat: trails/cart.trail.yaml:12:9\npicture: pictures/failure.png</failure>";
     assert!(xml.contains(text), "{xml}");
 }
 

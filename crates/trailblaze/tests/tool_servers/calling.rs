@@ -60,6 +60,16 @@ fn a_tool_that_fails_changes_no_memory_and_its_variant_decides_what_is_next() {
 }
 
 #[test]
+fn a_fatal_error_ends_the_trail_and_is_never_retried() {
+    let Some(lab) = lab() else { return };
+    let calls = |variant: &str| {
+        let call = format!("call_rememberAndFail: {{user: ada, variant: {variant}}}");
+        lab.calls(&[&call]).run(&["--retries", "2"], 1).outcomes("call_rememberAndFail").len()
+    };
+    assert_eq!((calls("FatalError"), calls("ExceptionThrown")), (1, 3));
+}
+
+#[test]
 fn memory_ends_with_its_attempt_and_is_seen_on_no_other_device() {
     let Some(lab) = lab() else { return };
     let recall = "      - call_recall: {name: who}\n";
