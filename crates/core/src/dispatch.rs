@@ -18,6 +18,7 @@ use trailblaze_protocol::outcome::{Attachment, Outcome};
 use crate::cx::{Cx, Deadline};
 use crate::effects::play;
 use crate::fault::{Fault, Stop};
+use crate::memory::unknown_token;
 use crate::registry::Registry;
 use crate::source::ToolSource;
 use crate::template::{self, Fill, Token};
@@ -102,7 +103,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
             (Err(stop), _) => Err(stop),
         };
         let answer = match answer {
-            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(*outcome),
+            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(named_unknown(*outcome, &prepared.unknown)),
             Err(Stop::Fault(fault)) => Err(*fault),
         };
         opened.outlive_callbacks().await;
@@ -116,6 +117,14 @@ struct Prepared {
     authored: Arc<Map<String, Value>>,
     /// The private copy to run with, or why there is none.
     verdict: Result<Args, Stop>,
+    /// Templates in it that name nothing.
+    unknown: Vec<String>,
+}
+
+impl Prepared {
+    fn refused(authored: Map<String, Value>, fault: Fault) -> Prepared {
+        Prepared { authored: Arc::new(authored), verdict: Err(fault.into()), unknown: Vec::new() }
+    }
 }
 
 fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
@@ -129,20 +138,22 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
                 hint_text: registry.suggestion(&call.tool),
             },
         };
-        return Prepared { authored: Arc::new(call.args.loose()), verdict: Err(fault.into()) };
+        return Prepared::refused(call.args.loose(), fault);
     };
     let authored = match call.args.take_typed(tool) {
         Ok(authored) => authored,
-        Err(fault) => return Prepared { authored: call.args.loose().into(), verdict: Err(fault.into()) },
+        Err(fault) => return Prepared::refused(call.args.loose(), fault),
     };
+    let mut unknown = Vec::new();
     let verdict = refuse(cx, call, tool, &authored).and_then(|()| {
         let resolved = cx.attempt.memory().resolve(&authored, tool.schema.json(), &cx.session.secrets);
         let mut resolved = resolved.map_err(|unknown| {
             Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
         })?;
-        for token in &resolved.unknown {
-            cx.note(Level::Warning, format!("nothing is remembered as `{token}`; it stays as it is"));
+        for token in &resolved.to_warn_of {
+            cx.note(Level::Warning, format!("{}; it stays as it is", unknown_token(token)));
         }
+        unknown = std::mem::take(&mut resolved.unknown);
         if !matches!(tool.body, Body::Foreign(_)) {
             tool.schema.omit_nulls(&mut resolved.args);
         }
@@ -151,12 +162,25 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         }
         // What a secret looks like is nobody's business here.
         let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
-        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|misfit| {
+        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|mut misfit| {
+            misfit.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: call.place() })
         })?;
         Ok(Args(args))
     });
-    Prepared { authored: Arc::new(authored), verdict }
+    Prepared { authored: Arc::new(authored), verdict, unknown }
+}
+
+/// A call that failed with a template that names nothing has most likely failed because of it.
+fn named_unknown(mut outcome: Outcome, unknown: &[String]) -> Outcome {
+    let is_error = outcome.is_error();
+    for text in unknown.iter().map(|token| unknown_token(token)).filter(|_| is_error) {
+        // A call beneath this one may have said so already.
+        if !outcome.text.contains(&text) {
+            outcome.text = format!("{}; {text}", outcome.text);
+        }
+    }
+    outcome
 }
 
 /// Calls that must not happen where they are made. The tool that asked for them has failed.

@@ -1,6 +1,7 @@
 //! The engine: reads trails and tools, makes every call through one door, records what happened and replays it.
 //! It takes text and ports, and gives values and events: no sockets, files, processes or printing here.
 
+pub mod aliases;
 pub mod config;
 pub mod count;
 pub mod cx;

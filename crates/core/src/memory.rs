@@ -28,8 +28,15 @@ pub struct UnknownArgument {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub args: Map<String, Value>,
-    /// Tokens that name nothing, seen for the first time.
+    /// Tokens that name nothing; they stay as they are.
     pub unknown: Vec<String>,
+    /// Those of them that were not warned of before.
+    pub to_warn_of: Vec<String>,
+}
+
+/// What to say of a token that names nothing.
+pub fn unknown_token(token: &str) -> String {
+    format!("`{token}` is unknown: nothing is remembered by that name")
 }
 
 impl Memory {
@@ -63,7 +70,7 @@ impl Memory {
         secrets: &Secrets,
     ) -> Result<Resolved, UnknownArgument> {
         if !args.values().any(template::holds_token) {
-            return Ok(Resolved { args: args.clone(), unknown: Vec::new() });
+            return Ok(Resolved { args: args.clone(), unknown: Vec::new(), to_warn_of: Vec::new() });
         }
         let mut unknown = Vec::new();
         let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
@@ -73,8 +80,8 @@ impl Memory {
                 retype(authored, value, property(schema, name));
             }
         }
-        unknown.retain(|token| self.warned.insert(token.clone()));
-        Ok(Resolved { args: filled, unknown })
+        let to_warn_of = unknown.iter().filter(|token| self.warned.insert(token.to_string())).cloned().collect();
+        Ok(Resolved { args: filled, unknown, to_warn_of })
     }
 
     fn lookup(&self, token: &Token<'_>, secrets: &Secrets, unknown: &mut Vec<String>) -> Result<Fill, UnknownArgument> {
@@ -175,7 +182,7 @@ mod tests {
     fn an_unknown_token_is_warned_of_once() {
         let mut memory = Memory::default();
         let args = json!({"s": "{{x}}"}).as_object().cloned().unwrap();
-        let mut warnings = || memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().unknown;
+        let mut warnings = || memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().to_warn_of;
         assert_eq!(warnings(), ["{{x}}"]);
         assert!(warnings().is_empty());
     }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
+use crate::aliases;
 use crate::config::{PlatformEntry, Toolset};
 use crate::names::{self, Origin};
+use crate::screen::Shape;
 use crate::source::SourceError;
 use crate::tool::{Contributor, Tool};
 use crate::yaml::{Severity, nearest};
@@ -53,6 +55,8 @@ pub struct Scope {
 
 pub struct Registry {
     pub generation: u64,
+    /// In what words selectors name the elements of the session's device.
+    pub shape: Shape,
     /// Whether there are tools that nobody could ask about, so that a name may be known all the same.
     pub is_partial: bool,
     /// Why servers are not there of whose tools nothing is known.
@@ -82,6 +86,8 @@ pub struct Filtered {
     pub tool: String,
     pub contributor: Contributor,
     pub reason: String,
+    /// The platforms that do have it, where the session's is none of them.
+    pub platforms: Vec<Platform>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +102,7 @@ impl Registry {
     pub fn build<'a>(generation: u64, batches: impl IntoIterator<Item = &'a Batch>, scope: &Scope) -> Registry {
         let mut registry = Registry {
             generation,
+            shape: Shape::for_driver(&scope.driver, scope.platform),
             is_partial: false,
             absent: Vec::new(),
             tools: BTreeMap::new(),
@@ -146,6 +153,9 @@ impl Registry {
 
     /// What to say to somebody who called a tool that is not there.
     pub fn suggestion(&self, name: &str) -> Option<String> {
+        if let Some(ours) = self.alias(name) {
+            return Some(format!("did you mean `{ours}`?"));
+        }
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
             return Some(format!("{} offers it, but {}", filtered.contributor.label, filtered.reason));
         }
@@ -155,12 +165,30 @@ impl Registry {
         nearest(name, self.tools.keys().map(String::as_str)).map(|near| format!("did you mean `{near}`?"))
     }
 
+    /// The tool that does what other test tools have this name for.
+    pub fn alias(&self, name: &str) -> Option<&'static str> {
+        aliases::ours(name).iter().copied().find(|ours| self.tools.contains_key(*ours))
+    }
+
+    /// The platforms that have a tool of this name, where this session has none for no other reason.
+    pub fn platforms_elsewhere(&self, name: &str) -> Vec<Platform> {
+        if self.tools.contains_key(name) || self.alias(name).is_some() {
+            return Vec::new();
+        }
+        let filtered = self.filtered.iter().filter(|filtered| filtered.tool == name);
+        let mut platforms: Vec<Platform> = filtered.flat_map(|filtered| filtered.platforms.iter().copied()).collect();
+        platforms.sort();
+        platforms.dedup();
+        platforms
+    }
+
     fn add(&mut self, batch: &Batch, scope: &Scope) {
         let contributor = &batch.contributor;
         let unusable = |(tool, reason): &(String, String)| Filtered {
             tool: tool.clone(),
             contributor: contributor.clone(),
             reason: reason.clone(),
+            platforms: Vec::new(),
         };
         let mut filtered: Vec<Filtered> = batch.unusable.iter().map(unusable).collect();
         let mut warnings: Vec<String> =
@@ -168,7 +196,10 @@ impl Registry {
         let mut accepted: BTreeMap<String, Arc<Tool>> = BTreeMap::new();
         for tool in &batch.tools {
             if let Some(reason) = filter(tool, scope) {
-                filtered.push(Filtered { tool: tool.name.clone(), contributor: contributor.clone(), reason });
+                let is_here = tool.supported_platforms.contains(&scope.platform);
+                let platforms = if is_here { Vec::new() } else { tool.supported_platforms.clone() };
+                let (tool, contributor) = (tool.name.clone(), contributor.clone());
+                filtered.push(Filtered { tool, contributor, reason, platforms });
                 continue;
             }
             let refuse = |reason: String| {

@@ -157,7 +157,10 @@ async fn an_unknown_token_stays_literal_with_one_warning() {
     for _ in 0..2 {
         assert_eq!(lane.call("echo", json!({"a": "{{nobody}}!"})).await.unwrap().text, r#"{"a":"{{nobody}}!"}"#);
     }
-    assert_eq!(lane.events.warnings(), ["nothing is remembered as `{{nobody}}`; it stays as it is"]);
+    assert_eq!(
+        lane.events.warnings(),
+        ["`{{nobody}}` is unknown: nothing is remembered by that name; it stays as it is"]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -161,7 +161,7 @@ async fn a_try_does_not_repeat_the_warnings_of_an_earlier_one() {
 ";
     let lane = Wiring::new(shop()).open();
     lane.replay(&trail(text)).await;
-    let unknown = lane.events.warnings().into_iter().filter(|text| text.starts_with("nothing is remembered"));
+    let unknown = lane.events.warnings().into_iter().filter(|text| text.starts_with("`{{nobody}}` is unknown"));
     assert_eq!(unknown.count(), 1);
 }
 

@@ -142,7 +142,9 @@ async fn a_template_that_the_caller_passes_is_looked_up_once() {
     let lane = lane([greet("{t: '{{who}}!', n: '{{n}}'}")]);
     let outcome = lane.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
     // A token that names nothing fits no integer.
-    assert_eq!(outcome.unwrap_err().to_string(), "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"");
+    let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: nothing is \
+                   remembered by that name";
+    assert_eq!(outcome.unwrap_err().to_string(), message);
     check("{t: '{{who}}!'}", json!({"who": "{{city}}"}), json!({"t": "{{city}}!"}), json!({"t": "Paris!"})).await;
 }
 

@@ -37,6 +37,16 @@ impl Selector {
         parse(value, &mut Path::default())
     }
 
+    /// Whether a selector that was not read yet says something about elements of this shape. Recordings that were made
+    /// elsewhere may be in the words of another driver, or empty.
+    pub fn is_for(value: &Value, shape: Shape) -> bool {
+        let Some(map) = value.as_object() else { return false };
+        let own = map.get(shape.key()).and_then(Value::as_object);
+        let has_other = Shape::ALL.into_iter().any(|other| other != shape && map.contains_key(other.key()));
+        let has_relation = map.contains_key(CONTAINS_DESCENDANTS) || RELATIONS.iter().any(|key| map.contains_key(*key));
+        own.is_some_and(|own| !own.is_empty()) || (has_relation && (own.is_some() || !has_other))
+    }
+
     /// The relation that a key stands for.
     pub(super) fn relation_mut(&mut self, key: &str) -> Option<&mut Option<Box<Selector>>> {
         match key {

@@ -85,6 +85,16 @@ impl Node {
         self.entries()?.iter().find(|(name, _)| name.raw() == Some(key)).map(|(_, value)| value)
     }
 
+    /// Visits the value and all values inside it; keys are not visited.
+    pub fn walk<'n>(&'n self, visit: &mut impl FnMut(&'n Node)) {
+        visit(self);
+        match &self.kind {
+            Kind::Scalar { .. } => {}
+            Kind::Seq(items) => items.iter().for_each(|item| item.walk(visit)),
+            Kind::Map(entries) => entries.iter().for_each(|(_, value)| value.walk(visit)),
+        }
+    }
+
     /// What the value is, for messages.
     pub fn noun(&self) -> &'static str {
         match &self.kind {

@@ -9,6 +9,7 @@ use super::node::{Kind, Node, Source, Span, Style};
 use super::place;
 use super::problem::Problems;
 use crate::limits;
+use crate::template;
 
 /// Reads a file of one document. `None` is an empty file or, if there are problems, a broken one.
 pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
@@ -162,6 +163,9 @@ impl<'t> Reader<'t> {
                     };
                     let key = self.node(event, key_span, depth + 1)?;
                     let Some(name) = key.raw() else {
+                        if let Some(unquoted) = self.unquoted_template(key.span) {
+                            return Err(unquoted);
+                        }
                         return Err(Broken::new(key.span, format!("a key must be a single word, not {}", key.noun())));
                     };
                     if let Some(line) = names.line_of(name, key.span.line, &entries) {
@@ -271,8 +275,22 @@ impl<'t> Reader<'t> {
                 let span = Span { start, end: start + 1, line, column: column + 1 };
                 Broken::new(span, "a tab indents this line").hint("YAML is indented with spaces")
             }
-            None => Broken::new(span, format!("this is not YAML: {}", error.info())),
+            None => self
+                .unquoted_template(span)
+                .unwrap_or_else(|| Broken::new(span, format!("this is not YAML: {}", error.info()))),
         }
+    }
+
+    /// The problem of a template without quotes, if one is at this place. YAML takes its braces for mappings, so the place
+    /// is that of its first or second character.
+    fn unquoted_template(&self, span: Span) -> Option<Broken> {
+        [span.start, span.start.checked_sub(1)?].into_iter().find_map(|start| {
+            let line = self.text.get(start..)?.lines().next()?;
+            let token = template::tokens(line).next().filter(|token| line.starts_with(token.raw))?;
+            let at = Span { end: start + token.raw.len(), ..place::moved(self.text, span, start) };
+            let message = format!("`{}` must be quoted, because YAML takes a bare `{{` for a mapping", token.raw);
+            Some(Broken::new(at, message).hint(format!("put quotes around the whole value, as in '{}'", token.raw)))
+        })
     }
 }
 

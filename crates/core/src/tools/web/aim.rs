@@ -8,7 +8,7 @@ use super::super::row::{P, Ty, optional};
 use crate::cx::Cx;
 use crate::fault::Stop;
 use crate::query::{Query, What};
-use crate::screen::Screen;
+use crate::screen::{Screen, Shape};
 use crate::selector::{Selector, alternatives};
 use crate::tool::Args;
 
@@ -34,9 +34,11 @@ impl Aim {
         })
     }
 
-    /// What these parameters name. A recording that kept both is followed by its selector.
+    /// What these parameters name. A recording that kept both is followed by its selector, if that is one for the web.
     pub fn under(args: &Args, reference: &str, selector: &str) -> Result<Option<Aim>, Stop> {
-        if let Some(selector) = args.value(selector) {
+        let has_reference = args.value(reference).is_some();
+        let is_used = |selector: &&Value| !has_reference || Selector::is_for(selector, Shape::Web);
+        if let Some(selector) = args.value(selector).filter(is_used) {
             return lasting(selector).map(|query| Some(Aim::Lasting(query)));
         }
         let Some(reference) = args.text(reference).map(str::trim) else { return Ok(None) };

@@ -1,5 +1,7 @@
 //! What bad input gets: every problem at once, each with its place; exit code 3; nothing started, a finished folder.
 
+mod hints;
+#[path = "../support/mod.rs"]
 mod support;
 
 use support::Project;
@@ -209,13 +211,13 @@ fn a_tool_of_another_platform() {
         .with("trails/a.trail.yaml", "trail:\n  - step: Look inside\n    tools:\n      - adbShell: {command: ls}\n");
     insta::assert_snapshot!(project.run(&["run", "-d", "ios/sim-1"]).refusal(), @"
     exit 3
-    error: unknown tool `adbShell`
+    error: `adbShell` is for android, but this runs on ios
      --> trails/a.trail.yaml:4:9
       |
     4 |       - adbShell: {command: ls}
       |         ^^^^^^^^
       |
-      = help: built-in offers it, but it is for android, not ios
+      = help: pass `-d android/sim-1`
 
     error: 1 problem
     ");

@@ -1,0 +1,80 @@
+//! What other test tools call the things that our tools do. Nothing answers to these names: they are for hints only.
+
+/// Our names for a name of another tool, the most fitting first. Those of the web come first, because only a session on the
+/// web has them.
+pub fn ours(name: &str) -> &'static [&'static str] {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let plain = plain.strip_prefix("browser").unwrap_or(&plain);
+    let row = ALIASES.iter().find(|(theirs, _)| theirs.contains(&plain));
+    row.map_or(&[], |(_, ours)| ours)
+}
+
+/// Names of Maestro, Playwright, Cypress, Selenium, Appium and Espresso, in small letters, and ours.
+const ALIASES: &[(&[&str], &[&str])] = &[
+    (&["click", "clickon", "clickelement", "tapon", "tapelement", "tapontext", "clickontext"], &["web_click", "tap"]),
+    (&["doubleclick", "dblclick", "doubletap", "doubletapon"], &["web_click", "tap"]),
+    (&["longclick", "longpresson", "longtap", "touchandhold"], &["longPress"]),
+    (
+        &["type", "typetext", "entertext", "sendkeys", "presssequentially", "keyboardtype", "input", "settext"],
+        &["web_type", "inputText"],
+    ),
+    (&["fill", "fillin", "setvalue", "replacetext"], &["web_type", "inputText"]),
+    (&["clear", "cleartextfield", "clearfield"], &["clearText"]),
+    (&["press", "keypress", "presskeycode", "keyboardpress"], &["web_pressKey", "pressKey"]),
+    (&["back", "goback", "navigateback", "pressbackbutton"], &["web_navigate", "pressBack"]),
+    (&["home", "gohome"], &["pressHome"]),
+    (&["goto", "visit", "navigateto", "gotourl", "openlink", "openurl", "get"], &["web_navigate", "openUrl"]),
+    (&["openapp", "startapp", "activateapp", "runapp"], &["launchApp"]),
+    (&["killapp", "closeapp", "terminateapp"], &["stopApp"]),
+    (&["clearstate", "clearapp", "resetapp"], &["clearAppData"]),
+    (
+        &[
+            "see",
+            "shouldsee",
+            "isdisplayed",
+            "tobevisible",
+            "expectvisible",
+            "assertisvisible",
+            "asserttext",
+            "contains",
+        ],
+        &["assertVisible"],
+    ),
+    (&["assertnotvisible", "dontsee", "tobehidden", "assertgone"], &["assertNotVisibleWithText"]),
+    (&["waitfor", "waitforelement", "waitforvisible", "waitfortext", "extendedwaituntil"], &["waitUntilVisible"]),
+    (&["sleep", "pause", "delay", "waitfortimeout"], &["wait"]),
+    (&["scrollto", "scrollintoview", "scrolluntilvisible", "scrolltotext"], &["scrollUntilTextIsVisible"]),
+    (&["screenshot", "takescreenshot"], &["takeSnapshot"]),
+    (&["select", "selectoption", "selectoptions"], &["web_selectOption"]),
+    (&["hover", "mouseover"], &["web_hover"]),
+    (&["check", "uncheck"], &["web_check"]),
+    (&["drag", "draganddrop", "dragto"], &["web_drag"]),
+    (&["upload", "uploadfile", "setinputfiles", "selectfile", "fileupload"], &["web_upload"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_tools_lead_to_ours() {
+        for (theirs, expected) in [
+            ("clickOn", "web_click"),
+            ("send_keys", "web_type"),
+            ("browser_click", "web_click"),
+            ("goto", "web_navigate"),
+        ] {
+            assert_eq!(ours(theirs).first(), Some(&expected), "{theirs}");
+        }
+        assert!(ours("wallet_signIn").is_empty());
+    }
+
+    #[test]
+    fn every_name_that_is_suggested_is_a_tool() {
+        let batches = crate::tools::batches();
+        let names: Vec<&str> = batches.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();
+        for ours in ALIASES.iter().flat_map(|(_, ours)| *ours) {
+            assert!(names.contains(ours), "{ours}");
+        }
+    }
+}
