@@ -145,6 +145,30 @@ fn a_failure_says_what_was_expected_and_what_was_seen() {
 }
 
 #[test]
+fn steps_have_the_same_numbers_everywhere() {
+    let head = "trailhead:\n  step: Start\n  tools: [{launchApp: {packageId: com.example.counter}}]\n";
+    let project = Project::counter().with("trails/b.trail.yaml", format!("{head}{}", trail(FAILS)));
+    let ran = project.run(&["run"]).exits(1);
+    assert!(ran.stdout.contains("step 1 \"Do it\""), "{}", ran.stdout);
+    let markdown = project.run(&["report", "--markdown"]).exits(0).stdout;
+    assert!(markdown.contains("| 1. Do it |"), "{markdown}");
+    let page = project.last_run().text("report.html");
+    assert!(page.contains(r#""stepNumber":1,"stepKind":"step""#), "the page counts the same");
+}
+
+#[test]
+fn a_simulated_phone_keeps_the_focus_and_does_not_scroll_where_nothing_does() {
+    let types = "      - launchApp: {packageId: com.example.counter}\n      - tap: {id: name}\n      \
+                 - inputText: {text: A}\n      - inputText: {text: da}\n      - assertVisible: {text: 'Hello, Ada'}\n";
+    let project = Project::counter()
+        .with("trails/a.trail.yaml", trail(types))
+        .with("trails/b.trail.yaml", trail(&format!("{PASSES}      - scroll: {{direction: LEFT}}\n")));
+    let ran = project.run(&["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"]).exits(1);
+    assert!(ran.stdout.contains("`scroll` failed: nothing here scrolls sideways"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("2 passed, 2 failed in"), "{}", ran.stdout);
+}
+
+#[test]
 fn devices_are_any_number_of_any_platform() {
     let project = Project::counter()
         .with("trails/a.trail.yaml", "trail:\n  - step: Look\n    tools:\n      - assertVisible: {text: Counter}\n");

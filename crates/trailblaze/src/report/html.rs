@@ -156,7 +156,7 @@ struct Row<'a> {
 #[serde(rename_all = "camelCase")]
 struct Trouble {
     step: Option<String>,
-    step_index: Option<usize>,
+    step_number: Option<usize>,
     step_kind: Option<StepKind>,
     tool: Option<String>,
     message: String,
@@ -176,7 +176,7 @@ struct Detail<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StepView<'a> {
-    index: usize,
+    number: Option<usize>,
     kind: StepKind,
     text: String,
     plan: &'a Plan,
@@ -365,7 +365,7 @@ fn trouble(attempt: &Attempt, album: &mut Album) -> Trouble {
     let taken = attempt.failure_pictures().last().copied().or_else(|| attempt.pictures().last().copied());
     Trouble {
         step: step.map(|step| short(&step.text)),
-        step_index: step.map(|step| step.index),
+        step_number: step.and_then(|step| attempt.step_number(step)),
         step_kind: step.map(|step| step.kind),
         tool: failure.and_then(|failure| failure.tool.as_deref()).map(short),
         message: short(failure.map_or(attempt.message(), |failure| &failure.message)),
@@ -386,7 +386,7 @@ fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> {
 
 fn step_view<'a>(attempt: &'a Attempt, step: &'a Step, album: &mut Album) -> StepView<'a> {
     StepView {
-        index: step.index,
+        number: attempt.step_number(step),
         kind: step.kind,
         text: clip(&step.text, LONGEST).into_owned(),
         plan: &step.plan,

@@ -92,7 +92,13 @@ fn put_while_room(text: &mut String, lines: &[String], room: usize) -> usize {
 
 /// The line of an attempt; step and message are those of the one that `failed`.
 fn row(state: &str, attempt: &Attempt, failed: &Attempt) -> String {
-    let step = failed.failing_step().map(|step| format!("{}. {}", step.index + 1, plain(&step.text, LONGEST_NAME)));
+    let step = failed.failing_step().map(|step| {
+        let text = plain(&step.text, LONGEST_NAME);
+        match failed.step_number(step) {
+            Some(number) => format!("{number}. {text}"),
+            None => format!("trailhead: {text}"),
+        }
+    });
     let message = failed.failure().map_or(failed.message(), |failure| &failure.message);
     format!(
         "| {state} | {} | {} | {} | {} | {} |\n",

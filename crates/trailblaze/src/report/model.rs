@@ -413,6 +413,12 @@ impl Attempt {
         }
     }
 
+    /// The number of a step, as people count those of the file: from 1, the trailhead apart.
+    pub fn step_number(&self, step: &Step) -> Option<usize> {
+        let has_head = self.steps.iter().any(|step| step.kind == StepKind::Trailhead);
+        (step.kind != StepKind::Trailhead).then(|| (step.index + 1).saturating_sub(usize::from(has_head)))
+    }
+
     /// All pictures, in the order they were taken.
     pub fn pictures(&self) -> Vec<&Picture> {
         let of_steps = self.steps.iter().flat_map(|step| &step.pictures);

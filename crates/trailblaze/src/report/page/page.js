@@ -257,7 +257,7 @@
     }
     if (trouble.step != null) {
       facts.append(el("div", { class: withTitle ? "stepline" : "" },
-        el("div", { class: "label" }, `${KINDS[trouble.stepKind]} ${trouble.stepIndex + 1}`),
+        el("div", { class: "label" }, [KINDS[trouble.stepKind], trouble.stepNumber].filter((part) => part != null).join(" ")),
         long(trouble.step, "", 300)));
     }
     const message = trouble.message || (attempt.state === "unfinished" ? "The run ended before this attempt did." : "");
@@ -478,7 +478,7 @@
   function stepBox(step, isOpen) {
     const body = el("div", { class: "body" });
     const button = el("button", { class: "toggle", type: "button", "aria-expanded": "false", onclick: () => item.toggle(body.hidden) },
-      el("span", { class: "nth" }, String(step.index + 1)),
+      el("span", { class: "nth" }, step.number == null ? "" : String(step.number)),
       el("span", {},
         said(cut(step.text, 400), "text" + (step.text.length > 200 ? " long" : "")),
         el("span", { class: "under" }, step.kind !== "step" && tag(KINDS[step.kind]), plan(step.plan), step.calls.length > 0 && el("span", { class: "label" }, plural(step.calls.length, "call")))),
