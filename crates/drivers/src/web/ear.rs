@@ -239,7 +239,8 @@ impl Ear {
                 let status = params.pointer("/response/status").and_then(Value::as_u64).unwrap_or(0);
                 if status >= 400 {
                     let url = text("/response/url");
-                    self.shared.bump(|state| state.tell(Level::Warning, format!("{url} answered {status}")));
+                    let level = gravity(text("/type"), url);
+                    self.shared.bump(|state| state.tell(level, format!("{url} answered {status}")));
                 }
             }
             "Network.loadingFinished" => self.tab(session, |tab| {
@@ -253,10 +254,17 @@ impl Ear {
                 let url =
                     state.requests.iter().rev().find(|request| request.id == id).map(|request| request.url.clone());
                 if let (false, Some(url)) = (is_cancelled, url) {
-                    state.tell(Level::Warning, format!("{url} failed: {}", text("/errorText")));
+                    let level = gravity(text("/type"), &url);
+                    state.tell(level, format!("{url} failed: {}", text("/errorText")));
                 }
             }),
             _ => {}
         }
     }
+}
+
+/// How bad a failed request is. The icon of a site is asked for by the browser, and many sites have none.
+fn gravity(kind: &str, url: &str) -> Level {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    if kind == "Other" && path.ends_with("/favicon.ico") { Level::Debug } else { Level::Warning }
 }

@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use trailblaze_protocol::event::{Event, Level};
+
 use crate::shop::{Shop, calls};
 use crate::support::wait_until;
 
@@ -50,6 +52,43 @@ fn check(markup: &str, made: &[&str], code: i32, said: &[&str]) {
     for words in said {
         assert!(ran.stdout.contains(words), "expected `{words}` in\n{}", ran.stdout);
     }
+}
+
+/// A page that says so when the browser has asked for the icon of its site, which is not there.
+const ICON: &str = "<!doctype html><p></p><script>const ask = async () => { \
+                    const asked = await (await fetch('/asked')).text(); document.querySelector('p').textContent = asked; \
+                    if (asked !== 'Asked') setTimeout(ask, 20); }; ask();</script>";
+
+#[test]
+fn an_icon_that_is_not_there_is_no_warning() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        let mut is_asked = false;
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let n = stream.read(&mut request).unwrap_or(0);
+            let text = String::from_utf8_lossy(&request[..n]).into_owned();
+            let path = text.split(' ').nth(1).unwrap_or("/");
+            is_asked |= path == "/favicon.ico";
+            let (head, body) = match path {
+                "/" => ("200 OK\r\nContent-Type: text/html", ICON),
+                "/asked" => ("200 OK\r\nContent-Type: text/plain", if is_asked { "Asked" } else { "Not yet" }),
+                _ => ("404 Not Found", ""),
+            };
+            let length = body.len();
+            let _ = write!(stream, "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        }
+    });
+    let open = format!("web_navigate: {{url: 'http://{address}/'}}");
+    let made = [open.as_str(), "waitUntilVisible: {text: Asked, timeoutMs: 20000}", "captureScreen: {}"];
+    let Some(shop) = Shop::open(&calls(&made)) else { return };
+    shop.run(&[], 0);
+    let warnings = shop.project.last_run().events().into_iter().filter_map(|event| match event {
+        Event::Noted { level: Level::Warning, text, .. } => Some(text),
+        _ => None,
+    });
+    assert_eq!(warnings.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
