@@ -50,12 +50,12 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
                 exit = exit.worst(RecordError::from(error).exit());
                 continue;
             }
-            Err(error) => {
-                print::warning(format!("the recording was not saved: {error}"));
-                continue;
-            }
+            // The copy in the run folder is a by-product: only somebody who asked for a recording misses it.
+            Err(_) => continue,
         };
-        recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
+        if wish.record.is_some() {
+            recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
+        }
         let name = if is_single {
             ONE.to_string()
         } else {
