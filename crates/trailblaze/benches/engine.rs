@@ -13,7 +13,7 @@ use support::{Measure, Row, head, quantile};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use trailblaze::beside::Kept;
-use trailblaze::devices::DeviceSpec;
+use trailblaze::devices::{DeviceKind, DeviceSpec};
 use trailblaze::lane::LaneSink;
 use trailblaze::progress::Progress;
 use trailblaze::project::Loaded;
@@ -338,8 +338,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
             platform: Platform::Android,
             driver: DriverKey::default_for(Platform::Android),
             classifiers: Vec::new(),
-            emulation: trailblaze_drivers::web::Emulation::default(),
-            storage_state: None,
+            kind: DeviceKind::Simulated,
         };
         Kind { devices: vec![device], jobs: vec![0] }
     };

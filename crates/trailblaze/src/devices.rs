@@ -1,10 +1,10 @@
 //! Which devices there are, and which a command means.
 
-use std::path::PathBuf;
-
 use trailblaze_core::config::{ColorScheme, DeviceEntry};
+use trailblaze_core::preflight::example_device;
+use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::nearest;
-use trailblaze_drivers::web::Emulation;
+use trailblaze_drivers::web::{Emulation, Start};
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::DeviceId;
@@ -17,22 +17,55 @@ pub struct DeviceSpec {
     pub id: DeviceId,
     pub platform: Platform,
     pub driver: DriverKey,
-    /// What kind of device of its platform it is; as the driver says, unless given.
+    /// What kind of device of its platform it is; the driver's own classifiers if empty.
     pub classifiers: Vec<String>,
-    /// What a web device pretends to be.
-    pub emulation: Emulation,
-    /// The file with the cookies and storage that a web device starts with.
-    pub storage_state: Option<PathBuf>,
+    pub kind: DeviceKind,
+}
+
+/// What a device is made of, with what only such a device has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DeviceKind {
+    /// Part of this program.
+    Simulated,
+    /// A browser context in Chromium.
+    Chromium(Start),
 }
 
 impl DeviceSpec {
-    /// Whether it is one of our own making, and no real device.
     pub fn is_simulated(&self) -> bool {
-        self.id.as_str().split_once('/').is_some_and(|(_, name)| is_simulated(name))
+        self.kind == DeviceKind::Simulated
+    }
+
+    /// Whether the two can stand in for each other: they differ in nothing but their names.
+    pub fn is_like(&self, other: &DeviceSpec) -> bool {
+        *self == DeviceSpec { id: self.id.clone(), ..other.clone() }
+    }
+
+    /// Why it cannot have its driver, if that is so. A simulated device stands for any.
+    pub fn unsupported_driver(&self) -> Option<&'static str> {
+        match (&self.kind, self.driver.as_str()) {
+            (DeviceKind::Simulated, _) | (DeviceKind::Chromium(_), "playwright-native") => None,
+            (DeviceKind::Chromium(_), "playwright-electron") => {
+                Some("this build drives Chromium, not Electron apps; use `playwright-native`")
+            }
+            (DeviceKind::Chromium(_), _) => Some("a browser is driven by `playwright-native`"),
+        }
+    }
+
+    /// A further device of the same kind, under a name that is not taken.
+    pub fn another(&self, is_taken: impl Fn(&DeviceId) -> bool) -> DeviceSpec {
+        let name = self.id.as_str().split_once('/').map_or(self.id.as_str(), |(_, name)| name);
+        let (stem, first) = match self.kind {
+            DeviceKind::Simulated => ("sim", 1),
+            DeviceKind::Chromium(_) => (name, 2),
+        };
+        let mut ids = (first..).map(|number: u32| DeviceId::new(format!("{}/{stem}-{number}", self.platform)));
+        let id = ids.find(|id| !is_taken(id)).unwrap_or_else(|| self.id.clone());
+        DeviceSpec { id, ..self.clone() }
     }
 }
 
-/// `sim-1`, `sim-2` and so on.
+/// Whether it is `sim-1`, `sim-2` and so on.
 fn is_simulated(name: &str) -> bool {
     let number = name.strip_prefix("sim-").and_then(|number| number.parse::<u32>().ok());
     number.is_some_and(|number| number > 0)
@@ -52,6 +85,8 @@ pub enum DeviceError {
     Emulation { text: String },
     #[error("`{text}` is no size of a window; write it as 1280x800")]
     Viewport { text: String },
+    #[error("`{driver}` cannot be used on {text}: {why}")]
+    Driver { text: String, driver: DriverKey, why: &'static str },
     #[error("the device `{text}` is named twice")]
     Twice { text: String },
 }
@@ -67,7 +102,62 @@ pub struct DeviceArgs {
     pub headed: bool,
 }
 
+/// The devices of a command, and which of them a trail runs on.
+pub struct Devices {
+    pub all: Vec<DeviceSpec>,
+    /// The platform of a trail that asks for none, where no device was named.
+    default: Option<Platform>,
+}
+
+impl Devices {
+    /// Every trail runs on these.
+    pub fn named(all: Vec<DeviceSpec>) -> Devices {
+        Devices { all, default: None }
+    }
+
+    /// Where no device was named, takes those that the trails ask for by `devices:` of their `config:`.
+    pub fn take_those_of<'t>(
+        &mut self,
+        loaded: &Loaded,
+        trails: impl Iterator<Item = &'t Trail>,
+    ) -> Result<(), DeviceError> {
+        let Some(default) = self.default else { return Ok(()) };
+        let mut platforms: Vec<Platform> = trails.map(|trail| platform(trail, default)).collect();
+        platforms.sort();
+        platforms.dedup();
+        if platforms.is_empty() {
+            return Ok(());
+        }
+        let spec = |platform: Platform| match self.all.iter().find(|device| device.platform == platform) {
+            Some(device) => Ok(device.clone()),
+            None => loaded.spec(&example_device(platform)),
+        };
+        self.all = platforms.into_iter().map(spec).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    pub fn takes(&self, trail: &Trail, device: &DeviceSpec) -> bool {
+        self.default.is_none_or(|default| platform(trail, default) == device.platform)
+    }
+}
+
+/// The platform that a trail runs on where no device was named: the default one, unless the trail has drivers for others
+/// only.
+fn platform(trail: &Trail, default: Platform) -> Platform {
+    let classifiers = trail.config.devices.iter().map(|(classifier, _)| classifier);
+    let platforms: Vec<Platform> =
+        classifiers.filter_map(|classifier| Platform::parse(classifier.split('-').next()?)).collect();
+    if platforms.contains(&default) { default } else { platforms.first().copied().unwrap_or(default) }
+}
+
 impl Loaded {
+    /// The devices that were named; else those of the project; else what each trail asks for, or one simulated device.
+    pub fn devices_of_trails(&self, named: &[String]) -> Result<Devices, DeviceError> {
+        let is_default = named.is_empty() && self.project.devices.is_empty();
+        let default = is_default.then(|| self.project.platform.unwrap_or(Platform::Android));
+        Ok(Devices { all: self.devices(named)?, default })
+    }
+
     /// The devices that were named; else those of the project; else one simulated device.
     pub fn devices(&self, named: &[String]) -> Result<Vec<DeviceSpec>, DeviceError> {
         let configured: Vec<&str> = self.project.devices.iter().map(|entry| entry.id.value.as_str()).collect();
@@ -107,19 +197,34 @@ impl Loaded {
             platform: platform_name.to_string(),
             near: nearest(platform_name, Platform::ALL.map(Platform::name)),
         })?;
-        let is_chromium = platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-");
-        if !is_simulated(name) && !is_chromium {
-            return Err(DeviceError::Unknown { text: text.to_string(), platform });
-        }
         let entry = self.project.devices.iter().find(|entry| entry.id.value == text);
+        let kind = match name {
+            name if is_simulated(name) => DeviceKind::Simulated,
+            // Any other name is a browser of the project.
+            name if platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-") => {
+                DeviceKind::Chromium(self.start(entry)?)
+            }
+            _ => return Err(DeviceError::Unknown { text: text.to_string(), platform }),
+        };
         let driver = entry.and_then(|entry| entry.driver.clone());
         // A simulated device stands for another driver, so that its filters and shapes can be tried.
         let driver = driver.filter(|driver| driver.as_str() != DriverKey::SIM);
-        Ok(DeviceSpec {
+        let spec = DeviceSpec {
             id: DeviceId::new(format!("{platform}/{name}")),
             platform,
             driver: driver.unwrap_or_else(|| DriverKey::default_for(platform)),
             classifiers: entry.map(|entry| entry.classifiers.clone()).unwrap_or_default(),
+            kind,
+        };
+        match spec.unsupported_driver() {
+            Some(why) => Err(DeviceError::Driver { text: text.to_string(), driver: spec.driver, why }),
+            None => Ok(spec),
+        }
+    }
+
+    /// How the pages of a browser start.
+    fn start(&self, entry: Option<&DeviceEntry>) -> Result<Start, DeviceError> {
+        Ok(Start {
             emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
         })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use trailblaze_core::trail::lineage;
 
-use crate::report::model::{Run, State};
+use crate::report::model::{Attempt, Run, State};
 
 const FILE: &str = ".trailblaze/history.json";
 
@@ -39,30 +39,34 @@ impl History {
         crate::recordings::write_atomically(&path, format!("{text}\n"))
     }
 
-    pub fn note(&mut self, key: &str, millis: u64, has_failed: bool) {
-        // Half of the old and half of the new: one slow day is soon forgotten.
-        let known = self.durations.entry(key.to_string()).or_insert(millis);
-        *known = (*known + millis) / 2;
-        match has_failed {
-            true => self.failed.insert(key.to_string()),
-            false => self.failed.remove(key),
-        };
+    /// Takes in a run: the key of each trail, how many milliseconds it took, and whether it failed. A trail may have run
+    /// several times, and on several kinds of devices of its platform; it has failed if it did so once.
+    pub fn note(&mut self, mut trails: Vec<(String, u64, bool)>) {
+        trails.sort_by_key(|(_, _, has_failed)| *has_failed);
+        for (key, millis, has_failed) in trails {
+            // Half of the old and half of the new: one slow day is soon forgotten.
+            let known = self.durations.entry(key.clone()).or_insert(millis);
+            *known = (*known + millis) / 2;
+            match has_failed {
+                true => self.failed.insert(key),
+                false => self.failed.remove(&key),
+            };
+        }
     }
 
     /// Takes in the trails of this project that a run tells of. Whether there were any.
     pub fn note_run(&mut self, root: &Path, run: &Run) -> bool {
-        let mut has_noted = false;
-        for tries in run.tries() {
-            let Some(last) = tries.last().filter(|last| root.join(&last.trail.path).is_file()) else { continue };
-            let session = run.sessions.iter().find(|session| session.id == last.session);
-            let platform = session.and_then(|session| lineage(&session.device.classifiers).pop());
+        let noted = |tries: Vec<&Attempt>| {
+            let last = tries.last().filter(|last| root.join(&last.trail.path).is_file())?;
+            let session = run.sessions.iter().find(|session| session.id == last.session)?;
+            let platform = lineage(&session.device.classifiers).pop()?;
             let is_over = !matches!(last.state(), State::Cancelled | State::Skipped | State::Unfinished);
-            if let Some(platform) = platform.filter(|_| is_over) {
-                self.note(&key(&last.trail.path, &platform), last.micros() / 1000, last.state().is_bad());
-                has_noted = true;
-            }
-        }
-        has_noted
+            is_over.then(|| (key(&last.trail.path, &platform), last.micros() / 1000, last.state().is_bad()))
+        };
+        let trails: Vec<_> = run.tries().into_iter().filter_map(noted).collect();
+        let has_any = !trails.is_empty();
+        self.note(trails);
+        has_any
     }
 
     /// How long a trail is expected to take: as long as the middle one, if nobody knows.
@@ -156,10 +160,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut history = History::read(folder.path());
         assert_eq!(history.expected("a"), 1000);
-        history.note("a", 400, true);
-        history.note("b", 100, false);
-        history.note("a", 200, false);
-        history.note("c", 700, true);
+        let ran = |key: &str, millis: u64, has_failed: bool| (key.to_string(), millis, has_failed);
+        history.note(vec![ran("a", 400, true), ran("b", 100, false)]);
+        history.note(vec![ran("c", 700, true), ran("a", 200, false), ran("c", 700, false)]);
         history.write(folder.path()).unwrap();
         let read = History::read(folder.path());
         assert_eq!(read, history);

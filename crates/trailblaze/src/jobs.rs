@@ -12,7 +12,7 @@ use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems, Severity, inline};
 
 use crate::beside::{Kept, classifier, kept_args};
-use crate::devices::DeviceSpec;
+use crate::devices::{DeviceSpec, Devices};
 use crate::project::{LoadError, Loaded};
 use crate::runner::{Job, Replay};
 use crate::select::Filter;
@@ -96,7 +96,7 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
 pub async fn before_start(
     wiring: &Wiring,
     (jobs, broken): (&[Job], &[Trail]),
-    devices: &[DeviceSpec],
+    devices: &Devices,
     rule: Rule,
 ) -> Judgement {
     let mut unknown_servers = BTreeSet::new();
@@ -106,10 +106,13 @@ pub async fn before_start(
     let files = ServerFiles::read(&wiring.loaded);
     let prepared = lanes.iter().map(|lane| wiring.prepare(&lane.device, lane.target));
     let prepared = futures::future::join_all(prepared).await;
+    let mut drift: Vec<Problem> = Vec::new();
     for (lane, prepared) in lanes.iter().zip(prepared) {
+        problems.extend(lane.unsupported_drivers());
         match &prepared {
             Ok(prepared) => {
                 problems.extend(lane.problems(wiring, prepared, &files, rule));
+                drift.extend(lane.drift(&prepared.registry, &files, rule));
                 unknown_servers.extend(prepared.unknown_servers.iter().cloned());
                 needed.extend(lane.missing(&prepared.registry));
                 failed.extend(prepared.absent.errors.iter().cloned());
@@ -121,6 +124,10 @@ pub async fn before_start(
         }
         wiring.keep(&lane.device, lane.target, prepared);
     }
+    // A tool that changed is told of once in a trail, however many devices it was recorded on.
+    let mut told = HashSet::new();
+    drift.retain(|problem| told.insert((problem.source.path.clone(), problem.message.clone())));
+    problems.append(&mut drift);
     let mut once: Vec<SourceError> = Vec::new();
     for error in failed {
         if !once.contains(&error) {
@@ -160,24 +167,23 @@ struct Lane<'a> {
     trails: Vec<(&'a Trail, Option<&'a Job>)>,
 }
 
-fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &[DeviceSpec]) -> Vec<Lane<'a>> {
+fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<Lane<'a>> {
     let mut lanes: Vec<Lane<'a>> = Vec::new();
-    let mut kinds = HashSet::new();
-    for device in devices {
-        let segments = wiring.driver(device).describe().classifiers.clone();
-        if !kinds.insert((device.driver.to_string(), segments.clone())) {
+    for (index, device) in devices.all.iter().enumerate() {
+        if devices.all[..index].iter().any(|earlier| earlier.is_like(device)) {
             continue;
         }
+        let lineage = lineage(&wiring.driver(device).describe().classifiers);
         let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
-        for (trail, job) in sound.chain(broken.iter().map(|trail| (trail, None))) {
+        let all = sound.chain(broken.iter().map(|trail| (trail, None)));
+        for (trail, job) in all.filter(|(trail, _)| devices.takes(trail, device)) {
             let target = wiring.target_of(trail);
             let device = wiring.device_for(trail, device);
-            let lineage = lineage(&segments);
             let is_alike =
                 |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
             match lanes.iter_mut().find(is_alike) {
                 Some(lane) => lane.trails.push((trail, job)),
-                None => lanes.push(Lane { device, target, lineage, trails: vec![(trail, job)] }),
+                None => lanes.push(Lane { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] }),
             }
         }
     }
@@ -211,13 +217,35 @@ impl Lane<'_> {
                 problems.extend(other_args(trail, kept, lineage, &kept_args(&wiring.secrets, args)));
             } else {
                 problems.extend(preflight(trail, registry, lineage));
-                problems.extend(tools.drift(trail, kept, lineage, rule.changes));
             }
             if rule.replay != Replay::Intent {
                 problems.extend(script(trail, kept, registry, lineage).err().into_iter().flatten());
             }
         }
         problems
+    }
+
+    /// Tools that changed since trails were recorded.
+    fn drift(&self, registry: &Registry, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
+        if rule.replay == Replay::Effects {
+            return Vec::new();
+        }
+        let tools = Tools { registry, files, target: self.target };
+        let recorded = self.trails.iter().filter_map(|(trail, job)| Some((trail, job.as_ref()?)));
+        recorded.flat_map(|(trail, job)| tools.drift(trail, &job.kept, &self.lineage, rule.changes)).collect()
+    }
+
+    /// Drivers that trails ask for and the device does not have.
+    fn unsupported_drivers(&self) -> Vec<Problem> {
+        let Some(why) = self.device.unsupported_driver() else { return Vec::new() };
+        let problem = |trail: &Trail| {
+            let mut problems = Problems::new(&trail.source);
+            let asked = trail.config.devices.0.iter().find(|(_, driver)| *driver == self.device.driver);
+            let span = asked.map_or(trail.config.span, |(classifier, _)| classifier.span);
+            problems.error(span, format!("`{}` cannot be used on {}: {why}", self.device.driver, self.device.id));
+            problems.into_vec()
+        };
+        self.trails.iter().flat_map(|(trail, _)| problem(trail)).collect()
     }
 }
 

@@ -116,18 +116,13 @@ pub struct Kind {
     pub jobs: Vec<usize>,
 }
 
-/// Devices by kind: those of one platform, driver and set of classifiers are alike.
-pub fn kinds(devices: Vec<DeviceSpec>, jobs: usize) -> Vec<Kind> {
+/// Groups devices that can stand in for each other; which trails they run is still to be said.
+pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for device in devices {
-        let is_alike = |kind: &Kind| {
-            let first = &kind.devices[0];
-            (first.platform, &first.driver, &first.classifiers)
-                == (device.platform, &device.driver, &device.classifiers)
-        };
-        match kinds.iter_mut().find(|kind| is_alike(kind)) {
+        match kinds.iter_mut().find(|kind| kind.devices[0].is_like(&device)) {
             Some(kind) => kind.devices.push(device),
-            None => kinds.push(Kind { devices: vec![device], jobs: (0..jobs).collect() }),
+            None => kinds.push(Kind { devices: vec![device], jobs: Vec::new() }),
         }
     }
     kinds
@@ -328,19 +323,19 @@ impl Lane<'_> {
             _ => (Vec::new(), Vec::new()),
         };
         Done {
-            place,
             job: task.job,
             device: self.device.id.clone(),
             verdict,
             message,
             failure,
+            place,
             tries: task.number,
-            is_fatal,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
             effects,
             custom_tools: self.sink.custom_tools(),
             registry: session.registry(),
+            is_fatal,
             is_device_lost,
             is_begun: true,
             lineage: lineage(&session.device.description().classifiers),

@@ -19,12 +19,12 @@ use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Severity;
 use trailblaze_core::{ids, limits};
 use trailblaze_drivers::sim::{Options, Sim};
-use trailblaze_drivers::web::{BrowserOptions, Browsers, Start, Web};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Web};
 use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 
-use crate::devices::DeviceSpec;
+use crate::devices::{DeviceKind, DeviceSpec};
 use crate::project::Loaded;
 use crate::reach::header_secrets;
 use crate::sim::SimSetup;
@@ -104,19 +104,18 @@ impl Wiring {
     }
 
     pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
-        if !device.is_simulated() {
-            let (id, driver) = (device.id.clone(), device.driver.clone());
-            return Arc::new(Web::new(
-                id,
-                driver,
-                &device.classifiers,
-                Start { emulation: device.emulation.clone(), storage_state: device.storage_state.clone() },
-                Arc::clone(&self.browsers),
-            ));
+        let (id, key) = (device.id.clone(), device.driver.clone());
+        match &device.kind {
+            DeviceKind::Simulated => {
+                let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
+                let sim = Sim::open(id, device.platform, key, self.sim.apps.clone(), options);
+                Arc::new(sim.with_classifiers(&device.classifiers))
+            }
+            DeviceKind::Chromium(start) => {
+                let browsers = Arc::clone(&self.browsers);
+                Arc::new(Web::new(id, key, &device.classifiers, start.clone(), browsers))
+            }
         }
-        let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
-        let sim = Sim::open(device.id.clone(), device.platform, device.driver.clone(), self.sim.apps.clone(), options);
-        Arc::new(sim.with_classifiers(&device.classifiers))
     }
 
     /// Makes a session ready with all of its servers, or not at all.

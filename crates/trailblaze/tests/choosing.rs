@@ -97,6 +97,51 @@ fn more_workers_are_more_simulated_devices() {
     assert!(devices.iter().all(|device| device.starts_with("android/sim-")) && devices.len() <= 4, "{devices:?}");
 }
 
+/// The devices that would share each trail.
+fn shared_by(project: &Project, args: &[&str]) -> Vec<(String, Value)> {
+    let rows = project.run(&[&["run", "--dry-run", "--json"], args].concat()).exits(0).json();
+    let row = |row: &Value| (row["trail"].as_str().unwrap().to_string(), row["devices"].clone());
+    rows.as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn more_workers_are_more_devices_of_the_same_kind() {
+    let project = Project::counter().with("trails/a.trail.yaml", trail("", PASSES));
+    let a = || "trails/a.trail.yaml".to_string();
+    let shared = shared_by(&project, &["-d", "web/chromium", "--workers", "3"]);
+    assert_eq!(shared, [(a(), json!(["web/chromium", "web/chromium-2", "web/chromium-3"]))]);
+    let shared = shared_by(&project, &["-d", "web/chromium,web/sim-2", "--workers", "4"]);
+    assert_eq!(shared, [(a(), json!(["web/chromium", "web/chromium-2"])), (a(), json!(["web/sim-2", "web/sim-1"]))]);
+    // Every device of the project, and no more.
+    let project = project.with("trailblaze.yaml", "devices: [{id: web/chromium}, {id: web/sim-1}]\n");
+    let shared = shared_by(&project, &["--all-devices", "--workers", "4"]);
+    assert_eq!(shared, [(a(), json!(["web/chromium"])), (a(), json!(["web/sim-1"]))]);
+}
+
+#[test]
+fn simulated_and_real_devices_do_not_stand_in_for_each_other() {
+    let devices = "devices:\n  - {id: web/chromium}\n  - {id: web/sim-1}\n  - {id: web/phone, emulate: iPhone 14}\n";
+    let project = Project::counter().with("trailblaze.yaml", devices).with("trails/a.trail.yaml", trail("", PASSES));
+    let a = || "trails/a.trail.yaml".to_string();
+    let alone = |device: &str| (a(), json!([device]));
+    assert_eq!(shared_by(&project, &[]), [alone("web/chromium"), alone("web/sim-1"), alone("web/phone")]);
+}
+
+#[test]
+fn a_trail_runs_on_the_platform_that_it_has_a_driver_for() {
+    let pinned = |devices: &str| format!("config:\n  devices: {{{devices}}}\ntrail:\n  - step: Count\n{PASSES}");
+    let project = Project::counter()
+        .with("trails/a.trail.yaml", trail("", PASSES))
+        .with("trails/b.trail.yaml", pinned("web: PLAYWRIGHT_NATIVE"))
+        .with("trails/c.trail.yaml", pinned("ios-iphone: IOS_HOST, web: PLAYWRIGHT_NATIVE"))
+        .with("trails/d.trail.yaml", pinned("web: PLAYWRIGHT_NATIVE, android: ANDROID_HOST"));
+    let on = |name: &str, device: &str| (format!("trails/{name}.trail.yaml"), json!([device]));
+    let expected = [on("a", "android/sim-1"), on("d", "android/sim-1"), on("c", "ios/sim-1"), on("b", "web/chromium")];
+    assert_eq!(shared_by(&project, &[]), expected);
+    // Who names devices means all trails.
+    assert!(shared_by(&project, &["-d", "web/sim-1"]).iter().all(|(_, devices)| *devices == json!(["web/sim-1"])));
+}
+
 #[test]
 fn a_failed_trail_is_tried_again_and_every_try_is_kept() {
     check(&["--grep", "d.trail", "--retries", "2"], 1, &["d.trail.yaml"; 3]);
@@ -163,6 +208,14 @@ fn what_failed_last_can_be_run_alone() {
     assert_eq!(attempts(&project.run(&last_failed).exits(0)), ["d.trail.yaml"]);
     let ran = project.run(&last_failed).exits(3);
     assert!(ran.stderr.contains("no trail is left"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_trail_that_failed_in_one_of_its_runs_has_failed() {
+    let project = Project::counter().with("trails/f.trail.yaml", trail("", PASSES_LATER));
+    project.run(&["run", "--pictures", "off", "--repeat-each", "2"]).exits(1);
+    let ran = project.run(&["run", "--dry-run", "--last-failed"]).exits(0);
+    assert!(ran.stdout.starts_with("trails/f.trail.yaml"), "{}", ran.stdout);
 }
 
 #[test]
@@ -282,6 +335,38 @@ fn a_tool_that_changed_since_it_was_recorded_is_told() {
     project.run(&["run", "--pictures", "off", "--strict"]).exits(3);
     project.run(&["run", "--pictures", "off", "--record"]).exits(0);
     project.run(&["run", "--pictures", "off", "--strict"]).exits(0);
+}
+
+#[test]
+fn a_tool_that_changed_is_told_of_once_for_all_platforms() {
+    let tool =
+        |id: &str| format!("id: addOne\ndescription: Adds one.\nparameters: []\ntools:\n  - tap: {{id: {id}}}\n");
+    let slot = |platform: &str| {
+        format!("      {platform}: [{{launchApp: {{packageId: com.example.counter}}}}, {{addOne: {{}}}}]\n")
+    };
+    let text = format!("trail:\n  - step: Count\n    recording:\n{}{}", slot("android"), slot("ios"));
+    let project =
+        Project::counter().with("trails/a.trail.yaml", text).with("trailblaze-config/tools/addOne.yaml", tool("add"));
+    let devices = "android/sim-1,ios/sim-1";
+    project.run(&["run", "--pictures", "off", "--record", "-d", devices]).exits(0);
+    project.write("trailblaze-config/tools/addOne.yaml", tool("more"));
+    for args in [["check", "-d", devices], ["run", "-d", devices]] {
+        let ran = project.run(&args).exits(0);
+        let told = ran.stderr.matches("the tool `addOne` changed since this was recorded").count();
+        assert_eq!(told, 1, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn only_who_asks_for_a_recording_is_warned_of_what_it_lacks() {
+    let text = format!(
+        "trailhead:\n  step: Start\n  tools: [{{launchApp: {{packageId: com.example.counter}}}}, {{tap: {{id: add}}}}]\n{}",
+        trail("", "    tools: [{assertVisible: {id: count}}]\n")
+    );
+    let project = Project::counter().with("trails/a.trail.yaml", text);
+    let warned = |args: &[&str]| project.run(args).exits(0).stderr.contains("the trailhead made 2 calls");
+    assert!(!warned(&["run", "--pictures", "off"]));
+    assert!(warned(&["run", "--pictures", "off", "--record"]));
 }
 
 #[test]

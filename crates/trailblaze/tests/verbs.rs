@@ -605,7 +605,7 @@ fn help_of_run() {
               - replay: No server is started: its cassette answers, and calls back as its tools did
 
           --strict
-              Take a tool that changed since a trail was recorded for an error
+              Treat a tool that changed since a trail was recorded as an error
 
           --pictures <PICTURES>
               When to take pictures
@@ -634,15 +634,15 @@ fn help_of_run() {
               Only trails whose id, title or path contains this, in any case
 
           --workers <N>
-              How many devices work at once; simulated ones are added until there are as many
+              How many devices work at once; more of the same kind are opened until there are as many
 
           --retries <N>
-              Try a failed trail again, up to so often
+              Retry a failed trail up to N times; a fatal error is never retried
               
               [default: 0]
 
           --repeat-each <N>
-              Run each trail so often
+              Run each trail N times
               
               [default: 1]
 

@@ -97,6 +97,16 @@ fn devices_of_one_browser_know_nothing_of_each_other() {
 }
 
 #[test]
+fn more_workers_are_more_pages_of_the_browser() {
+    let Some(shop) = Shop::open(&calls(&["assertVisible: {text: Acme shop}"])) else { return };
+    shop.run(&["--workers", "2", "--repeat-each", "4"], 0);
+    let summary = shop.project.last_run().summary();
+    let mut devices: Vec<_> = summary["devices"].as_array().expect("devices").iter().map(ToString::to_string).collect();
+    devices.sort();
+    assert_eq!(devices, ["\"web/chromium\"", "\"web/chromium-2\""]);
+}
+
+#[test]
 fn a_browser_that_is_not_there_is_told_with_what_to_do() {
     let Some(shop) = Shop::open("") else { return };
     let mut command = shop.command(&["run", "--pictures", "off"]);

@@ -53,7 +53,7 @@ impl Browsers {
 }
 
 /// What a device is like when it is first used.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Start {
     pub emulation: Emulation,
     /// A file with cookies and local storage.

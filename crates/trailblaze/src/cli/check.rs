@@ -27,7 +27,7 @@ pub struct CheckArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// Take a tool that changed since a trail was recorded for an error
+    /// Treat a tool that changed since a trail was recorded as an error
     #[arg(long)]
     strict: bool,
     /// Start no tool servers; judge by what they listed when they were last started
@@ -40,12 +40,8 @@ pub struct CheckArgs {
 
 pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal> {
     let loaded = load(project, args.paths.first())?;
-    let devices = loaded.devices(&args.devices.device)?;
+    let mut devices = loaded.devices_of_trails(&args.devices.device)?;
     let mut wiring = Wiring::new(&loaded, None);
-    let mode = if args.offline { Mode::Remember } else { Mode::Start };
-    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers =
-        ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.len());
     let mut problems = loaded.problems.clone();
     let trails = match loaded.trails(&args.paths) {
         // A project may have tools and no trails yet.
@@ -66,7 +62,12 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
         }
         problems.extend(found);
     }
-    for device in &devices {
+    devices.take_those_of(&loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
+    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    wiring.servers =
+        ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.all.len());
+    for device in &devices.all {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
     let rule = Rule { changes: strictness(args.strict), replay: Replay::Intent };
@@ -102,7 +103,7 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
         return Err(error.into());
     }
     sound?;
-    let names: Vec<String> = devices.iter().map(|device| device.id.to_string()).collect();
+    let names: Vec<String> = devices.all.iter().map(|device| device.id.to_string()).collect();
     print::data(format!("{}, no problems on {}", print::count(jobs.len(), "trail"), names.join(", ")));
     Ok(Exit::Passed)
 }

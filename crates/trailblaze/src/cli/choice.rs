@@ -5,20 +5,20 @@ use std::time::Duration;
 use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::devices::DeviceSpec;
+use crate::devices::{DeviceSpec, Devices};
 use crate::history::{self, History, Shard};
 use crate::project::Loaded;
 use crate::runner::{self, Job, Kind, Rules};
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Choice {
-    /// How many devices work at once; simulated ones are added until there are as many
+    /// How many devices work at once; more of the same kind are opened until there are as many
     #[arg(long, value_name = "N", value_parser = parse_workers)]
     pub workers: Option<usize>,
-    /// Try a failed trail again, up to so often
+    /// Retry a failed trail up to N times; a fatal error is never retried
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retries: u32,
-    /// Run each trail so often
+    /// Run each trail N times
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat_each: u32,
     /// Start no further trail after the first failure
@@ -58,12 +58,15 @@ impl Choice {
     }
 
     /// The devices by kind, each with the trails that it is to run.
-    pub fn kinds(&self, loaded: &Loaded, devices: Vec<DeviceSpec>, jobs: &[Job], on_every_device: bool) -> Vec<Kind> {
-        let devices = self.with_workers(devices);
+    pub fn kinds(&self, loaded: &Loaded, devices: &Devices, jobs: &[Job], on_every_device: bool) -> Vec<Kind> {
         let mut kinds = match on_every_device {
-            true => devices.into_iter().flat_map(|device| runner::kinds(vec![device], jobs.len())).collect(),
-            false => runner::kinds(devices, jobs.len()),
+            true => devices.all.iter().flat_map(|device| runner::kinds(vec![device.clone()])).collect(),
+            false => runner::kinds(self.with_workers(loaded, devices.all.clone())),
         };
+        for kind in &mut kinds {
+            let takes = |job: &usize| devices.takes(&jobs[*job].trail, &kind.devices[0]);
+            kind.jobs = (0..jobs.len()).filter(takes).collect();
+        }
         let history = History::read(&loaded.root);
         for kind in &mut kinds {
             let platform = kind.devices[0].platform.name();
@@ -80,16 +83,18 @@ impl Choice {
         kinds
     }
 
-    /// Adds simulated devices like those that were named, in turn, until there is one for each worker.
-    fn with_workers(&self, mut devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
+    /// Adds devices like those that were named, in turn, until there is one for each worker.
+    fn with_workers(&self, loaded: &Loaded, mut devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
         let named = devices.clone();
         for like in named.iter().cycle() {
             if devices.len() >= self.workers.unwrap_or(0) {
                 break;
             }
-            let free = (1..).map(|number| DeviceId::new(format!("{}/sim-{number}", like.platform)));
-            let id = free.into_iter().find(|id| devices.iter().all(|device| device.id != *id));
-            devices.extend(id.map(|id| DeviceSpec { id, ..like.clone() }));
+            let is_taken = |id: &DeviceId| {
+                let configured = loaded.project.devices.iter().any(|entry| entry.id.value == id.as_str());
+                configured || devices.iter().any(|device| device.id == *id)
+            };
+            devices.push(like.another(is_taken));
         }
         devices
     }

@@ -18,7 +18,7 @@ use super::saving::{Level, Wish, save_recordings};
 use super::watch::{self, Watch};
 use super::{Refusal, command_line, load, pairs};
 use crate::cassettes::Use;
-use crate::devices::DeviceArgs;
+use crate::devices::{DeviceArgs, Devices};
 use crate::github;
 use crate::history::{self, History};
 use crate::jobs::{self, Jobs, Rule};
@@ -53,7 +53,7 @@ pub struct RunArgs {
     replay: Replay,
     #[command(flatten)]
     cassettes: CassetteArgs,
-    /// Take a tool that changed since a trail was recorded for an error
+    /// Treat a tool that changed since a trail was recorded as an error
     #[arg(long)]
     strict: bool,
     /// When to take pictures
@@ -201,7 +201,10 @@ pub async fn run_once(
     mut watch: Option<&mut Watch>,
 ) -> Result<Exit, Refusal> {
     let loaded = load(project.map(Path::to_path_buf), args.paths.first())?;
-    let named = if args.all_devices { loaded.all_devices()? } else { loaded.devices(&args.devices.device)? };
+    let mut devices = match args.all_devices {
+        true => Devices::named(loaded.all_devices()?),
+        false => loaded.devices_of_trails(&args.devices.device)?,
+    };
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     wiring.show_browser(args.devices.headed);
     if args.target.is_some() {
@@ -226,8 +229,8 @@ pub async fn run_once(
     }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
     let rule = Rule { changes: jobs::strictness(args.strict), replay: args.replay };
-    let (n_devices, judged) = (named.len(), named.clone());
-    let kinds = args.choice.kinds(&loaded, named, &jobs, args.all_devices);
+    devices.take_those_of(&loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
+    let kinds = args.choice.kinds(&loaded, &devices, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
     // A shard may be empty where there are more of them than trails.
     if problems.is_empty() && n_planned == 0 && args.choice.shard.is_none() {
@@ -236,7 +239,7 @@ pub async fn run_once(
     if args.choice.dry_run {
         wiring.servers =
             ToolServers::new(&loaded, args.servers(Mode::Remember), &wiring.supervisor).with_cassettes(cassettes);
-        problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &judged, rule).await.problems);
+        problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &devices, rule).await.problems);
         let problems = jobs::in_order(problems);
         Refusal::unless_sound(&problems)?;
         list(&jobs, &kinds, args.json);
@@ -265,13 +268,13 @@ pub async fn run_once(
         .with_outlets(outlets)
         .with_cassettes(cassettes)
         .with_port(args.port)
-        .for_devices(n_devices);
+        .for_devices(kinds.iter().map(|kind| kind.devices.len()).sum());
     if let Some(watch) = watch.as_deref_mut() {
         watch.begin(&jobs, wiring.servers.concerns());
     }
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
-        judgement = jobs::before_start(&wiring, (&jobs, &broken), &judged, rule) => {
+        judgement = jobs::before_start(&wiring, (&jobs, &broken), &devices, rule) => {
             problems.extend(judgement.problems);
             for error in &judgement.unneeded {
                 let text = format!("{error}\nno trail of this run needs it, so it goes on");
@@ -359,11 +362,13 @@ fn list(jobs: &[Job], kinds: &[Kind], as_json: bool) {
 /// Keeps how long trails took and which failed, for shards and `--last-failed`.
 fn remember(root: &Path, jobs: &[Job], done: &[Done]) {
     let mut history = History::read(root);
-    for done in done.iter().filter(|done| !matches!(done.verdict, Verdict::Cancelled | Verdict::Skipped)) {
+    let over = done.iter().filter(|done| !matches!(done.verdict, Verdict::Cancelled | Verdict::Skipped));
+    let noted = over.map(|done| {
         let platform = done.lineage.last().map(String::as_str).unwrap_or_default();
         let key = history::key(&jobs[done.job].trail.source.path, platform);
-        history.note(&key, done.millis, done.verdict.exit() != Exit::Passed);
-    }
+        (key, done.millis, done.verdict.exit() != Exit::Passed)
+    });
+    history.note(noted.collect());
     if let Err(error) = history.write(root) {
         print::warning(format!("cannot write {}: {error}", history::file(root).display()));
     }
