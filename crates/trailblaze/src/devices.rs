@@ -85,6 +85,8 @@ pub enum DeviceError {
     Emulation { text: String },
     #[error("`{text}` is no size of a window; write it as 1280x800")]
     Viewport { text: String },
+    #[error("`{key}` of `{text}` is for browsers, and this device is simulated")]
+    NoBrowser { text: String, key: &'static str },
     #[error("`{driver}` cannot be used on {text}: {why}")]
     Driver { text: String, driver: DriverKey, why: &'static str },
     #[error("the device `{text}` is named twice")]
@@ -199,7 +201,10 @@ impl Loaded {
         })?;
         let entry = self.project.devices.iter().find(|entry| entry.id.value == text);
         let kind = match name {
-            name if is_simulated(name) => DeviceKind::Simulated,
+            name if is_simulated(name) => match entry.and_then(browser_key) {
+                Some(key) => return Err(DeviceError::NoBrowser { text: text.to_string(), key }),
+                None => DeviceKind::Simulated,
+            },
             // Any other name is a browser of the project.
             name if platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-") => {
                 DeviceKind::Chromium(self.start(entry)?)
@@ -229,6 +234,19 @@ impl Loaded {
             storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
         })
     }
+}
+
+/// The first key of an entry that only a browser has a use for.
+fn browser_key(entry: &DeviceEntry) -> Option<&'static str> {
+    let keys = [
+        ("emulate", entry.emulate.is_some()),
+        ("viewport", entry.viewport.is_some()),
+        ("locale", entry.locale.is_some()),
+        ("timezone", entry.timezone.is_some()),
+        ("colorScheme", entry.color_scheme.is_some()),
+        ("storageState", entry.storage_state.is_some()),
+    ];
+    keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
 }
 
 fn emulation(entry: &DeviceEntry) -> Result<Emulation, DeviceError> {

@@ -188,6 +188,17 @@ fn a_driver_that_a_browser_does_not_have() {
 }
 
 #[test]
+fn settings_of_a_browser_on_a_simulated_device() {
+    let project = Project::counter()
+        .with("trailblaze.yaml", "devices: [{id: web/sim-1, viewport: 800x600}]\n")
+        .with("trails/a.trail.yaml", trail(&["wait: {}"]));
+    insta::assert_snapshot!(project.run(&["check"]).refusal(), @"
+    exit 3
+    error: `viewport` of `web/sim-1` is for browsers, and this device is simulated
+    ");
+}
+
+#[test]
 fn a_selector_that_says_nothing_about_the_device() {
     let calls = [
         "tapOnElementBySelector: {nodeSelector: {web: {cssSelector: '#pay'}}}",
