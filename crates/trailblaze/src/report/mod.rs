@@ -10,6 +10,7 @@ pub mod markdown;
 pub mod merge;
 mod merge_files;
 pub mod model;
+mod reader;
 pub mod summary;
 mod write;
 

@@ -1,0 +1,208 @@
+//! From the lines of `events.jsonl` to a run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use trailblaze_protocol::event::{Called, Event, Header, Line, Parsed};
+use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent, SessionId, StepId};
+
+use super::model::{
+    Answered, Attempt, AttemptEnd, Call, Closed, End, Note, Picture, Run, Server, Session, Standing, Start, Step,
+    StepEnd, Touch, Wait,
+};
+
+/// Puts lines together. The maps hold the places of what has been told of; an id that comes twice means the latest.
+#[derive(Default)]
+pub struct Reader {
+    pub run: Run,
+    sessions: HashMap<SessionId, usize>,
+    attempts: HashMap<AttemptId, usize>,
+    steps: HashMap<StepId, (usize, usize)>,
+    calls: HashMap<CallId, (usize, usize)>,
+}
+
+/// The line is about something that the file does not tell of.
+struct Stray;
+
+impl Reader {
+    pub fn take_line(&mut self, idx: usize, text: &str) {
+        if idx == 0
+            && let Ok(header) = serde_json::from_str::<Header>(text)
+        {
+            self.run.header = Some(header);
+            return;
+        }
+        match Line::parse(text) {
+            Parsed::Line(line) => {
+                self.run.last_at = self.run.last_at.max(line.at);
+                if self.take_event(line.at, line.event).is_err() {
+                    self.run.unread.stray += 1;
+                }
+            }
+            Parsed::Unknown(_) => self.run.unread.unknown += 1,
+            Parsed::Torn => self.run.unread.torn += 1,
+        }
+    }
+
+    fn take_event(&mut self, at: u64, event: Event) -> Result<(), Stray> {
+        match event {
+            Event::RunStarted { command, project, seed, trails, shard } => {
+                self.run.start = Some(Start { command, project, seed, trails, shard });
+            }
+            Event::SessionOpened { session: id, device, target, agent_mode, tools } => {
+                self.sessions.insert(id.clone(), self.run.sessions.len());
+                let session = Session { id, device, target, agent_mode, tools, opened_at: at, closed: None };
+                self.run.sessions.push(session);
+            }
+            Event::AttemptStarted { attempt: id, session, trail, number, repeat } => {
+                self.attempts.insert(id.clone(), self.run.attempts.len());
+                let device = match self.sessions.get(&session) {
+                    Some(place) => self.run.sessions[*place].device.id.clone(),
+                    None => DeviceId::new(session.as_str()),
+                };
+                self.run.attempts.push(Attempt {
+                    id,
+                    session,
+                    device,
+                    trail,
+                    number,
+                    repeat,
+                    started_at: at,
+                    end: None,
+                    last_at: at,
+                    standing: Standing::default(),
+                    steps: Vec::new(),
+                    calls: Vec::new(),
+                    loose: Vec::new(),
+                });
+            }
+            Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
+                let place = *self.attempts.get(&attempt).ok_or(Stray)?;
+                let attempt = &mut self.run.attempts[place];
+                attempt.steps.push(Step {
+                    id: id.clone(),
+                    index,
+                    kind,
+                    text,
+                    plan,
+                    started_at: at,
+                    end: None,
+                    calls: Vec::new(),
+                    pictures: Vec::new(),
+                    notes: Vec::new(),
+                });
+                let nth = attempt.steps.len() - 1;
+                self.steps.insert(id, (place, nth));
+            }
+            Event::Called(called) => self.take_call(at, Arc::unwrap_or_clone(called))?,
+            Event::Touched { call, point, bounds, what } => {
+                self.call(&call)?.touches.push(Touch { point, bounds, what });
+            }
+            Event::Waited { call, what, micros, met, saw } => {
+                self.call(&call)?.waits.push(Wait { what, micros, met, saw });
+            }
+            Event::Pictured(pictured) => {
+                let pictures = match &pictured.about {
+                    Parent::Step(step) => &mut self.step(step)?.pictures,
+                    Parent::Call(call) => &mut self.call(call)?.pictures,
+                };
+                pictures.push(Picture {
+                    at,
+                    moment: pictured.moment,
+                    file: pictured.file,
+                    screen: pictured.screen,
+                    tree: pictured.tree,
+                });
+            }
+            Event::Noted { about, level, text } => {
+                let notes = match about {
+                    None => &mut self.run.notes,
+                    Some(Parent::Step(step)) => &mut self.step(&step)?.notes,
+                    Some(Parent::Call(call)) => &mut self.call(&call)?.notes,
+                };
+                notes.push(Note { at, level, text });
+            }
+            Event::Answered { call, micros, answer } => {
+                self.call(&call)?.answer = Some(Answered { micros, answer });
+            }
+            Event::StepEnded { step, verdict, message } => {
+                self.step(&step)?.end = Some(StepEnd { at, verdict, message });
+            }
+            Event::AttemptEnded { attempt, verdict, message, failure } => {
+                let attempt = self.attempt(&attempt)?;
+                attempt.last_at = at;
+                attempt.end = Some(AttemptEnd { verdict, message, failure });
+            }
+            Event::SessionClosed { session, message } => {
+                let place = *self.sessions.get(&session).ok_or(Stray)?;
+                self.run.sessions[place].closed = Some(Closed { at, message });
+            }
+            Event::ServerStarted { server, session, protocol, log } => {
+                self.run.servers.push(Server { name: server, session, protocol, log, at, ended: None });
+            }
+            Event::ServerEnded { server, session, message } => {
+                let is_it =
+                    |known: &&mut Server| known.name == server && known.session == session && known.ended.is_none();
+                // One that did not start has an end all the same. Where two lives overlap, the older one ends first.
+                if let Some(known) = self.run.servers.iter_mut().find(is_it) {
+                    known.ended = Some(Closed { at, message });
+                }
+            }
+            Event::RunEnded { exit, micros, leaked_processes } => {
+                self.run.end = Some(End { exit, micros, leaked_processes })
+            }
+        }
+        Ok(())
+    }
+
+    fn take_call(&mut self, at: u64, called: Called) -> Result<(), Stray> {
+        let place = *self.attempts.get(&called.attempt).ok_or(Stray)?;
+        let nth = self.run.attempts[place].calls.len();
+        let parent = match &called.parent {
+            Parent::Step(id) => self.steps.get(id),
+            Parent::Call(id) => self.calls.get(id),
+        };
+        let parent = parent.filter(|(attempt, _)| *attempt == place).map(|(_, nth)| *nth);
+        let attempt = &mut self.run.attempts[place];
+        let siblings = match (&called.parent, parent) {
+            (Parent::Step(_), Some(step)) => &mut attempt.steps[step].calls,
+            (Parent::Call(_), Some(call)) => &mut attempt.calls[call].children,
+            (_, None) => &mut attempt.loose,
+        };
+        siblings.push(nth);
+        attempt.calls.push(Call {
+            id: called.call.clone(),
+            tool: called.tool,
+            args: Arc::unwrap_or_clone(called.args),
+            origin: called.origin,
+            kind: called.kind,
+            is_recordable: called.is_recordable,
+            is_delegating: called.is_delegating,
+            source: called.source.to_string(),
+            at,
+            children: Vec::new(),
+            touches: Vec::new(),
+            waits: Vec::new(),
+            notes: Vec::new(),
+            pictures: Vec::new(),
+            answer: None,
+        });
+        self.calls.insert(called.call, (place, nth));
+        Ok(())
+    }
+
+    fn attempt(&mut self, id: &AttemptId) -> Result<&mut Attempt, Stray> {
+        let place = *self.attempts.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place])
+    }
+
+    fn step(&mut self, id: &StepId) -> Result<&mut Step, Stray> {
+        let (place, nth) = *self.steps.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place].steps[nth])
+    }
+
+    fn call(&mut self, id: &CallId) -> Result<&mut Call, Stray> {
+        let (place, nth) = *self.calls.get(id).ok_or(Stray)?;
+        Ok(&mut self.run.attempts[place].calls[nth])
+    }
+}
