@@ -49,7 +49,7 @@ impl Fault {
     pub fn exit(&self) -> Exit {
         match self {
             Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => {
-                Exit::Misused
+                Exit::Invalid
             }
             Fault::DeviceLost { .. }
             | Fault::DeviceNotStarted { .. }

@@ -237,7 +237,7 @@ impl Runner<'_> {
         });
         let result = if needs_model {
             let message = "it has no recording for this device, and there is no model to carry it out".to_string();
-            Err(Broken { verdict: Verdict::Misused, message, is_fatal: true, ..Broken::default() })
+            Err(Broken { verdict: Verdict::Invalid, message, is_fatal: true, ..Broken::default() })
         } else {
             self.calls(&cx, index, calls).await
         };
@@ -337,7 +337,7 @@ impl Broken {
         let verdict = match fault {
             Fault::Cancelled => Verdict::Cancelled,
             other => match other.exit() {
-                Exit::Misused => Verdict::Misused,
+                Exit::Invalid => Verdict::Invalid,
                 Exit::Bug => Verdict::Bug,
                 _ => Verdict::Errored,
             },

@@ -122,7 +122,7 @@ async fn a_written_call_that_is_wrong_names_its_place() {
     let mut messages = Vec::new();
     for call in &calls {
         let fault = dispatch(&lane.cx(), Call::written(call, Origin::Step)).await.unwrap_err();
-        assert_eq!(fault.exit(), Exit::Misused);
+        assert_eq!(fault.exit(), Exit::Invalid);
         messages.push(fault.to_string());
     }
     assert_eq!(
@@ -319,7 +319,7 @@ async fn a_secret_fits_wherever_a_text_does() {
     let lane = Wiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
     assert_eq!(lane.call("echo", json!({"pin": "{{PIN}}"})).await.unwrap().text, r#"{"pin":"{{PIN}}"}"#);
     for arguments in [json!({"pin": "{{KEY}}"}), json!({"n": "{{PIN}}"})] {
-        assert_eq!(lane.call("echo", arguments).await.unwrap_err().exit(), Exit::Misused);
+        assert_eq!(lane.call("echo", arguments).await.unwrap_err().exit(), Exit::Invalid);
     }
 }
 

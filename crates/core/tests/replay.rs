@@ -223,7 +223,7 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_says_which() {
     );
     let message =
         "step 2 \"Judge the colours\": it has no recording for this device, and there is no model to carry it out";
-    check(&lane, text, Verdict::Misused, message, &["Tap on Button \"Pay\""]).await;
+    check(&lane, text, Verdict::Invalid, message, &["Tap on Button \"Pay\""]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -305,7 +305,8 @@ pub enum Verdict {
     Failed,
     /// The environment broke.
     Errored,
-    Misused,
+    /// The trail is wrong: a bad argument, an unknown tool, a step that needs a model where there is none.
+    Invalid,
     Skipped,
     Cancelled,
     /// A bug of Trailblaze.
@@ -317,7 +318,7 @@ impl Verdict {
         match self {
             Verdict::Passed | Verdict::Skipped => Exit::Passed,
             Verdict::Failed => Exit::Failed,
-            Verdict::Misused => Exit::Misused,
+            Verdict::Invalid => Exit::Invalid,
             Verdict::Errored | Verdict::Cancelled => Exit::Environment,
             Verdict::Bug => Exit::Bug,
         }

@@ -12,8 +12,8 @@ pub enum Exit {
     Passed,
     /// A test failed; a fatal error of a tool counts as one.
     Failed,
-    /// Used wrongly: bad files, an unknown tool, a trail that needs a model where there is none.
-    Misused,
+    /// What was asked for is wrong: bad files, an unknown tool, a trail that needs a model where there is none.
+    Invalid,
     /// The environment failed: a device was lost, a server died, the run was cancelled.
     Environment,
     /// A bug of Trailblaze itself.
@@ -21,14 +21,14 @@ pub enum Exit {
 }
 
 impl Exit {
-    pub const ALL: [Exit; 5] = [Exit::Passed, Exit::Failed, Exit::Misused, Exit::Environment, Exit::Bug];
+    pub const ALL: [Exit; 5] = [Exit::Passed, Exit::Failed, Exit::Invalid, Exit::Environment, Exit::Bug];
 
     pub fn code(self) -> u8 {
         match self {
             Exit::Passed => 0,
             Exit::Failed => 1,
             Exit::Environment => 2,
-            Exit::Misused => 3,
+            Exit::Invalid => 3,
             Exit::Bug => 70,
         }
     }
@@ -47,7 +47,7 @@ mod tests {
     fn of_several_endings_the_gravest_is_reported() {
         let by_severity: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
         assert_eq!(by_severity, [0, 1, 3, 2, 70]);
-        assert_eq!(Exit::Failed.worst(Exit::Misused), Exit::Misused);
+        assert_eq!(Exit::Failed.worst(Exit::Invalid), Exit::Invalid);
         assert_eq!(Exit::Bug.worst(Exit::Environment), Exit::Bug);
     }
 }

@@ -48,7 +48,7 @@ pub enum RecordError {
 impl RecordError {
     pub fn exit(&self) -> Exit {
         match self {
-            RecordError::Save(_) | RecordError::Changed { .. } | RecordError::Beside { .. } => Exit::Misused,
+            RecordError::Save(_) | RecordError::Changed { .. } | RecordError::Beside { .. } => Exit::Invalid,
             RecordError::Write { .. } => Exit::Environment,
         }
     }

@@ -135,7 +135,7 @@ impl Shell {
         let line = match parse(text) {
             Ok(Some(line)) => line,
             Ok(None) => return Answer::Nothing,
-            Err(message) => return Answer::Failed { message, exit: Exit::Misused },
+            Err(message) => return Answer::Failed { message, exit: Exit::Invalid },
         };
         match line {
             Line::Step { kind, text } => {
@@ -226,12 +226,12 @@ impl Shell {
             Some(tool) => typed(tool, args),
             None => {
                 let hint = registry.suggestion(name).unwrap_or_else(|| "`tools` lists what there is".to_string());
-                return self.failed(format!("unknown tool `{name}`; {hint}"), Exit::Misused);
+                return self.failed(format!("unknown tool `{name}`; {hint}"), Exit::Invalid);
             }
         };
         let args = match args {
             Ok(args) => args,
-            Err(message) => return Answer::Failed { message, exit: Exit::Misused },
+            Err(message) => return Answer::Failed { message, exit: Exit::Invalid },
         };
         let cx = self.cx();
         let answer = dispatch(&cx, Call::new(name, Arguments::Json(args), Origin::Step)).await;
@@ -279,7 +279,7 @@ impl Shell {
 
     /// Writes the steps so far as a trail that runs wherever it can.
     fn save(&self, path: &Path, overwrite: bool) -> Answer {
-        let refuse = |message: String| Answer::Failed { message, exit: Exit::Misused };
+        let refuse = |message: String| Answer::Failed { message, exit: Exit::Invalid };
         if path.exists() && !overwrite {
             return refuse(format!("{} exists; `save {} --force` replaces it", path.display(), path.display()));
         }

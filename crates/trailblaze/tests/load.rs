@@ -61,7 +61,7 @@ fn under_load_every_attempt_is_accounted_for() {
     let printed: Value = serde_json::from_str(&project.read("stdout")).expect("the summary is printed");
     assert_eq!(printed, summary);
     let count = |name: &str| summary["counts"][name].as_u64().expect("a count") as usize;
-    let ended = ["passed", "failed", "errored", "misused", "skipped", "cancelled", "bug", "unfinished"].map(count);
+    let ended = ["passed", "failed", "errored", "invalid", "skipped", "cancelled", "bug", "unfinished"].map(count);
     assert_eq!((count("total"), ended.iter().sum()), (load.trails, load.trails), "{}", summary["counts"]);
     assert_eq!(ended[3..], [0; 5], "{}", summary["counts"]);
     assert_eq!(count("total") + count("retried"), n_started);

@@ -123,6 +123,20 @@ fn the_summary_is_printed_as_json_and_nothing_else() {
 }
 
 #[test]
+fn a_trail_that_cannot_be_carried_out_is_invalid_in_every_result() {
+    let project =
+        Project::counter().with("trails/b.trail.yaml", trail("      - tap: {text: Add one, index: '{{which}}'}\n"));
+    let ran = project.run(&["run"]).exits(3);
+    assert!(ran.stdout.contains("0 passed, 1 invalid in"), "{}", ran.stdout);
+    let run = project.last_run();
+    let summary = run.summary();
+    assert_eq!((&summary["exit"], &summary["counts"]["invalid"]), (&json!("invalid"), &json!(1)));
+    assert_eq!(summary["attempts"][0]["verdict"], "invalid");
+    assert!(run.text("junit.xml").contains("type=\"invalid\""), "{}", run.text("junit.xml"));
+    assert!(project.run(&["report", "--markdown"]).exits(0).stdout.starts_with("## Trailblaze: invalid"));
+}
+
+#[test]
 fn a_failure_says_what_was_expected_and_what_was_seen() {
     let project = Project::counter().with("trails/b.trail.yaml", trail(&format!("{PASSES}{FAILS}")));
     let ran = project.run(&["run"]).exits(1);

@@ -84,7 +84,7 @@ pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Re
             "trails": jobs.len(), "errors": n_errors, "problems": found, "isOffline": args.offline,
             "serversNotStarted": failed, "serversUnknown": unknown,
         }));
-        let files = if n_errors == 0 { Exit::Passed } else { Exit::Misused };
+        let files = if n_errors == 0 { Exit::Passed } else { Exit::Invalid };
         return Ok(if failed.is_empty() { files } else { files.worst(Exit::Environment) });
     }
     for name in &unknown {

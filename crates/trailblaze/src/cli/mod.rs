@@ -141,7 +141,7 @@ impl Refusal {
             | Refusal::Device(_)
             | Refusal::Secret(_)
             | Refusal::Usage { .. }
-            | Refusal::Problems { .. } => Exit::Misused,
+            | Refusal::Problems { .. } => Exit::Invalid,
             Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Server(_) | Refusal::Environment { .. } => {
                 Exit::Environment
             }
@@ -183,7 +183,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let is_help = !error.use_stderr();
             let _ = error.print();
-            return ExitCode::from(if is_help { Exit::Passed.code() } else { Exit::Misused.code() });
+            return ExitCode::from(if is_help { Exit::Passed.code() } else { Exit::Invalid.code() });
         }
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

@@ -291,7 +291,7 @@ pub async fn run_once(
             folder.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
         }
         wiring.close().await;
-        finish(&folder, Exit::Misused, wiring.supervisor.leaked())?;
+        finish(&folder, Exit::Invalid, wiring.supervisor.leaked())?;
         return Err(refusal);
     }
     // Without faults nothing is drawn from it.

@@ -195,7 +195,7 @@ fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
             Severity::Warning => State::Warning,
         };
         if state == State::Bad {
-            exit = Exit::Misused;
+            exit = Exit::Invalid;
         }
         signs.push(Sign { state, about: finding.rule, message: finding.message, hint: finding.hint });
     }

@@ -118,7 +118,7 @@ fn show(findings: &[Finding], problems: &[Problem], n_tools: usize, args: &LintA
     let severities =
         findings.iter().map(|finding| finding.severity).chain(problems.iter().map(|problem| problem.severity));
     let n_errors = severities.filter(|severity| args.strict || *severity == Severity::Error).count();
-    let exit = if n_errors == 0 { Exit::Passed } else { Exit::Misused };
+    let exit = if n_errors == 0 { Exit::Passed } else { Exit::Invalid };
     if args.json {
         let of_files = problems.iter().map(|problem| {
             json!({

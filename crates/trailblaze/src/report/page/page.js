@@ -6,7 +6,7 @@
   const byId = (id) => document.getElementById(id);
   const [head, overview, detail, viewer, keys] = ["head", "overview", "detail", "viewer", "keys"].map(byId);
 
-  const STATES = ["failed", "errored", "bug", "misused", "unfinished", "cancelled", "passed", "skipped"];
+  const STATES = ["failed", "errored", "bug", "invalid", "unfinished", "cancelled", "passed", "skipped"];
   const TITLE = document.title;
   const LONG = 600;
   const ROWS = 200;
@@ -178,7 +178,7 @@
   const EXITS = {
     passed: ["passed", "Passed"],
     failed: ["failed", "Failed"],
-    misused: ["misused", "Misused"],
+    invalid: ["invalid", "Invalid"],
     environment: ["errored", "Environment failed"],
     bug: ["bug", "Bug in Trailblaze"],
   };
@@ -233,9 +233,9 @@
           + (run.trails != null ? `, and ${count(new Set(attempts.map((attempt) => attempt.trail.path + "\n" + attempt.trail.id)).size)} of ${plural(run.trails, "trail")} had started.` : ".")),
       run.leakedProcesses > 0 && el("div", { class: "banner failed", role: "note" },
         el("strong", {}, `${plural(run.leakedProcesses, "process", "processes")} could not be ended. `), "They were started for this run and may still be there."),
-      run.isNewer && el("div", { class: "banner misused", role: "note" },
+      run.isNewer && el("div", { class: "banner invalid", role: "note" },
         el("strong", {}, "A newer Trailblaze wrote this run. "), "This page may not show all of it."),
-      unread.length > 0 && !isJustCut && el("div", { class: "banner misused", role: "note" },
+      unread.length > 0 && !isJustCut && el("div", { class: "banner invalid", role: "note" },
         el("strong", {}, "Some lines of events.jsonl could not be used: "),
         unread.map(([n, why]) => `${count(n)} ${why}`).join(", ") + "."),
     ]);
@@ -276,7 +276,7 @@
   }
 
   const ALIKE = {
-    failed: "failed alike", errored: "errored alike", misused: "were misused alike", bug: "met the same bug",
+    failed: "failed alike", errored: "errored alike", invalid: "were invalid alike", bug: "met the same bug",
     unfinished: "did not finish", cancelled: "were cancelled alike",
   };
 
