@@ -132,11 +132,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         // It may well be a tool of a server that is not there, and then that is what is wrong.
         let fault = match registry.absent.first() {
             Some(absent) => absent.clone().into(),
-            None => Fault::UnknownTool {
-                name: call.tool.clone(),
-                place: call.place(),
-                hint_text: registry.suggestion(&call.tool),
-            },
+            None => Fault::UnknownTool { lack: registry.lack(&call.tool), place: call.place() },
         };
         return Prepared::refused(call.args.loose(), fault);
     };

@@ -5,14 +5,15 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::driver::DriverError;
+use crate::registry::Lack;
 use crate::schema::Misfit;
 use crate::source::SourceError;
 use crate::yaml::Problem;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Fault {
-    #[error("{}unknown tool `{name}`{}", at(place), hint(hint_text))]
-    UnknownTool { name: String, place: Option<String>, hint_text: Option<String> },
+    #[error("{}{lack}", at(place))]
+    UnknownTool { lack: Lack, place: Option<String> },
     #[error("{}`{tool}`: {misfit}", at(place))]
     BadArguments { tool: String, misfit: Misfit, place: Option<String> },
     #[error("{}", list(.0))]
@@ -35,10 +36,6 @@ pub enum Fault {
 
 fn at(place: &Option<String>) -> String {
     place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default()
-}
-
-fn hint(hint: &Option<String>) -> String {
-    hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 
 fn list(problems: &[Problem]) -> String {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
 
-use crate::registry::Registry;
+use crate::registry::{Lack, Registry};
 use crate::screen::Shape;
 use crate::selector::Selector;
 use crate::source::SourceError;
@@ -214,15 +214,16 @@ pub fn check_tools(registry: &Registry) -> Vec<Problem> {
 fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     let name = &call.tool.value;
     let Some(tool) = registry.get(name) else {
-        match registry.suggestion(name) {
+        let Lack { message, hint } = registry.lack(name);
+        match hint {
             // The trails that need it are told why its server is not there.
             _ if !registry.absent.is_empty() => {}
             _ if registry.is_partial => {
                 let text = format!("`{name}` may be a tool of a server that was not asked; it was not checked");
                 problems.warning(call.tool.span, text);
             }
-            Some(hint) => problems.error_with_hint(call.tool.span, format!("unknown tool `{name}`"), hint),
-            None => problems.error(call.tool.span, format!("unknown tool `{name}`")),
+            Some(hint) => problems.error_with_hint(call.tool.span, message, hint),
+            None => problems.error(call.tool.span, message),
         }
         return;
     };

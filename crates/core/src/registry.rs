@@ -8,11 +8,11 @@ use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
 use crate::aliases;
 use crate::config::{PlatformEntry, Toolset};
-use crate::names::{self, Origin};
+use crate::names::{Consequence, Objection, Origin, judge};
 use crate::screen::Shape;
 use crate::source::SourceError;
 use crate::tool::{Contributor, Tool};
-use crate::yaml::{Severity, nearest};
+use crate::yaml::nearest;
 
 /// The tools of one contributor. They are registered together or not at all.
 #[derive(Clone)]
@@ -81,13 +81,48 @@ pub struct ActiveToolset {
     pub tools: BTreeSet<String>,
 }
 
+/// A tool that its contributor offers and that this session does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filtered {
     pub tool: String,
     pub contributor: Contributor,
-    pub reason: String,
+    pub reason: LeftOut,
     /// The platforms that do have it, where the session's is none of them.
     pub platforms: Vec<Platform>,
+}
+
+/// Why a session does not have a tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LeftOut {
+    #[error("it is for the drivers {}, not {here}", supported.join(", "))]
+    Driver { supported: Vec<String>, here: DriverKey },
+    #[error("it is for {}, not {here}", names(supported))]
+    Platform { supported: Vec<Platform>, here: Platform },
+    #[error("it needs the host, and the agent runs on the device")]
+    NeedsHost,
+    /// Its definition is of no use: its schema or its name.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+fn names(platforms: &[Platform]) -> String {
+    platforms.iter().map(|platform| platform.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// That a session does not have a tool, in words for whoever called it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl std::fmt::Display for Lack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.hint {
+            Some(hint) => write!(f, "{}; {hint}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,18 +186,27 @@ impl Registry {
         self.not_offered.get(name).map(String::as_str)
     }
 
-    /// What to say to somebody who called a tool that is not there.
-    pub fn suggestion(&self, name: &str) -> Option<String> {
+    /// What to say to whoever called a tool that is not there.
+    pub fn lack(&self, name: &str) -> Lack {
+        let unknown = format!("unknown tool `{name}`");
         if let Some(ours) = self.alias(name) {
-            return Some(format!("did you mean `{ours}`?"));
+            return Lack { message: unknown, hint: Some(format!("did you mean `{ours}`?")) };
         }
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
-            return Some(format!("{} offers it, but {}", filtered.contributor.label, filtered.reason));
+            let offered = format!("{} offers it, but {}", filtered.contributor.label, filtered.reason);
+            let message = match &filtered.reason {
+                LeftOut::Platform { here, .. } => format!("`{name}` is unsupported on {here}"),
+                LeftOut::Driver { here, .. } => format!("`{name}` is unsupported by the driver {here}"),
+                LeftOut::NeedsHost | LeftOut::Unusable(_) => unknown,
+            };
+            return Lack { message, hint: Some(offered) };
         }
         if let Some(refused) = self.refused.iter().find(|refused| refused.tools.iter().any(|tool| tool == name)) {
-            return Some(format!("{} offers it, but none of its tools can be used", refused.contributor.label));
+            let hint = format!("{} offers it, but none of its tools can be used", refused.contributor.label);
+            return Lack { message: unknown, hint: Some(hint) };
         }
-        nearest(name, self.tools.keys().map(String::as_str)).map(|near| format!("did you mean `{near}`?"))
+        let near = nearest(name, self.tools.keys().map(String::as_str));
+        Lack { message: unknown, hint: near.map(|near| format!("did you mean `{near}`?")) }
     }
 
     /// The tool that does what other test tools have this name for.
@@ -187,7 +231,7 @@ impl Registry {
         let unusable = |(tool, reason): &(String, String)| Filtered {
             tool: tool.clone(),
             contributor: contributor.clone(),
-            reason: reason.clone(),
+            reason: LeftOut::Unusable(reason.clone()),
             platforms: Vec::new(),
         };
         let mut filtered: Vec<Filtered> = batch.unusable.iter().map(unusable).collect();
@@ -206,12 +250,18 @@ impl Registry {
                 let tools = batch.tools.iter().map(|tool| tool.name.clone()).collect();
                 Refusal { contributor: contributor.clone(), reason, tools }
             };
-            match names::judge(&tool.name, contributor.origin, &scope.reserved_prefixes) {
-                Some(objection) if objection.severity == Severity::Error => {
-                    return self.refused.push(refuse(objection.message));
+            if let Some(Objection { consequence, message }) =
+                judge(&tool.name, contributor.origin, &scope.reserved_prefixes)
+            {
+                match consequence {
+                    Consequence::RefuseBatch => return self.refused.push(refuse(message)),
+                    Consequence::LeaveOut => {
+                        warnings.push(format!("{}: a tool is left out: {message}", contributor.label));
+                        filtered.push(unusable(&(tool.name.clone(), message)));
+                        continue;
+                    }
+                    Consequence::Warn => warnings.push(format!("{}: {message}", contributor.label)),
                 }
-                Some(objection) => warnings.push(format!("{}: {}", contributor.label, objection.message)),
-                None => {}
             }
             let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
             let earlier = earlier.or(accepted.get(&tool.name).map(|tool| &tool.contributor));
@@ -317,18 +367,17 @@ impl Registry {
 }
 
 /// The filters, in order. A filtered tool is not an error.
-fn filter(tool: &Tool, scope: &Scope) -> Option<String> {
+fn filter(tool: &Tool, scope: &Scope) -> Option<LeftOut> {
     if !tool.supported_drivers.is_empty()
         && !tool.supported_drivers.iter().any(|pattern| scope.driver.matches(pattern, scope.platform))
     {
-        return Some(format!("it is for the drivers {}, not {}", tool.supported_drivers.join(", "), scope.driver));
+        return Some(LeftOut::Driver { supported: tool.supported_drivers.clone(), here: scope.driver.clone() });
     }
     if !tool.supported_platforms.is_empty() && !tool.supported_platforms.contains(&scope.platform) {
-        let platforms: Vec<&str> = tool.supported_platforms.iter().map(|platform| platform.name()).collect();
-        return Some(format!("it is for {}, not {}", platforms.join(", "), scope.platform));
+        return Some(LeftOut::Platform { supported: tool.supported_platforms.clone(), here: scope.platform });
     }
     if tool.requires_host && scope.agent_mode == AgentMode::OnDevice && scope.driver.runs_agent_on_device() {
-        return Some("it needs the host, and the agent runs on the device".to_string());
+        return Some(LeftOut::NeedsHost);
     }
     None
 }

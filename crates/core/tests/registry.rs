@@ -141,13 +141,15 @@ fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
 
 #[test]
 fn who_brings_a_tool_decides_how_its_name_is_judged() {
-    let safe = "`a.b` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
+    let safe = "`a.b` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
     let convention = "the name `Login` breaks the convention: words in camelCase, joined by _";
     let reserved = "the name `web_login` begins with the reserved prefix `web_`; `reservedPrefixes:` in trailblaze.yaml can grant it";
     let ours = [Origin::Yaml, Origin::Script, Origin::InProcess];
-    for origin in ours.into_iter().chain([Origin::ProjectServer]) {
-        check(&[from(origin, &["a.b"])], &android(), &[], &[&format!("server acme: {safe}")]);
+    for origin in ours {
+        check(&[from(origin, &["a.b", "fine"])], &android(), &[], &[&format!("server acme: {safe}")]);
     }
+    let left_out = [&*format!("a.b of server acme: {safe}"), &format!("server acme: a tool is left out: {safe}")];
+    check(&[from(Origin::ProjectServer, &["a.b", "fine"])], &android(), &["fine"], &left_out);
     for (name, objection) in [("Login", convention), ("web_login", reserved)] {
         for origin in ours {
             check(&[from(origin, &[name])], &android(), &[], &[&format!("server acme: {objection}")]);

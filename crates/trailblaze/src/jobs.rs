@@ -174,6 +174,11 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
             continue;
         }
         let lineage = lineage(&wiring.driver(device).describe().classifiers);
+        // A project without trails is judged by its tools alone.
+        if jobs.is_empty() && broken.is_empty() {
+            let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
+            lanes.push(Lane { device: device.clone(), target, lineage, trails: Vec::new() });
+        }
         let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
         let all = sound.chain(broken.iter().map(|trail| (trail, None)));
         for (trail, job) in all.filter(|(trail, _)| devices.takes(trail, device)) {

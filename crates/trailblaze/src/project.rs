@@ -193,6 +193,14 @@ impl Loaded {
     /// What is wrong with the tools of a registry, each at its file.
     pub fn tool_problems(&self, registry: &Registry) -> Vec<Problem> {
         let mut found = check_tools(registry);
+        found.extend(self.refused_tools(registry));
+        found
+    }
+
+    /// Tools that could not be registered, such as those of a name that is offered twice, each at its file. Without them, what
+    /// a name means is in doubt.
+    pub fn refused_tools(&self, registry: &Registry) -> Vec<Problem> {
+        let mut found = Vec::new();
         for refused in &registry.refused {
             let nowhere = || (Source::new(&*refused.contributor.label, ""), FILE_START);
             let label = &*refused.contributor.label;

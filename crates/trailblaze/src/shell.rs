@@ -225,8 +225,9 @@ impl Shell {
         let args = match registry.get(name) {
             Some(tool) => typed(tool, args),
             None => {
-                let hint = registry.suggestion(name).unwrap_or_else(|| "`tools` lists what there is".to_string());
-                return self.failed(format!("unknown tool `{name}`; {hint}"), Exit::Invalid);
+                let mut lack = registry.lack(name);
+                lack.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
+                return self.failed(lack.to_string(), Exit::Invalid);
             }
         };
         let args = match args {

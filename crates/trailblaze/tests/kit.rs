@@ -219,7 +219,7 @@ fn a_bad_name_gets_the_rule() {
     ");
     insta::assert_snapshot!(refused("../x"), @"
     exit 3
-    error: `../x` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+    error: `../x` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("web_x"), @"
@@ -391,7 +391,7 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     assert!(has("ok", "it starts, and agrees on version 2025-06-18 of the protocol"), "{found:?}");
     assert!(has("note", "it does not speak version 2026-07-28, which is no harm"), "{found:?}");
     assert!(has("ok", "it lists 4 tools"), "{found:?}");
-    assert!(has("error", "`acme bad` is no name that models can call"), "{found:?}");
+    assert!(has("error", "`acme bad` is not a valid tool name"), "{found:?}");
     assert!(has("error", "`acme_none` cannot be used: its `inputSchema` is for \"string\""), "{found:?}");
     assert!(has("warning", "`acme_silent` has no description"), "{found:?}");
     assert!(has("warning", "the parameter `x` of `acme_silent` has no type"), "{found:?}");

@@ -160,6 +160,12 @@ pub async fn on_device(
             return Err(Refusal::Environment { message: wiring.secrets.redact(&error.to_string()).into_owned() });
         }
     };
+    if let Err(refusal) = Refusal::unless_sound(&loaded.refused_tools(&session.registry())) {
+        session.close(&refusal.to_string()).await;
+        wiring.close().await;
+        let _ = folder.finish(refusal.exit(), wiring.supervisor.leaked());
+        return Err(refusal);
+    }
     let memory = wiring.memory((&device, target.as_deref()), None, &memory, Default::default());
     let cancel = CancellationToken::new();
     let mut shell = Shell::open(session, sink, memory, target, cancel.clone());

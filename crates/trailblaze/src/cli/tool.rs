@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use trailblaze_core::registry::Registry;
+use trailblaze_core::registry::{Lack, Registry};
 use trailblaze_core::schema::is_required;
 use trailblaze_core::tool::Tool;
 use trailblaze_protocol::exit::Exit;
@@ -97,11 +97,10 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
                 let cassettes = args.on.cassettes.open(&loaded)?;
                 wiring.servers = wiring.servers.with_cassettes(cassettes);
                 let target = wiring.target.as_deref();
-                let prepared = wiring.prepare_whole(&device, target).await?;
-                let helped = help(&prepared.registry, &args);
-                prepared.discard().await;
+                let registry = wiring.prepare_whole(&device, target).await?.discard().await;
                 wiring.close().await;
-                helped
+                Refusal::unless_sound(&loaded.refused_tools(&registry))?;
+                help(&registry, &args)
             }
         };
     }
@@ -141,9 +140,10 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
 fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r Tool, Refusal> {
     registry.get(name).map(AsRef::as_ref).ok_or_else(|| {
         let verb = || format!("`{name}` is a command, and comes before any flag: trailblaze tool {name}");
-        let hint = VERBS.contains(&name).then(verb).or_else(|| registry.suggestion(name));
+        let Lack { message, hint } = registry.lack(name);
+        let hint = VERBS.contains(&name).then(verb).or(hint);
         let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
-        Refusal::Usage { message: format!("unknown tool `{name}`"), hint: Some(hint) }
+        Refusal::Usage { message, hint: Some(hint) }
     })
 }
 

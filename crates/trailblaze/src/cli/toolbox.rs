@@ -7,13 +7,14 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use futures::future::join_all;
 use serde_json::json;
-use trailblaze_core::registry::Registry;
+use trailblaze_core::registry::{Refusal as Refused, Registry};
 use trailblaze_core::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load, toolbox_budget};
 use crate::devices::{DeviceArgs, DeviceSpec};
+use crate::jobs::in_order;
 use crate::print;
 use crate::progress::Progress;
 use crate::tool_servers::{Mode, Outlets, ToolServers};
@@ -79,6 +80,11 @@ pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit
     wiring.servers =
         ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.len());
     let registries = registries(&wiring, devices).await?;
+    // `why` is asked because something is wrong; everything else takes tools that a run would take.
+    if !matches!(args.verb, Some(Verb::Why { .. })) {
+        let problems = registries.iter().flat_map(|(_, registry)| loaded.refused_tools(registry)).collect();
+        Refusal::unless_sound(&in_order(problems))?;
+    }
     match &args.verb {
         Some(Verb::Budget(budget)) => Ok(toolbox_budget::budget(&registries, budget, args.json)),
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
@@ -199,11 +205,11 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
     let tools = || wiring.loaded.batches.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str());
     let registered = || registries.iter().flat_map(|(_, registry)| registry.tools()).map(|tool| tool.name.as_str());
     let filtered = || registries.iter().flat_map(|(_, registry)| &registry.filtered).map(|tool| tool.tool.as_str());
-    let refused = |(_, registry): &(DeviceSpec, Registry)| {
-        registry.refused.iter().any(|refused| refused.reason.contains(&format!("`{name}`")))
+    let refused = || {
+        let refused = registries.iter().flat_map(|(_, registry)| &registry.refused);
+        refused.flat_map(|refused| &refused.tools).map(String::as_str)
     };
-    let is_known = tools().chain(registered()).chain(filtered()).any(|known| known == name);
-    if !is_known && !registries.iter().any(refused) {
+    if !tools().chain(registered()).chain(filtered()).chain(refused()).any(|known| known == name) {
         let names = tools().chain(registered());
         let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
         return Err(Refusal::Usage { message: format!("nobody offers a tool `{name}`"), hint });
@@ -214,8 +220,9 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
         for filtered in registry.filtered.iter().filter(|filtered| filtered.tool == name) {
             facts.push(format!("{} offers it, but {}", filtered.contributor.label, filtered.reason));
         }
-        for refused in registry.refused.iter().filter(|refused| refused.reason.contains(&format!("`{name}`"))) {
-            facts.push(refused.reason.clone());
+        for refused in registry.refused.iter().filter(|refused| refused.tools.iter().any(|tool| tool == name)) {
+            let Refused { contributor, reason, .. } = refused;
+            facts.push(format!("{} offers it, but none of its tools can be used: {reason}", contributor.label));
         }
         if let Some(tool) = registry.get(name) {
             facts.push(format!("{} offers it; it can be called by name", tool.contributor.label));

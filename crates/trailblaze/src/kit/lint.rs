@@ -58,7 +58,7 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
     for tool in &batch.tools {
         let mut found = Found { tool, findings: &mut findings };
         if let Some(objection) = judge(&tool.name, tool.contributor.origin, granted) {
-            found.add(objection.severity, "name", objection.message, None);
+            found.add(objection.consequence.severity(), "name", objection.message, None);
         }
         description(&mut found);
         parameters(&mut found);

@@ -76,8 +76,7 @@ async fn answer(invocations: &Invocations, request: Request) -> Response {
     }
     let registry = cx.session.registry_with(&tool_name).await;
     if registry.get(&tool_name).is_none() {
-        let hint = registry.suggestion(&tool_name).map(|hint| format!("; {hint}")).unwrap_or_default();
-        return Response::error(format!("unknown tool `{tool_name}`{hint}"));
+        return Response::error(registry.lack(&tool_name).to_string());
     }
     match serde_json::from_str::<Value>(&arguments_json) {
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {

@@ -123,42 +123,65 @@ fn a_name_that_another_server_has() {
     ");
 }
 
+/// Every command that takes the tools of servers refuses what a run refuses, also where there are no trails.
 #[test]
-fn a_name_with_a_dot() {
-    insta::assert_snapshot!(check_refused(Stage::new("lists_a_dot")), @r"
-    error: `rogue.act` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
-     --> trailblaze.yaml:7:3
-      |
-    7 |   rogue:
-      |   ^^^^^
+fn one_name_twice_is_refused_by_every_command() {
+    for (behaviour, error) in [
+        ("lists_one_name_twice", "server rogue offers the tool `rogue_act` twice"),
+        ("lists_the_name_of_another", "the tool `good_act` is offered twice: by server good and by server rogue"),
+    ] {
+        let tool = error.split('`').nth(1).expect("the error names a tool");
+        let stage = Stage::new(behaviour);
+        std::fs::remove_dir_all(stage.project().root().join("trails")).expect("there are trails");
+        let device = ["-d", "android/sim-1"];
+        for args in [
+            &["toolbox"][..],
+            &["toolbox", "budget"],
+            &["check"],
+            &["shell"],
+            &["tool", "good_rest"],
+            &["tool", "hideKeyboard"],
+            &["tool", "good_rest", "--help-tool"],
+        ] {
+            let ran = stage.finish(stage.command(&[args, &device].concat())).exits(3);
+            assert_eq!(ran.stdout, "", "{args:?}");
+            assert!(ran.stderr.contains(&format!("error: {error}\n --> trailblaze.yaml:7:3\n")), "{}", ran.stderr);
+            stage.assert_none_left();
+        }
+        let why = stage.finish(stage.command(&["toolbox", "why", tool, "-d", "android/sim-1"])).exits(0);
+        let refused = format!("server rogue offers it, but none of its tools can be used: {error}");
+        assert!(why.stdout.contains(&refused), "{}", why.stdout);
+    }
+}
 
-    error: unknown tool `rogue_act`
-     --> trails/a.trail.yaml:4:9
-      |
-    4 |       - rogue_act: {}
-      |         ^^^^^^^^^
+#[test]
+fn a_name_with_a_dot_costs_its_tool_only() {
+    let played = Stage::new("lists_a_dot").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    assert_eq!(played.answers("rogue_act"), ["did nothing"]);
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: a tool is left out: `rogue.act` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
+}
 
-    error: 2 problems
+#[test]
+fn a_tool_whose_name_is_no_good_is_explained() {
+    let stage = Stage::new("lists_a_dot");
+    let ran = stage.finish(stage.command(&["toolbox", "why", "rogue.act", "-d", "android/sim-1"])).exits(0);
+    insta::assert_snapshot!(ran.stdout, @"
+    `rogue.act` on android/sim-1
+      server rogue offers it, but `rogue.act` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+    ");
+    let ran = stage.finish(stage.command(&["tool", "rogue.act", "-d", "android/sim-1"])).exits(3);
+    insta::assert_snapshot!(ran.normal(&ran.stderr), @"
+    error: unknown tool `rogue.act`
+    hint: server rogue offers it, but `rogue.act` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
     ");
 }
 
 #[test]
-fn a_name_that_would_drive_the_terminal() {
-    insta::assert_snapshot!(check_refused(Stage::new("lists_an_unspeakable_name")), @r"
-    error: `rogue\n\u{1b}[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` is no name that models can call: it needs 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
-     --> trailblaze.yaml:7:3
-      |
-    7 |   rogue:
-      |   ^^^^^
-
-    error: unknown tool `rogue_act`
-     --> trails/a.trail.yaml:4:9
-      |
-    4 |       - rogue_act: {}
-      |         ^^^^^^^^^
-
-    error: 2 problems
-    ");
+fn a_name_that_would_drive_the_terminal_is_shown_without_doing_so() {
+    let played = Stage::new("lists_an_unspeakable_name").then_the_other().play(0);
+    played.assert_the_other_went_on();
+    insta::assert_snapshot!(played.notes(), @r"warning: server rogue: a tool is left out: `rogue\n\u{1b}[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
 }
 
 #[test]

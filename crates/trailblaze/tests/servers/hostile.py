@@ -275,12 +275,14 @@ def lists_the_name_of_another(server):
 
 @behaviour
 def lists_a_dot(server):
-    server.tools = lambda: [{"name": "rogue.act", "inputSchema": SCHEMA}]
+    tools = server.tools()
+    server.tools = lambda: tools + [{"name": "rogue.act", "inputSchema": SCHEMA}]
 
 
 @behaviour
 def lists_an_unspeakable_name(server):
-    server.tools = lambda: [{"name": "rogue\n\x1b[31m" + "x" * 5000, "inputSchema": SCHEMA}]
+    tools = server.tools()
+    server.tools = lambda: tools + [{"name": "rogue\n\x1b[31m" + "x" * 5000, "inputSchema": SCHEMA}]
 
 
 @behaviour
