@@ -422,6 +422,35 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
 }
 
 #[test]
+fn what_a_tool_says_of_itself_is_listed_and_the_flags_of_a_delegating_one_are_fine() {
+    let Some(lab) = with_python(Runtime::Nothing) else { return };
+    let meta = json!({
+        "trailblaze/isDelegating": true, "trailblaze/isRecordable": false, "trailblaze/requiresContext": true,
+        "trailblaze/supportedPlatforms": ["ANDROID", "IOS"], "trailblaze/supportedDrivers": ["android-ondevice-accessibility"],
+        "trailblaze/toolset": "acme",
+    });
+    let schema = json!({"type": "object"});
+    let tools = json!([{"name": "acme_pick", "description": "Pick.", "inputSchema": schema, "_meta": meta}]);
+    lab.configured("mcpServers:\n  small: {command: python3, args: [small.py]}\n");
+    lab.with("small.py", SMALL).with("tools.json", &tools.to_string());
+    let device = ["-d", "android/sim-1", "--json"];
+    let toolbox = lab.go(&[&["toolbox", "--all", "--search", "acme_pick"], &device[..]].concat()).exits(0).json();
+    let tool = &toolbox[0]["tools"][0];
+    let listed = [
+        ("requiresContext", json!(true)),
+        ("supportedPlatforms", json!(["android", "ios"])),
+        ("supportedDrivers", json!(["android-ondevice-accessibility"])),
+        ("toolset", json!("acme")),
+        ("toolsets", json!(["acme"])),
+        ("groups", json!([])),
+    ];
+    for (key, value) in listed {
+        assert_eq!(tool[key], value, "{key} of {tool}");
+    }
+    assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "1 tool, nothing to mend\n");
+}
+
+#[test]
 fn doctor_finds_both_generations_of_a_server_that_speaks_them() {
     let Some(lab) = Lab::new() else { return };
     lab.fixture("newer.ts").configured("mcpServers:\n  newer: {script: ./tools/newer.ts}\n");

@@ -44,7 +44,8 @@ fn a_tool_in_json_has_its_schema_and_its_facts() {
             "description": "Sign in to the wallet, from its first screen.\nAnswers no question that the app may ask afterwards.",
             "source": "trailblaze-config/tools/wallet_signIn.yaml",
             "kind": "action", "isForLlm": true, "isRecordable": true, "isDelegating": false, "requiresHost": false,
-            "offered": true,
+            "requiresContext": false, "supportedPlatforms": [], "supportedDrivers": [], "toolset": null, "groups": [],
+            "offered": true, "toolsets": ["wallet"],
             "inputSchema": {
                 "type": "object",
                 "properties": {

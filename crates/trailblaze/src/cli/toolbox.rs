@@ -194,10 +194,15 @@ fn signature(tool: &Tool) -> String {
 }
 
 fn as_json(tool: &Tool, registry: &Registry) -> serde_json::Value {
+    let toolsets: Vec<&String> =
+        registry.toolsets.iter().filter(|(_, set)| set.tools.contains(&tool.name)).map(|(id, _)| id).collect();
     json!({
         "name": tool.name, "description": tool.description, "source": &*tool.contributor.label, "kind": tool.kind,
         "isForLlm": tool.is_for_llm, "isRecordable": tool.is_recordable, "isDelegating": tool.is_delegating,
-        "requiresHost": tool.requires_host, "offered": registry.is_offered(&tool.name), "inputSchema": tool.schema.json(),
+        "requiresHost": tool.requires_host, "requiresContext": tool.requires_context,
+        "supportedPlatforms": tool.supported_platforms, "supportedDrivers": tool.supported_drivers,
+        "toolset": tool.toolset, "groups": tool.groups, "offered": registry.is_offered(&tool.name), "toolsets": toolsets,
+        "inputSchema": tool.schema.json(),
     })
 }
 

@@ -167,10 +167,6 @@ fn metadata(found: &mut Found<'_>, batch: &Batch) {
         let hint = "declare it in `groups` of the server's `trailblaze://registry`";
         found.warn("metadata", format!("`{name}` is in the group `{group}`, which nobody declares"), Some(hint));
     }
-    if tool.is_delegating && !tool.is_recordable {
-        let message = format!("`{name}` is delegating and not recordable: what it delegates is recorded all the same");
-        found.warn("metadata", message, None);
-    }
     if !tool.is_for_llm && (tool.toolset.is_some() || !tool.groups.is_empty()) {
         let message = format!("`{name}` is not for models, so that its toolset and groups do nothing");
         found.warn("metadata", message, None);
