@@ -12,6 +12,7 @@ pub mod driver;
 pub mod effects;
 pub mod events;
 pub mod fault;
+pub mod foreign_json;
 pub mod ids;
 pub mod invocations;
 pub mod limits;

@@ -7,13 +7,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use trailblaze_core::foreign_json::{self, Foreign};
 
 use crate::http::{Http, Lost, Post, Speech};
 use crate::limits;
@@ -37,6 +38,8 @@ pub enum Oddity {
     Noise(String),
     #[error("it answered the same request twice")]
     AnsweredTwice,
+    #[error("some of its text is not valid Unicode, such as half of an emoji, and was replaced by U+FFFD")]
+    NotUnicode,
 }
 
 /// An error that the peer answered with.
@@ -409,8 +412,8 @@ impl Shared {
     /// Takes what must be a message, or several: over http nothing else has a reason to be there.
     pub fn take_message(self: &Arc<Self>, text: &[u8]) -> Result<(), Closed> {
         let messages = match text.first() {
-            Some(b'[') => serde_json::from_slice::<Vec<Incoming>>(text),
-            _ => serde_json::from_slice::<Incoming>(text).map(|message| vec![message]),
+            Some(b'[') => read::<Vec<Incoming>>(text, &*self.listener),
+            _ => read::<Incoming>(text, &*self.listener).map(|message| vec![message]),
         };
         let no_message = |error: String| Closed::NoMessage { error, line: shown(text) };
         for message in messages.map_err(|error| no_message(error.to_string()))? {
@@ -447,10 +450,19 @@ struct Incoming {
     error: Option<Value>,
 }
 
+/// Reads what a peer wrote. Broken text in it is odd, and no reason to lose the message.
+fn read<T: DeserializeOwned>(text: &[u8], listener: &dyn Listener) -> Result<T, serde_json::Error> {
+    let Foreign { value, is_replaced } = foreign_json::read(text)?;
+    if is_replaced {
+        listener.odd(Oddity::NotUnicode);
+    }
+    Ok(value)
+}
+
 fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Result<(), Closed> {
     match line.first() {
         None => Ok(()),
-        Some(b'{') => match serde_json::from_slice::<Incoming>(line) {
+        Some(b'{') => match read::<Incoming>(line, listener) {
             Ok(message) => take(shared, message, line, listener),
             // A log line may use our words for something else.
             Err(error) => match serde_json::from_slice::<Value>(line) {
@@ -463,7 +475,7 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
             },
         },
         // One version of the protocol allows several messages at once.
-        Some(b'[') => match serde_json::from_slice::<Vec<Incoming>>(line) {
+        Some(b'[') => match read::<Vec<Incoming>>(line, listener) {
             Ok(messages) => messages.into_iter().try_for_each(|message| take(shared, message, line, listener)),
             Err(_) => {
                 listener.odd(Oddity::Noise(shown(line)));

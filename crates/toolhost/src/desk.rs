@@ -34,6 +34,7 @@ pub(crate) struct Desk {
     /// The first thing it printed where it should not.
     pub noise: Mutex<Option<String>>,
     has_answered_twice: AtomicBool,
+    has_sent_broken_text: AtomicBool,
 }
 
 impl Desk {
@@ -47,6 +48,7 @@ impl Desk {
             revision: watch::Sender::new(0),
             noise: Mutex::default(),
             has_answered_twice: AtomicBool::new(false),
+            has_sent_broken_text: AtomicBool::new(false),
         }
     }
 
@@ -141,6 +143,7 @@ impl Listener for Desk {
                 is_first
             }
             Oddity::AnsweredTwice => !self.has_answered_twice.swap(true, Ordering::Relaxed),
+            Oddity::NotUnicode => !self.has_sent_broken_text.swap(true, Ordering::Relaxed),
         };
         // Once is enough: it would be said of every line.
         if is_first {

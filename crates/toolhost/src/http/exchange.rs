@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Response, StatusCode};
 use serde_json::Value;
+use trailblaze_core::foreign_json;
 
 use super::sse::{Events, TooLong};
 use super::{Asking, Http, Lost, SESSION, STREAM};
@@ -98,7 +99,8 @@ impl Post {
             return Err(Lost::Redirected { url, to: shown(to.as_bytes()) });
         }
         let text = body(response, limits::REFUSAL_BYTES).await.unwrap_or_default();
-        let error = serde_json::from_slice::<Value>(&text).ok().filter(|answer| answer.get("jsonrpc").is_some());
+        let answer = foreign_json::read::<Value>(&text).ok().map(|answer| answer.value);
+        let error = answer.filter(|answer| answer.get("jsonrpc").is_some());
         let error =
             error.and_then(|mut answer| serde_json::from_value::<RpcError>(answer.get_mut("error")?.take()).ok());
         match (self.id, error) {

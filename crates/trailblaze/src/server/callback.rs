@@ -13,6 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use serde_json::Value;
 use trailblaze_core::fault::Fault;
+use trailblaze_core::foreign_json;
 use trailblaze_core::invocations::Invocations;
 use trailblaze_core::limits;
 use trailblaze_protocol::callback::{Action, Answer, Request, Response};
@@ -50,8 +51,8 @@ pub async fn callback(
     let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, BODY_BYTES)).await.map_err(too_slow)?;
     let bytes = bytes.map_err(|_| too_large())?;
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
-    let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
-    let response = match Request::read(value) {
+    let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
+    let response = match Request::read(request.value) {
         Ok(request) => answer(&invocations, request).await,
         Err(bad) => Response::error(bad.to_string()),
     };
@@ -78,7 +79,7 @@ async fn answer(invocations: &Invocations, request: Request) -> Response {
     if registry.get(&tool_name).is_none() {
         return Response::error(registry.lack(&tool_name).to_string());
     }
-    match serde_json::from_str::<Value>(&arguments_json) {
+    match foreign_json::read::<Value>(arguments_json.as_bytes()).map(|arguments| arguments.value) {
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
             // A call that ended in the meantime has taken this one with it.
             Err(Fault::Cancelled) => match invocations.find(&call, None, None) {
