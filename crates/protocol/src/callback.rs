@@ -27,7 +27,9 @@ pub enum BadRequest {
     #[error("the request is no JSON object")]
     NoObject,
     #[error("version {0} of the callback is newer than this Trailblaze, which speaks {VERSION}; upgrade Trailblaze")]
-    NewerVersion(String),
+    NewerVersion(u64),
+    #[error("`version` must be a whole number from 1 on, got {0}")]
+    NoVersion(Value),
     #[error("`{0}` is missing, or is no text")]
     Missing(&'static str),
     #[error("unknown action `{0}`; this Trailblaze knows `call_tool`")]
@@ -38,10 +40,11 @@ impl Request {
     /// Reads a request. The version comes first: what follows is only ours to judge if it is.
     pub fn read(mut value: Value) -> Result<Request, BadRequest> {
         let object = value.as_object_mut().ok_or(BadRequest::NoObject)?;
-        match object.get("version") {
-            None => {}
-            Some(version) if version.as_u64() == Some(VERSION) => {}
-            Some(version) => return Err(BadRequest::NewerVersion(version.to_string())),
+        match object.get("version").map(|version| version.as_u64().ok_or(version)) {
+            None | Some(Ok(VERSION)) => {}
+            Some(Ok(newer @ 1..)) => return Err(BadRequest::NewerVersion(newer)),
+            Some(Ok(0)) => return Err(BadRequest::NoVersion(0.into())),
+            Some(Err(other)) => return Err(BadRequest::NoVersion(other.clone())),
         }
         let session_id = take_text(object.get_mut("session_id"), "session_id")?;
         let invocation_id = take_text(object.get_mut("invocation_id"), "invocation_id")?;
@@ -108,6 +111,10 @@ mod tests {
         check(json!({"session_id": "s", "invocation_id": "c", "action": action}), Ok("tap"));
         let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
         check(json!({"version": 2, "nothing": "else"}), Err(newer));
+        for (version, shown) in [(json!(-1), "-1"), (json!(0), "0"), (json!(1.5), "1.5"), (json!("1"), "\"1\"")] {
+            let none = format!("`version` must be a whole number from 1 on, got {shown}");
+            check(json!({"version": version, "nothing": "else"}), Err(&none));
+        }
         check(json!([]), Err("the request is no JSON object"));
         check(json!({"session_id": 5}), Err("`session_id` is missing, or is no text"));
         let action = json!({"type": "fly"});

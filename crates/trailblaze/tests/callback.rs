@@ -174,6 +174,8 @@ fn each_check_has_its_answer() {
     assert_eq!(open.post_json(&json!([])), Heard::refused(200, "the request is no JSON object"));
     let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
     assert_eq!(open.post_json(&changed("version", 2.into())), Heard::refused(200, newer));
+    let no_version = "`version` must be a whole number from 1 on, got -1";
+    assert_eq!(open.post_json(&changed("version", (-1).into())), Heard::refused(200, no_version));
     assert_eq!(open.post_json(&without("version")).0, 200);
     for key in ["session_id", "invocation_id"] {
         let missing = format!("`{key}` is missing, or is no text");
@@ -206,6 +208,56 @@ fn each_check_has_its_answer() {
     assert_eq!((failed.0, &failed.1["type"], &failed.1["success"]), (200, &"call_tool_result".into(), &false.into()));
     assert_eq!(open.post_json(&fine), Heard::called(true, "false", ""));
 
+    open.close(0);
+}
+
+#[test]
+fn a_command_that_the_platform_lacks_is_unsupported() {
+    for (device, tool, arguments, platform) in [
+        ("ios/sim-1", "adbShell", r#"{"command": "ls"}"#, "ios"),
+        ("android/sim-1", "navigate", r#"{"url": "https://example.com"}"#, "android"),
+        ("web/sim-1", "pressHome", "{}", "web"),
+    ] {
+        let open = Open::on(&[device]);
+        let Heard(status, answer) = open.post_json(&open.request(tool, arguments));
+        let message = answer["message"].as_str().unwrap_or_default();
+        assert_eq!((status, &answer["type"]), (200, &json!("error")), "{answer}");
+        assert!(message.starts_with(&format!("`{tool}` is unsupported on {platform}")), "{message}");
+        let played = open.close(0);
+        assert_eq!(played.run.calls().len(), 1, "it was not called");
+    }
+}
+
+#[test]
+fn a_screen_can_be_had_as_data() {
+    let open = Open::on(&["android/sim-1"]);
+    let launch = open.request("launchApp", r#"{"packageId": "com.example.counter"}"#);
+    assert_eq!(open.post_json(&launch).1["success"], true);
+    let text = open.post_json(&open.request("captureScreen", "{}")).1["textContent"].clone();
+    assert!(text.as_str().is_some_and(|text| text.contains("Count: 0") && !text.contains("bounds")), "{text}");
+
+    let Heard(_, answer) = open.post_json(&open.request("captureScreen", r#"{"format": "json"}"#));
+    let keys: Vec<&String> = answer.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["type", "success", "textContent", "errorMessage"]);
+    let screen: Value = serde_json::from_str(answer["textContent"].as_str().expect("text")).expect("JSON");
+    assert_eq!((&screen["platform"], &screen["app"]), (&json!("android"), &json!("com.example.counter")));
+    let add = screen["elements"].as_array().expect("elements").iter().find(|element| element["text"] == "Add one");
+    let bounds = &add.unwrap_or_else(|| panic!("no button in {screen}"))["bounds"];
+    assert_eq!(*bounds, json!({"left": 55, "top": 411, "right": 1025, "bottom": 543}));
+
+    let wrong = "`captureScreen`: `format`: \"xml\" is not one of \"text\", \"json\"";
+    assert_eq!(open.post_json(&open.request("captureScreen", r#"{"format": "xml"}"#)), Heard::refused(200, wrong));
+    open.close(0);
+}
+
+#[test]
+fn half_of_an_emoji_in_a_request_is_replaced() {
+    let open = Open::on(&["android/sim-1"]);
+    // As JavaScript's `JSON.stringify` writes the arguments, and then the whole.
+    let arguments = open.request("remember", r#"{"variable": "word", "value": "cut \ud83d"}"#).to_string();
+    assert_eq!(open.post(&[], arguments.as_bytes()).1["success"], true);
+    let whole = open.request("hasText", "{}").to_string().replace("{}", r#"{\"text\": \"\ud83d\"}"#);
+    assert_eq!(open.post(&[], whole.as_bytes()), Heard::called(true, "false", ""));
     open.close(0);
 }
 

@@ -90,9 +90,17 @@ pub const ROWS: &[Row] = &[
     Row::query("getElementCount", "How many elements match.", &[TEXT, ID], |cx, args| {
         Box::pin(get_element_count(cx, args))
     }),
-    Row::query("captureScreen", "The screen as it is now: its elements, with refs to tap.", &[], |cx, _| {
-        Box::pin(capture_screen(cx))
-    }),
+    Row::query(
+        "captureScreen",
+        "The screen as it is now: its elements, with refs to tap.",
+        &[defaulted(
+            "format",
+            Ty::Word(&["text", "json"]),
+            Preset::Word("text"),
+            "json answers the elements as data, with their bounds.",
+        )],
+        |cx, args| Box::pin(capture_screen(cx, args)),
+    ),
     // Assertions.
     Row::assertion(
         "assertVisible",
@@ -307,15 +315,19 @@ async fn get_element_count(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     Ok(answer(count))
 }
 
-async fn capture_screen(cx: &Cx) -> Result<Outcome, Stop> {
+async fn capture_screen(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let screen = cx.session.device.show(cx).await?;
     let description = cx.session.device.description();
     let elements = snapshot::elements(&screen);
-    let text = snapshot::text(&screen, &snapshot::Details::default());
     let state = json!({
         "platform": description.platform.name(), "app": screen.app, "width": screen.size.width,
         "height": screen.size.height, "elements": elements,
     });
+    // The callback carries text alone.
+    let text = match args.text("format") {
+        Some("json") => state.to_string(),
+        _ => snapshot::text(&screen, &snapshot::Details::default()),
+    };
     Ok(Outcome::value(text, state))
 }
 

@@ -104,3 +104,16 @@ fn told(answer: Result<Outcome, Fault>) -> Response {
     };
     Response { result: Answer::CallToolResult { success, text_content, error_message } }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The package for tools waits for an answer a little longer than this.
+    #[test]
+    fn the_longest_call_is_what_the_contract_says() {
+        let contract = include_str!("../../../../sdks/typescript/scripting/wire/callback-v1.json");
+        let contract: Value = serde_json::from_str(contract).unwrap();
+        assert_eq!(contract["longestCallMs"], limits::CALL_TOTAL.as_millis() as u64);
+    }
+}

@@ -8,6 +8,8 @@ import { TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 
 export const CALLBACK_PATH = '/scripting/callback';
 export const CALLBACK_VERSION = 1;
+/** How long Trailblaze lets a call take, progress or not. */
+export const LONGEST_CALL_MS = 600_000;
 
 export type CallbackRequest = {
   version: typeof CALLBACK_VERSION;

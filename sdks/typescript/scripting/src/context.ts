@@ -35,7 +35,7 @@ export interface ToolClient {
 export type ToolAnswer = { text: string };
 
 export type CallOptions = {
-  /** How long to wait for the answer; five minutes unless given. */
+  /** How long to wait for the answer. Default: longer than Trailblaze lets a call take, which is ten minutes. */
   timeoutMs?: number;
 };
 

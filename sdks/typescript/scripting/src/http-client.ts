@@ -2,12 +2,20 @@
 
 import { Agent, request } from 'node:http';
 
-import { CALLBACK_PATH, callToolRequest, readAnswer, shorten, toText, type CallbackRequest } from './callback.ts';
+import {
+  CALLBACK_PATH,
+  callToolRequest,
+  LONGEST_CALL_MS,
+  readAnswer,
+  shorten,
+  toText,
+  type CallbackRequest,
+} from './callback.ts';
 import type { CallOptions, ToolAnswer, ToolClient } from './context.ts';
 import { messageOf, TrailblazeCallbackError } from './errors.ts';
 
-/** Longer than Trailblaze itself lets a call take, so that its word comes first. */
-const DEFAULT_TIMEOUT_MS = 300_000;
+/** Longer than Trailblaze lets a call take, so that its answer, which says why, comes first. */
+export const DEFAULT_TIMEOUT_MS = LONGEST_CALL_MS + 30_000;
 
 export type Endpoint = { baseUrl: string; sessionId: string; invocationId: string; signal: AbortSignal };
 

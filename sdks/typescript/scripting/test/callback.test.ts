@@ -7,14 +7,15 @@ import { test } from 'node:test';
 
 import { CALLBACK_PATH, CALLBACK_VERSION, type CallbackAnswer, type CallbackRequest } from '@trailblaze/scripting';
 
-import { callToolRequest, readAnswer, toText } from '../src/callback.ts';
-import { httpClient } from '../src/http-client.ts';
+import { callToolRequest, LONGEST_CALL_MS, readAnswer, toText } from '../src/callback.ts';
+import { DEFAULT_TIMEOUT_MS, httpClient } from '../src/http-client.ts';
 import { callbackServer, succeeded, type Reply } from './callback-server.ts';
 
 type Means = { text?: string; toolError?: string; callbackError?: string };
 type Examples = {
   version: number;
   path: string;
+  longestCallMs: number;
   requests: { about: string; request: CallbackRequest; arguments: Record<string, unknown> }[];
   answers: { about: string; answer: CallbackAnswer; means: Means }[];
   readableAnswers: { about: string; answer: unknown; means: Means }[];
@@ -31,6 +32,11 @@ test('requests are written as in the examples', () => {
     const call = { sessionId: request.session_id, invocationId: request.invocation_id };
     assert.deepEqual(callToolRequest(call, request.action.tool_name, args), request, about);
   }
+});
+
+test('an answer is waited for as long as Trailblaze lets a call take', () => {
+  assert.equal(LONGEST_CALL_MS, examples.longestCallMs);
+  assert.ok(DEFAULT_TIMEOUT_MS > examples.longestCallMs);
 });
 
 test('answers are read as in the examples', () => {
