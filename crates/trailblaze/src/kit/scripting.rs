@@ -13,12 +13,13 @@ macro_rules! sources {
     };
 }
 
-const SOURCES: [(&str, &str); 15] = sources![
+const SOURCES: [(&str, &str); 16] = sources![
     "callback.ts",
     "context.ts",
     "envelope.ts",
     "errors.ts",
     "http-client.ts",
+    "http-server.ts",
     "index.ts",
     "input.ts",
     "invoke.ts",

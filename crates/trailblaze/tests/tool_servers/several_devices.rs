@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use trailblaze_protocol::event::{Event, Level};
 
-use crate::lab::{Lab, Played, python};
+use crate::lab::{Lab, Played, Runtime, python};
 
 const DEVICES: [&str; 2] = ["-d", "android/sim-1,ios/sim-1"];
 
@@ -51,6 +51,29 @@ fn the_typescript_sdk_serves_several_devices_from_one_process_over_http() {
     let played = lab.configured("mcpServers: [{name: web, script: tools/web.ts}]\n").run(&DEVICES, 0);
     assert_eq!(served(&played, "ts_meet"), (1, set("http"), vec![]));
     assert!(played.log("web").contains("session closed"), "it is taken leave of: {}", played.log("web"));
+}
+
+#[test]
+fn our_own_package_serves_several_devices_from_one_process_over_http() {
+    for runtime in [Runtime::Bun, Runtime::Tsx, Runtime::Node] {
+        let Some(lab) = Lab::under(runtime) else { return };
+        let lab = lab.fixture("meeting.ts").calls(&["sdk_meet: {n: 2}"]);
+        for key in ["multiDevice: auto", "multiDevice: http"] {
+            let entry = format!("{{name: meeting, script: tools/meeting.ts, {key}}}");
+            let played = lab.configured(&format!("mcpServers: [{entry}]\n")).run(&DEVICES, 0);
+            assert_eq!(served(&played, "sdk_meet"), (1, set("http"), vec![]), "{runtime:?}, {key}");
+            let told: Vec<String> = played.notes().into_iter().map(|(_, text)| text).collect();
+            for platform in ["android", "ios"] {
+                let is_told = told.iter().any(|text| text.ends_with(&format!("met on {platform}")));
+                assert!(is_told, "{runtime:?}, {key}: {told:?}");
+            }
+            let ended = played.run.events().into_iter().find_map(|event| match event {
+                Event::ServerEnded { message, .. } => Some(message),
+                _ => None,
+            });
+            assert_eq!(ended.as_deref(), Some("exited with code 0"), "it ends by itself when its stdin does");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-/** Write Trailblaze tools in TypeScript: `tool(...)` defines one, `run()` serves all of them over stdio. */
+/** Write Trailblaze tools in TypeScript: `tool(...)` defines one, `run()` serves all of them, over stdio or HTTP. */
 
 export { tool } from './tool.ts';
 export type { Args, DefinedTool, Handler, HandlerResult, Input, JsonSchema, ToolSpec } from './tool.ts';

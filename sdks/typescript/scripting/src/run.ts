@@ -1,6 +1,7 @@
-/** The MCP server that serves the tools over stdio, to Trailblaze or to any other client. */
+/** The MCP server that serves the tools, over stdio or over HTTP, to Trailblaze or to any other client. */
 
 import { basename } from 'node:path';
+import type { Writable } from 'node:stream';
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -9,7 +10,9 @@ import {
   CallToolRequestSchema,
   ErrorCode,
   ListToolsRequestSchema,
+  LoggingLevelSchema,
   McpError,
+  SetLevelRequestSchema,
   type LoggingLevel,
   type ServerNotification,
   type ServerRequest,
@@ -19,6 +22,7 @@ import { CallContext } from './context.ts';
 import { readMeta } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import { httpClient } from './http-client.ts';
+import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
@@ -31,6 +35,11 @@ export type RunOptions = {
   instructions?: string;
   /** Which tools; all that were defined unless given. */
   tools?: readonly DefinedTool[];
+  /**
+   * `--transport http --port N` serves them over HTTP, at /mcp on this machine, and anything else over stdio. Default: the
+   * arguments of the process.
+   */
+  args?: readonly string[];
 };
 
 export type RunningServer = { close(): Promise<void> };
@@ -40,18 +49,39 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 /** How long handlers may take to notice that the client is gone. Trailblaze itself waits five seconds. */
 const LAST_MOMENT_MS = 2_000;
 
-/** Serves the tools until the client closes stdin. */
+/** Serves the tools. Over stdio, and over HTTP if Trailblaze started it, that is until stdin ends. */
 export async function run(options: RunOptions = {}): Promise<RunningServer> {
+  const port = askedPort(options.args ?? process.argv.slice(2));
+  // What handlers print is for the log, also where no protocol is on stdout.
   const protocol = keepStdoutForProtocol();
-  const server = makeServer(options);
   // A promise that nobody awaits must not take the other tools down with it.
   process.on('unhandledRejection', (reason) => console.error('a promise was rejected, and nobody awaited it:', reason));
-  process.stdin.once('end', () => {
-    void server.close();
-    setTimeout(() => process.exit(0), LAST_MOMENT_MS).unref();
-  });
+  return port === undefined ? serveStdio(options, protocol) : serveHttp(options, port);
+}
+
+async function serveStdio(options: RunOptions, protocol: Writable): Promise<RunningServer> {
+  const server = makeServer(options);
+  endWithStdin(() => server.close());
   await server.connect(new StdioServerTransport(process.stdin, protocol));
   return { close: () => server.close() };
+}
+
+async function serveHttp(options: RunOptions, port: number): Promise<RunningServer> {
+  const listening = await listen(port, () => makeServer(options));
+  console.error(`listening on ${listening.address}`);
+  // Started by hand or by a service manager, it may have no stdin at all.
+  if (process.env['TRAILBLAZE_BASE_URL'] !== undefined) {
+    endWithStdin(() => listening.close());
+    process.stdin.resume();
+  }
+  return { close: () => listening.close() };
+}
+
+function endWithStdin(close: () => Promise<void>): void {
+  process.stdin.once('end', () => {
+    void close();
+    setTimeout(() => process.exit(0), LAST_MOMENT_MS).unref();
+  });
 }
 
 function makeServer(options: RunOptions): Server {
@@ -61,6 +91,12 @@ function makeServer(options: RunOptions): Server {
     { name, version },
     { capabilities: { tools: {}, logging: {} }, ...(instructions === undefined ? {} : { instructions }) },
   );
+  // The server's own way to send a message does not say which request it belongs to, and over HTTP it may get lost.
+  let lowest = 0;
+  server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
+    lowest = severity(params.level);
+    return {};
+  });
   server.onerror = (error) => console.error(`${name}: ${messageOf(error)}`);
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...tools.values()].map((tool) => tool.definition),
@@ -70,7 +106,7 @@ function makeServer(options: RunOptions): Server {
     if (tool === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `unknown tool \`${params.name}\``);
     }
-    const notices = new Notices(server, tool.name, extra);
+    const notices = new Notices(tool.name, extra, (level) => severity(level) >= lowest);
     const ctx = new CallContext({
       meta: readMeta(params._meta),
       client: ({ baseUrl, id, invocationId }) =>
@@ -88,21 +124,23 @@ function makeServer(options: RunOptions): Server {
 
 /** Log lines and progress of one call, all of which leave before its answer. */
 class Notices {
-  readonly #server: Server;
   readonly #tool: string;
   readonly #extra: Extra;
+  readonly #isWanted: (level: LoggingLevel) => boolean;
   readonly #pending: Promise<void>[] = [];
   #step = 0;
 
-  constructor(server: Server, tool: string, extra: Extra) {
-    this.#server = server;
+  constructor(tool: string, extra: Extra, isWanted: (level: LoggingLevel) => boolean) {
     this.#tool = tool;
     this.#extra = extra;
+    this.#isWanted = isWanted;
   }
 
   readonly log = (level: LoggingLevel, message: string): void => {
-    const params = { level, logger: this.#tool, data: message };
-    this.#send(this.#server.sendLoggingMessage(params, this.#extra.sessionId));
+    if (this.#isWanted(level)) {
+      const params = { level, logger: this.#tool, data: message };
+      this.#send(this.#extra.sendNotification({ method: 'notifications/message', params }));
+    }
   };
 
   readonly progress = (text: string): void => {
@@ -122,6 +160,10 @@ class Notices {
   #send(sending: Promise<void>): void {
     this.#pending.push(sending.catch((error: unknown) => console.error(`${this.#tool}: ${messageOf(error)}`)));
   }
+}
+
+function severity(level: LoggingLevel): number {
+  return LoggingLevelSchema.options.indexOf(level);
 }
 
 function nameOfScript(): string {
