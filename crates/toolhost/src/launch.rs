@@ -51,9 +51,16 @@ pub struct Runtimes {
 struct Found {
     bun: Option<PathBuf>,
     node: Option<PathBuf>,
+    npm: Option<PathBuf>,
     tsx: Option<PathBuf>,
     /// Whether this node strips types by itself.
     node_runs_types: bool,
+}
+
+impl Found {
+    fn any(&self) -> bool {
+        self.bun.is_some() || self.node.is_some()
+    }
 }
 
 impl Runtimes {
@@ -98,21 +105,55 @@ fn environment(place: &Place<'_>) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// The Python of the project's own environment comes before that of the machine.
-fn own_python(command: &str, root: &Path) -> Option<PathBuf> {
-    let own = root.join(".venv/bin/python");
-    (matches!(command, "python" | "python3") && own.exists()).then_some(own)
+/// The Python of a project's own environment.
+const OWN_PYTHON: &str = ".venv/bin/python";
+
+/// The program that a command means. A name is looked for on PATH, and a path starts at the project; the Python of the
+/// project's own environment comes before that of the machine.
+pub fn program(command: &str, root: &Path) -> OsString {
+    let own = root.join(OWN_PYTHON);
+    match command {
+        "python" | "python3" if own.exists() => own.into_os_string(),
+        command if command.contains('/') => root.join(command).into_os_string(),
+        command => command.into(),
+    }
+}
+
+/// Whether a command is Python, by its name.
+pub fn is_python(command: &str) -> bool {
+    Path::new(command).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
+}
+
+/// The commands that install Python packages for a project, in order: `what` is how pip is told of them. They go into an
+/// environment of the project's own, because many systems refuse to install into theirs.
+pub fn python_install(root: &Path, what: &str) -> Vec<String> {
+    let install = format!("{OWN_PYTHON} -m pip install {what}");
+    let has_own = root.join(OWN_PYTHON).exists();
+    if has_own { vec![install] } else { vec!["python3 -m venv .venv".to_string(), install] }
+}
+
+/// What to do about a Python program that ended for want of a module, as it says itself.
+pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> {
+    let (_, after) = said.split_once("ModuleNotFoundError: No module named '")?;
+    let module = after.split_once('\'')?.0;
+    let is_name = module.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    let package = module.split('.').next().filter(|name| is_name && !name.is_empty())?;
+    let has = |name: &str| root.join(name).is_file();
+    let commands = match command {
+        "python" | "python3" if has("uv.lock") => "uv sync".to_string(),
+        "python" | "python3" if has("requirements.txt") => python_install(root, "-r requirements.txt").join(" && "),
+        "python" | "python3" if has("pyproject.toml") => python_install(root, "-e .").join(" && "),
+        "python" | "python3" => python_install(root, package).join(" && "),
+        // An interpreter that was chosen is kept.
+        other if is_python(other) => format!("{other} -m pip install {package}"),
+        _ => return None,
+    };
+    Some(format!("the Python module `{package}` is not installed; run `{commands}` in `{}`", root.display()))
 }
 
 fn for_command(command: &str, server: &Server, root: &Path) -> Launch {
-    // A name is looked for on PATH; a path starts at the project.
-    let program = match own_python(command, root) {
-        Some(python) => python.into_os_string(),
-        None if command.contains('/') => root.join(command).into_os_string(),
-        None => command.into(),
-    };
     let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
-    Launch::new(program, dir)
+    Launch::new(program(command, root), dir)
 }
 
 async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
@@ -127,8 +168,15 @@ async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<La
     };
     let folder = path.parent().unwrap_or(root).to_path_buf();
     let found = runtimes.found().await;
-    let (program, args) = runner(found, is_typed, &folder)?;
-    unless_installed(&folder)?;
+    let package = Package::of(&folder);
+    // Nothing that a script needs is there before its packages are, not even what runs it.
+    if let Some(package) = package.as_ref().filter(|package| found.any() && package.lacks_dependencies()) {
+        return Err(package.not_installed(found));
+    }
+    let (program, args) = runner(found, is_typed, &folder).map_err(|error| match (error, &package) {
+        (LaunchError::NoLoader { .. }, Some(package)) if package.names("tsx") => package.not_installed(found),
+        (error, _) => error,
+    })?;
     let mut launch = Launch::new(program.into_os_string(), folder);
     launch.args = args.into_iter().map(OsString::from).collect();
     launch.args.push(path.clone().into_os_string());
@@ -152,25 +200,46 @@ fn runner(found: &Found, is_typed: bool, folder: &Path) -> Result<(PathBuf, Vec<
     }
 }
 
-/// A script whose packages are not installed dies with a message that helps nobody.
-fn unless_installed(folder: &Path) -> Result<(), LaunchError> {
-    let Some(home) = folder.ancestors().find(|folder| folder.join("package.json").is_file()) else { return Ok(()) };
-    let manifest = home.join("package.json");
-    let text = std::fs::read_to_string(&manifest).unwrap_or_default();
-    let package: Value = serde_json::from_str(&text).unwrap_or_default();
-    let needs = package.get("dependencies").and_then(Value::as_object).is_some_and(|needs| !needs.is_empty());
-    if !needs || home.ancestors().any(|folder| folder.join("node_modules").is_dir()) {
-        return Ok(());
+/// The package that a script belongs to.
+struct Package {
+    folder: PathBuf,
+    manifest: Value,
+}
+
+impl Package {
+    fn of(folder: &Path) -> Option<Package> {
+        let folder = folder.ancestors().find(|folder| folder.join("package.json").is_file())?;
+        let text = std::fs::read_to_string(folder.join("package.json")).unwrap_or_default();
+        Some(Package { folder: folder.to_path_buf(), manifest: serde_json::from_str(&text).unwrap_or_default() })
     }
-    let has = |lock: &str| home.join(lock).is_file();
-    let command = match () {
-        () if has("bun.lock") || has("bun.lockb") => "bun install",
-        () if has("pnpm-lock.yaml") => "pnpm install",
-        () if has("yarn.lock") => "yarn install",
-        () => "npm install",
-    };
-    let shown = |path: &Path| path.display().to_string();
-    Err(LaunchError::NotInstalled { manifest: shown(&manifest), command, folder: shown(home) })
+
+    /// Whether it needs packages and none are installed. A script that is started all the same dies with a message that
+    /// does not help.
+    fn lacks_dependencies(&self) -> bool {
+        let needs = self.manifest.get("dependencies").and_then(Value::as_object).is_some_and(|needs| !needs.is_empty());
+        needs && !self.folder.ancestors().any(|folder| folder.join("node_modules").is_dir())
+    }
+
+    fn names(&self, dependency: &str) -> bool {
+        let kinds = ["dependencies", "devDependencies"];
+        kinds.iter().any(|kind| self.manifest.get(kind).is_some_and(|named| named.get(dependency).is_some()))
+    }
+
+    fn not_installed(&self, found: &Found) -> LaunchError {
+        let has = |lock: &str| self.folder.join(lock).is_file();
+        let manager = self.manifest.get("packageManager").and_then(Value::as_str).unwrap_or_default();
+        let is_managed_by = |name: &str| manager.split('@').next() == Some(name);
+        let command = match () {
+            () if has("bun.lock") || has("bun.lockb") || is_managed_by("bun") => "bun install",
+            () if has("pnpm-lock.yaml") || is_managed_by("pnpm") => "pnpm install",
+            () if has("yarn.lock") || is_managed_by("yarn") => "yarn install",
+            () if found.npm.is_none() && found.bun.is_some() => "bun install",
+            () => "npm install",
+        };
+        let shown = |path: &Path| path.display().to_string();
+        let manifest = shown(&self.folder.join("package.json"));
+        LaunchError::NotInstalled { manifest, command, folder: shown(&self.folder) }
+    }
 }
 
 async fn look(path: &OsString) -> Found {
@@ -178,12 +247,12 @@ async fn look(path: &OsString) -> Found {
         let places = std::env::split_paths(path).map(|folder| folder.join(name));
         places.into_iter().find(|place| is_program(place))
     };
-    let (bun, node, tsx) = (find("bun"), find("node"), find("tsx"));
+    let (bun, node, npm, tsx) = (find("bun"), find("node"), find("npm"), find("tsx"));
     let node_runs_types = match (&bun, &tsx, &node) {
         (None, None, Some(node)) => runs_types(node).await,
         _ => false,
     };
-    Found { bun, node, tsx, node_runs_types }
+    Found { bun, node, npm, tsx, node_runs_types }
 }
 
 fn is_program(path: &Path) -> bool {

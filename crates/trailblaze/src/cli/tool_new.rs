@@ -9,6 +9,7 @@ use trailblaze_core::config::{NewServer, Server, Servers, add_server};
 use trailblaze_core::names::{Origin, judge};
 use trailblaze_core::yaml::{Source, block};
 use trailblaze_protocol::exit::Exit;
+use trailblaze_toolhost::launch::python_install;
 
 use super::init::{blocking, is_there};
 use super::tool::VERBS;
@@ -160,10 +161,7 @@ impl Plan {
     fn add_python_needs(&mut self, root: &Path) {
         let listed = std::fs::read_to_string(root.join("requirements.txt")).unwrap_or_default();
         let has_fastmcp = listed.is_empty() || listed.lines().any(|line| line.trim_start().starts_with("fastmcp"));
-        self.needs.push(match has_fastmcp {
-            true => format!("{} -m pip install -r requirements.txt", python(root)),
-            false => format!("{} -m pip install fastmcp", python(root)),
-        });
+        self.needs.extend(python_install(root, if has_fastmcp { "-r requirements.txt" } else { "fastmcp" }));
     }
 
     /// The entry of the tool's server, unless it is there.
@@ -241,12 +239,6 @@ fn free_name(name: &str, servers: &Servers) -> String {
     let is_free = |name: &String| !servers.0.iter().any(|(taken, _)| taken.value == *name);
     let mut names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}-{number}")));
     names.find(is_free).expect("there are always more numbers")
-}
-
-/// The project's own Python, if it has one.
-fn python(root: &Path) -> String {
-    let own = ".venv/bin/python";
-    if root.join(own).exists() { format!("./{own}") } else { "python3".to_string() }
 }
 
 fn read_if_there(root: &Path, path: &str) -> Result<Option<String>, Refusal> {

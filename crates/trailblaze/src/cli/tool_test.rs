@@ -13,7 +13,7 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
-use trailblaze_toolhost::launch::{Place, Runtimes, launch};
+use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_module, program};
 
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
@@ -200,7 +200,7 @@ impl Runners<'_> {
 
     /// With pytest where it is installed, else with what Python brings.
     async fn python(&self, folder: &Path, files: &[&PathBuf], names: &[String]) -> Result<Exit, Refusal> {
-        let program = self.interpreter();
+        let program = program(self.python_command(), self.root);
         let start = |args: Vec<OsString>| {
             let mut launch = Launch::new(program.clone(), self.root);
             launch.args = args;
@@ -222,37 +222,31 @@ impl Runners<'_> {
         Ok(exit)
     }
 
-    /// The Python that starts the project's servers; else the project's own; else the usual one.
-    fn interpreter(&self) -> OsString {
+    /// The command that starts the project's servers in Python, or the usual one.
+    fn python_command(&self) -> &str {
         let targets = self.loaded.targets.iter().flat_map(|target| &target.servers.0);
         let servers = self.loaded.project.servers.0.iter().chain(targets);
-        let is_python = |command: &&String| {
-            Path::new(command).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
-        };
-        let named = servers.filter_map(|(_, server)| server.command.as_ref()).find(is_python);
-        let own = self.root.join(".venv/bin/python");
-        match named {
-            Some(command) if command.contains('/') => self.root.join(command).into_os_string(),
-            Some(command) => command.into(),
-            None if own.exists() => own.into_os_string(),
-            None => "python3".into(),
-        }
+        let mut commands = servers.filter_map(|(_, server)| server.command.as_deref());
+        commands.find(|command| is_python(command)).unwrap_or("python3")
     }
 
     async fn finish(&self, launch: Launch, names: &[String]) -> Result<Exit, Refusal> {
         match self.ended(launch, true).await? {
-            Ended::Code(0) => Ok(Exit::Passed),
-            Ended::Code(_) => Ok(Exit::Failed),
-            other => Err(Refusal::Environment { message: format!("the runner of {} {other}", names.join(", ")) }),
+            (Ended::Code(0), _) => Ok(Exit::Passed),
+            (Ended::Code(_), said) => {
+                missing_module(self.python_command(), self.root, &said).iter().for_each(print::hint);
+                Ok(Exit::Failed)
+            }
+            (other, _) => Err(Refusal::Environment { message: format!("the runner of {} {other}", names.join(", ")) }),
         }
     }
 
     async fn quiet(&self, launch: Launch) -> Result<Ended, Refusal> {
-        self.ended(launch, false).await
+        Ok(self.ended(launch, false).await?.0)
     }
 
-    /// Runs a program to its end, and shows what it says.
-    async fn ended(&self, launch: Launch, is_shown: bool) -> Result<Ended, Refusal> {
+    /// Runs a program to its end, and shows what it says. Answers also the line that says what it lacks.
+    async fn ended(&self, launch: Launch, is_shown: bool) -> Result<(Ended, String), Refusal> {
         let program = Path::new(&launch.program).display().to_string();
         let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {
             message: format!("tests cannot run: {error}"),
@@ -262,11 +256,14 @@ impl Runners<'_> {
         let talk = [tokio::spawn(pass_on(stdout, is_shown)), tokio::spawn(pass_on(stderr, is_shown))];
         let message = tokio::select! {
             ended = child.ended() => {
+                let mut lack = String::new();
                 for talk in talk {
-                    let _ = tokio::time::timeout(LAST_WORDS, talk).await;
+                    if let Ok(Ok(Some(said))) = tokio::time::timeout(LAST_WORDS, talk).await {
+                        lack = said;
+                    }
                 }
                 child.stop().await;
-                return Ok(ended);
+                return Ok((ended, lack));
             }
             () = tokio::time::sleep(self.limit) => {
                 let limit = humantime::format_duration(self.limit);
@@ -279,13 +276,18 @@ impl Runners<'_> {
     }
 }
 
-/// Shows what a runner says, line by line, as talk.
-async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) {
+/// Shows what a runner says, line by line, as talk. Answers the first line that names a module that is not installed.
+async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> Option<String> {
     let mut said: Vec<u8> = Vec::new();
     let mut chunk = [0; 8 << 10];
-    let show = |line: &[u8]| {
+    let mut lack = None;
+    let mut show = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        if lack.is_none() && line.contains("ModuleNotFoundError") {
+            lack = Some(line.to_string());
+        }
         if is_shown {
-            print::say(String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']));
+            print::say(line.trim_end_matches(['\n', '\r']));
         }
     };
     while let Ok(n @ 1..) = from.read(&mut chunk).await {
@@ -300,6 +302,7 @@ async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) {
     if !said.is_empty() {
         show(&said);
     }
+    lack
 }
 
 #[derive(Parser)]

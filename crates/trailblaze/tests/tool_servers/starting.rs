@@ -53,27 +53,45 @@ fn without_bun_and_node_the_session_does_not_start() {
 #[test]
 fn a_node_that_cannot_run_typescript_is_told_what_to_install() {
     let Some(lab) = lab(Runtime::Nothing) else { return };
-    // A Node of another age.
+    put_old_node(&lab);
+    insta::assert_snapshot!(refused(&lab), @"error: server `fixture` did not start: node was found, but nothing that runs TypeScript with it; run `npm install tsx` in `[project]/tools`, or install bun (https://bun.sh)");
+}
+
+/// A Node that does not run TypeScript by itself.
+fn put_old_node(lab: &Lab) {
     let node = lab.project.root().join("bin/node");
     std::fs::write(&node, "#!/bin/sh\necho v20.11.0\n").unwrap();
     assert!(Command::new("chmod").arg("+x").arg(&node).status().unwrap().success());
-    insta::assert_snapshot!(refused(&lab), @"error: server `fixture` did not start: node was found, but nothing that runs TypeScript with it; run `npm install tsx` in `[project]/tools`, or install bun (https://bun.sh)");
 }
 
 #[test]
 fn packages_that_are_not_installed_are_named_with_the_command_that_installs_them() {
-    for (lock, command) in [
-        ("bun.lock", "bun install"),
-        ("pnpm-lock.yaml", "pnpm install"),
-        ("yarn.lock", "yarn install"),
-        ("x", "npm install"),
+    let sdk = r#""dependencies": {"@modelcontextprotocol/sdk": "1"}"#;
+    for (runtime, lock, manager, command) in [
+        (Runtime::Bun, "bun.lock", "", "bun install"),
+        (Runtime::Bun, "pnpm-lock.yaml", "", "pnpm install"),
+        (Runtime::Bun, "yarn.lock", "", "yarn install"),
+        (Runtime::Bun, "x", r#", "packageManager": "pnpm@9.1.0""#, "pnpm install"),
+        (Runtime::Bun, "x", "", "bun install"),
+        (Runtime::Node, "x", "", "npm install"),
     ] {
-        let Some(lab) = lab(Runtime::Bun) else { return };
+        let Some(lab) = lab(runtime) else { return };
         std::fs::remove_dir_all(lab.project.root().join("node_modules")).unwrap();
-        let lab = lab.with("package.json", r#"{"dependencies": {"@modelcontextprotocol/sdk": "1"}}"#).with(lock, "");
-        let told = refused(lab);
+        let told = refused(lab.with("package.json", &format!("{{{sdk}{manager}}}")).with(lock, ""));
         let expected = format!("names dependencies that are not installed; run `{command}` in `[project]`");
-        assert!(told.contains(&expected), "{told}");
+        assert!(told.contains(&expected), "{runtime:?} {lock}: {told}");
+    }
+}
+
+#[test]
+fn before_anything_is_installed_the_loader_is_not_asked_for_by_itself() {
+    let loader = r#""devDependencies": {"tsx": "4"}"#;
+    for package in [format!(r#"{{"dependencies": {{"zod": "4"}}, {loader}}}"#), format!("{{{loader}}}")] {
+        let Some(lab) = lab(Runtime::Nothing) else { return };
+        put_old_node(&lab);
+        std::fs::remove_dir_all(lab.project.root().join("node_modules")).unwrap();
+        let told = refused(lab.with("package.json", &package));
+        assert!(told.contains("dependencies that are not installed; run `npm install` in `[project]`"), "{told}");
     }
 }
 
