@@ -14,7 +14,7 @@ const DELEGATES: &str = "_trailblaze_delegates";
 
 /// Reads the result of `tools/call`. `is_delegating` tools may ask for delegates in their text too; from others, text is
 /// only text, since a page that a tool read must not drive the device.
-pub fn outcome(mut answer: Value, is_delegating: bool) -> Outcome {
+pub fn outcome(mut answer: Value, tool: &str, is_delegating: bool) -> Outcome {
     if answer.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return Outcome::failed(
             "it asks for input in the middle of a call (sampling or elicitation), which nobody gives it",
@@ -24,12 +24,22 @@ pub fn outcome(mut answer: Value, is_delegating: bool) -> Outcome {
         return Outcome::failed(format!("its answer is of no use: {flaw}"));
     }
     let structured = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
-    let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let blocks = blocks(&answer);
     let own = answer.get("_meta").and_then(|meta| meta.get("trailblaze"));
-    let mut outcome =
-        Outcome { text: first_text(blocks), structured, attachments: attachments(blocks), ..Outcome::default() };
+    let mut outcome = Outcome {
+        text: first_text(&answer).to_string(),
+        structured,
+        attachments: attachments(blocks),
+        ..Outcome::default()
+    };
     if answer.get("isError").and_then(Value::as_bool) == Some(true) {
         outcome.variant = variant(own);
+        if outcome.text.trim().is_empty() {
+            outcome.text = match &outcome.structured {
+                Some(reason) => brief(reason),
+                None => without_reason(tool),
+            };
+        }
         return outcome;
     }
     match delegates(&mut outcome, blocks, is_delegating) {
@@ -38,6 +48,26 @@ pub fn outcome(mut answer: Value, is_delegating: bool) -> Outcome {
     }
     outcome.memory = own.map(memory).unwrap_or_default();
     outcome
+}
+
+/// The outcome of a call that got an error of the protocol in place of an answer.
+pub fn refusal(message: String, tool: &str) -> Outcome {
+    Outcome::failed(if message.trim().is_empty() { without_reason(tool) } else { message })
+}
+
+fn without_reason(tool: &str) -> String {
+    format!("`{tool}` gave no reason for its failure")
+}
+
+/// Whether an answer that passed says `success: false`, as a value or as JSON text. Its author most likely took that for a
+/// failure, but only `isError` is one.
+pub fn says_it_failed(outcome: &Outcome) -> bool {
+    let says_so = |value: &Value| value.get("success") == Some(&Value::Bool(false));
+    let in_text = || {
+        let text = outcome.text.trim_start();
+        text.starts_with('{') && serde_json::from_str(text).is_ok_and(|value| says_so(&value))
+    };
+    !outcome.is_error() && (outcome.structured.as_ref().is_some_and(says_so) || in_text())
 }
 
 /// Why nobody could tell what an answer means.
@@ -53,10 +83,14 @@ fn flaw(answer: &Value) -> Option<String> {
     }
 }
 
+fn blocks(answer: &Value) -> &[Value] {
+    answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
 /// The message of an answer is its first text.
-fn first_text(blocks: &[Value]) -> String {
-    let text = blocks.iter().find(|block| kind(block) == "text").and_then(|block| block.get("text")?.as_str());
-    text.unwrap_or_default().to_string()
+pub fn first_text(answer: &Value) -> &str {
+    let text = blocks(answer).iter().find(|block| kind(block) == "text").and_then(|block| block.get("text")?.as_str());
+    text.unwrap_or_default()
 }
 
 fn kind(block: &Value) -> &str {
@@ -164,11 +198,11 @@ mod tests {
     #[test]
     fn is_error_alone_decides_and_the_first_text_is_the_message() {
         let answer = json!({"content": [{"type": "text", "text": "done"}, {"type": "text", "text": "more"}]});
-        let read = outcome(answer, false);
+        let read = outcome(answer, "pay", false);
         assert_eq!((read.variant, read.text.as_str()), (Variant::Success, "done"));
         assert_eq!((read.attachments[0].name.as_str(), &*read.attachments[0].bytes), ("text-2", "more".as_bytes()));
         let answer = json!({"content": [{"type": "text", "text": "no"}], "isError": true});
-        assert_eq!(outcome(answer, false), Outcome::failed("no"));
+        assert_eq!(outcome(answer, "pay", false), Outcome::failed("no"));
     }
 
     #[test]
@@ -176,7 +210,7 @@ mod tests {
         let check = |own: Value, expected: Variant| {
             let answer =
                 json!({"content": [{"type": "text", "text": "x"}], "isError": true, "_meta": {"trailblaze": own}});
-            assert_eq!(outcome(answer, false).variant, expected);
+            assert_eq!(outcome(answer, "pay", false).variant, expected);
         };
         check(json!({"variant": "FatalError"}), Variant::FatalError);
         let missing = Variant::MissingRequiredArgs { missing: vec!["user".into()] };
@@ -189,12 +223,12 @@ mod tests {
     fn delegates_come_from_the_structured_value_and_from_text_only_of_delegating_tools() {
         let asked = json!({"_trailblaze_delegates": [{"tool": "tap", "args": {"text": "Pay"}}]});
         let in_text = json!({"content": [{"type": "text", "text": asked.to_string()}]});
-        assert_eq!(outcome(in_text.clone(), false).delegates, []);
+        assert_eq!(outcome(in_text.clone(), "pay", false).delegates, []);
         let expected = [Delegate { tool: "tap".into(), args: json!({"text": "Pay"}).as_object().unwrap().clone() }];
-        assert_eq!(outcome(in_text, true).delegates, expected);
-        let read = outcome(json!({"content": [], "structuredContent": asked}), false);
+        assert_eq!(outcome(in_text, "pay", true).delegates, expected);
+        let read = outcome(json!({"content": [], "structuredContent": asked}), "pay", false);
         assert_eq!((read.delegates.as_slice(), read.structured), (expected.as_slice(), None));
-        let failed = outcome(json!({"content": [], "structuredContent": asked, "isError": true}), true);
+        let failed = outcome(json!({"content": [], "structuredContent": asked, "isError": true}), "pay", true);
         assert_eq!(failed.delegates, [], "an error asks for nothing");
     }
 
@@ -202,7 +236,7 @@ mod tests {
     fn delegates_that_make_no_sense_fail_the_call() {
         let check = |asked: Value, expected: &str| {
             let answer = json!({"content": [], "structuredContent": {"_trailblaze_delegates": asked}});
-            assert_eq!(outcome(answer, false).text, format!("its delegates make no sense: {expected}"));
+            assert_eq!(outcome(answer, "pay", false).text, format!("its delegates make no sense: {expected}"));
         };
         check(json!("tap"), "`_trailblaze_delegates` is no list but \"tap\"");
         check(json!([{"name": "tap"}]), "number 1 has no `tool`");
@@ -215,9 +249,35 @@ mod tests {
             "content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0="}],
             "_meta": {"trailblaze": {"memoryDelta": {"user": "ada"}, "memoryDeletions": ["old"]}},
         });
-        let read = outcome(answer, false);
+        let read = outcome(answer, "pay", false);
         assert_eq!((read.attachments[0].mime.as_str(), read.attachments[0].bytes.len()), ("image/png", 5));
         let set = json!({"user": "ada"}).as_object().unwrap().clone();
         assert_eq!(read.memory, MemoryChanges { set, deleted: vec!["old".into()] });
+    }
+
+    #[test]
+    fn a_failure_without_a_reason_names_the_tool() {
+        for content in [json!([]), json!([{"type": "text", "text": " "}]), json!([{"type": "image", "data": "AA=="}])] {
+            let read = outcome(json!({"content": content, "isError": true}), "pay", false);
+            assert_eq!((read.text.as_str(), read.is_error()), ("`pay` gave no reason for its failure", true));
+        }
+        assert_eq!(outcome(json!({"isError": true}), "pay", false).text, "`pay` gave no reason for its failure");
+        assert_eq!(refusal(String::new(), "pay").text, "`pay` gave no reason for its failure");
+        let with_value = json!({"content": [], "structuredContent": {"error": "no money"}, "isError": true});
+        assert_eq!(outcome(with_value, "pay", false).text, r#"{"error":"no money"}"#);
+    }
+
+    #[test]
+    fn success_false_is_noticed_where_the_call_passed() {
+        let check = |answer: Value, expected: bool| {
+            assert_eq!(says_it_failed(&outcome(answer.clone(), "pay", false)), expected, "{answer}");
+        };
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
+        check(json!({"content": text(r#"{"success": false, "error": "no money"}"#)}), true);
+        check(json!({"content": [], "structuredContent": {"success": false}}), true);
+        check(json!({"content": text("no"), "structuredContent": {"success": false}, "isError": true}), false);
+        check(json!({"content": text(r#"{"success": true}"#)}), false);
+        check(json!({"content": text(r#"{"success": "false"}"#)}), false);
+        check(json!({"content": text(r#"the page says {"success": false}"#)}), false);
     }
 }

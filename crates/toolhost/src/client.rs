@@ -54,18 +54,27 @@ pub enum Disagreement {
     OtherVersion { theirs: String, pinned: String },
     #[error("its answer to `{method}` is not what the protocol says: {what}")]
     Malformed { method: &'static str, what: String },
-    #[error("it lists tools without end: {} pages, and still there is more", limits::LIST_PAGES)]
-    EndlessPages,
-    #[error("it lists tools without end: the page after `{cursor}` is `{cursor}` again")]
-    RepeatedPage { cursor: String },
-    #[error("it lists more than {} tools", limits::LIST_TOOLS)]
-    TooManyTools,
+    #[error("it lists {key} without end: {} pages, and still there is more", limits::LIST_PAGES)]
+    EndlessPages { key: &'static str },
+    #[error("it lists {key} without end: the page after `{cursor}` is `{cursor}` again")]
+    RepeatedPage { key: &'static str, cursor: String },
+    #[error("it lists more than {} {key}", limits::LIST_TOOLS)]
+    TooMany { key: &'static str },
 }
 
 impl Disagreement {
     fn malformed(method: &'static str, what: impl Into<String>) -> Disagreement {
         Disagreement::Malformed { method, what: what.into() }
     }
+}
+
+/// Why a server's registry could not be read though it has one.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RegistryError {
+    #[error(transparent)]
+    Refused(RpcError),
+    #[error("it has no text")]
+    NoText,
 }
 
 /// Shakes hands, in the generation that the server speaks or its entry pins.
@@ -181,49 +190,66 @@ impl<'a> Client<'a> {
         self.connection.request_labelled("tools/call", named.into_iter().chain(told).collect(), &call.with_meta(meta))
     }
 
-    /// All pages of the tools.
     pub async fn tools(&self) -> Result<Vec<Value>, Disagreement> {
         if self.agreement.capabilities.get("tools").is_none() {
             return Ok(Vec::new());
         }
-        let mut tools = Vec::new();
+        self.all_pages("tools/list", "tools").await
+    }
+
+    /// All pages of a list.
+    async fn all_pages(&self, method: &'static str, key: &'static str) -> Result<Vec<Value>, Disagreement> {
+        let mut items = Vec::new();
         let mut cursor: Option<String> = None;
         let mut seen = HashSet::new();
         for _ in 0..limits::LIST_PAGES {
             let params = cursor.iter().map(|cursor| ("cursor".to_string(), Value::from(cursor.as_str()))).collect();
-            let mut page =
-                self.request("tools/list", params).answer().await.map_err(|unanswered| match unanswered {
-                    Unanswered::Refused(error) => Disagreement::RefusedOne { method: "tools/list", error },
-                    closed => closed.into(),
-                })?;
-            match page.get_mut("tools").map(Value::take) {
-                Some(Value::Array(page)) => tools.extend(page),
-                _ => return Err(Disagreement::malformed("tools/list", "it has no list of `tools`")),
+            let mut page = self.request(method, params).answer().await.map_err(|unanswered| match unanswered {
+                Unanswered::Refused(error) => Disagreement::RefusedOne { method, error },
+                closed => closed.into(),
+            })?;
+            match page.get_mut(key).map(Value::take) {
+                Some(Value::Array(page)) => items.extend(page),
+                _ => return Err(Disagreement::malformed(method, format!("it has no list of `{key}`"))),
             }
-            if tools.len() > limits::LIST_TOOLS {
-                return Err(Disagreement::TooManyTools);
+            if items.len() > limits::LIST_TOOLS {
+                return Err(Disagreement::TooMany { key });
             }
             cursor = text(&page, "nextCursor").filter(|cursor| !cursor.is_empty());
-            let Some(next) = &cursor else { return Ok(tools) };
+            let Some(next) = &cursor else { return Ok(items) };
             if !seen.insert(next.clone()) {
-                return Err(Disagreement::RepeatedPage { cursor: next.clone() });
+                return Err(Disagreement::RepeatedPage { key, cursor: next.clone() });
             }
         }
-        Err(Disagreement::EndlessPages)
+        Err(Disagreement::EndlessPages { key })
     }
 
-    /// What the server's registry says, as text. A server without one is no problem.
-    pub async fn registry(&self) -> Result<Option<String>, Unanswered> {
+    /// The text of the server's registry. A server without one is fine; one that cannot be read is an error of its own,
+    /// because what it says about the tools is lost.
+    pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, Unanswered> {
         if self.agreement.capabilities.get("resources").is_none() {
-            return Ok(None);
+            return Ok(Ok(None));
         }
         let params = [("uri".to_string(), Value::from(REGISTRY))].into_iter().collect();
         match self.request("resources/read", params).answer().await {
-            Ok(answer) => Ok(answer.pointer("/contents/0").and_then(|content| text(content, "text"))),
-            // The codes for a missing resource differ between generations; a server may also have resources of
-            // other kinds only.
-            Err(Unanswered::Refused(_)) => Ok(None),
+            Ok(answer) => {
+                let text = answer.pointer("/contents/0").and_then(|content| text(content, "text"));
+                Ok(text.map(Some).ok_or(RegistryError::NoText))
+            }
+            Err(Unanswered::Refused(error)) if error.is_missing_resource() || !self.may_have_registry().await => {
+                Ok(Ok(None))
+            }
+            Err(Unanswered::Refused(error)) => Ok(Err(RegistryError::Refused(error))),
             Err(closed) => Err(closed),
+        }
+    }
+
+    /// Whether the registry is among the server's resources, as far as it tells. Some libraries answer with one and the same
+    /// code whether a resource is missing or its handler failed.
+    async fn may_have_registry(&self) -> bool {
+        match self.all_pages("resources/list", "resources").await {
+            Ok(resources) => resources.iter().any(|resource| resource["uri"] == REGISTRY),
+            Err(_) => true,
         }
     }
 

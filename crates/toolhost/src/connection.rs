@@ -53,11 +53,18 @@ pub struct RpcError {
 
 impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
+    pub const INVALID_PARAMS: i64 = -32602;
     /// Not the peer's word, but ours: nobody waits any more.
     pub const CALLED_OFF: i64 = -32800;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into() }
+    }
+
+    /// Whether it says that a resource does not exist: -32002 in the older generation, -32602 in the newer one. A server that
+    /// cannot read resources at all has none either.
+    pub fn is_missing_resource(&self) -> bool {
+        matches!(self.code, -32002 | RpcError::INVALID_PARAMS | RpcError::METHOD_NOT_FOUND)
     }
 }
 

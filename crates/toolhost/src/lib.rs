@@ -7,6 +7,7 @@ mod answer;
 pub mod cassette;
 mod client;
 pub mod connection;
+mod context_refusal;
 pub mod desk;
 mod envelope;
 pub mod http;
@@ -35,8 +36,11 @@ pub mod limits {
     pub const ANSWER_PARTS: usize = 1_000;
     /// How often one call, or a server outside of calls, is quoted in the record.
     pub const NOTES: usize = 1_000;
-    /// The last lines of stderr that are kept to be shown.
+    /// The last lines of stderr that are kept.
     pub const STDERR_LINES: usize = 64;
+    /// How many of the first and of the last lines of stderr are shown.
+    pub const STDERR_FIRST_LINES: usize = 8;
+    pub const STDERR_SHOWN_LINES: usize = 16;
     /// The longest line of stderr that is kept whole, in bytes.
     pub const STDERR_LINE_BYTES: usize = 8 << 10;
     /// How much of a line of stderr is shown.

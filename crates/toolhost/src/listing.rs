@@ -201,12 +201,22 @@ fn schema(tool: &Value) -> Result<Schema, String> {
     }
 }
 
-/// Whether a tool would refuse an argument that it did not declare.
-pub fn refuses_context(tool: &Value) -> bool {
-    let schema = tool.get("inputSchema");
-    let is_strict = schema.and_then(|schema| schema.get("additionalProperties")) == Some(&Value::Bool(false));
-    let declares = schema.and_then(|schema| schema.get("properties")?.get(ARGUMENT)).is_some();
-    is_strict && !declares
+/// Whether a tool takes the argument that carries the context, and says so.
+pub fn declares_context(tool: &Value) -> bool {
+    tool.pointer("/inputSchema/properties").is_some_and(|properties| properties.get(ARGUMENT).is_some())
+}
+
+/// Whether a tool says that it takes no argument that it does not declare, and does not declare the one with the context.
+pub fn forbids_context(tool: &Value) -> bool {
+    tool.pointer("/inputSchema/additionalProperties") == Some(&Value::Bool(false)) && !declares_context(tool)
+}
+
+/// The tools that refuse the argument with the context though their schemas allow it: FastMCP 2 takes no argument that a
+/// tool does not declare, and marks its tools with `_meta._fastmcp`.
+pub fn silently_strict(raw: &RawListing) -> impl Iterator<Item = &str> {
+    let is_strict =
+        |tool: &&Value| tool.pointer("/_meta/_fastmcp").is_some() && !declares_context(tool) && !forbids_context(tool);
+    raw.tools.iter().filter(is_strict).filter_map(|tool| tool.get("name")?.as_str())
 }
 
 /// An argument that a tool wants told in a header too, so that whoever stands between can read it.

@@ -18,7 +18,7 @@ use crate::desk::{Desk, lock};
 use crate::http::{Address, Http};
 use crate::limits;
 use crate::server::Spec;
-use crate::stderr::{Tail, capture};
+use crate::stderr::{Excerpt, capture};
 
 /// How a server is reached.
 pub enum Reach {
@@ -47,8 +47,7 @@ pub(crate) struct Live {
     stdin: Option<Connection>,
     is_on_pipe: bool,
     outputs: Mutex<Vec<JoinHandle<()>>>,
-    /// What it wrote to stderr last.
-    pub tail: Tail,
+    pub stderr: Excerpt,
     /// Those that it was asked and has not answered.
     pub calls: Count,
     pub death: watch::Sender<Option<SourceError>>,
@@ -133,7 +132,7 @@ pub(crate) struct Starter<'a> {
     pub spec: &'a Spec,
     pub supervisor: &'a Supervisor,
     pub desk: &'a Arc<Desk>,
-    pub tail: &'a Tail,
+    pub stderr: &'a Excerpt,
     /// Whether a server that was asked to listen on a port is known not to.
     pub is_deaf: &'a Mutex<bool>,
 }
@@ -218,7 +217,7 @@ impl Starter<'_> {
         }
         self.is_deaf(port, &obstacle.to_string());
         // It is started once more, and would only repeat what it said.
-        self.tail.clear();
+        self.stderr.clear();
         self.on_pipe(launch.again()).await
     }
 
@@ -261,15 +260,15 @@ impl Starter<'_> {
             stdin: None,
             is_on_pipe: true,
             outputs: Mutex::new(outputs),
-            tail: self.tail.clone(),
+            stderr: self.stderr.clone(),
             calls: Count::default(),
             death: watch::Sender::new(None),
         }
     }
 
     fn captured(&self, stream: impl AsyncRead + Send + Unpin + 'static) -> JoinHandle<()> {
-        let (tail, log, secrets) = (self.tail.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
-        tokio::spawn(async move { capture(stream, tail, log.as_deref(), &secrets).await })
+        let (excerpt, log, secrets) = (self.stderr.clone(), self.spec.log.clone(), Arc::clone(&self.spec.secrets));
+        tokio::spawn(async move { capture(stream, excerpt, log.as_deref(), &secrets).await })
     }
 }
 

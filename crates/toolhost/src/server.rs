@@ -1,9 +1,11 @@
 //! A tool server as a source of tools: brought to life, spoken to, and taken leave of.
 
+mod calling;
 mod renewal;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -18,22 +20,22 @@ use trailblaze_core::cx::Cx;
 use trailblaze_core::names::Origin;
 use trailblaze_core::secret::Secrets;
 use trailblaze_core::source::{Listing, SourceError, ToolSource};
-use trailblaze_core::tool::Contributor;
+use trailblaze_core::tool::{Contributor, Tool};
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::Supervisor;
 
-use crate::cassette::{Answer, Tape};
+use crate::cassette::Tape;
 use crate::client::{Client, Disagreement};
-use crate::connection::{Connection, Oddity, Unanswered};
+use crate::connection::{Oddity, Unanswered};
 use crate::desk::{Desk, Diary, lock};
-use crate::envelope::{Asked, Call, Carrier};
 use crate::http::Lost;
-use crate::listing::{ParamHeader, RawListing, interpret, refuses_context};
+use crate::limits;
+use crate::listing::{RawListing, interpret};
 use crate::live::{Held, Live, Obstacle, Reach, Starter};
 use crate::restarts::Restarts;
-use crate::stderr::Tail;
-use crate::{answer, limits};
+use crate::stderr::Excerpt;
+use calling::CallStyle;
 
 pub use renewal::Renewed;
 
@@ -46,6 +48,8 @@ pub struct Spec {
     /// The secrets whose values it may have.
     pub may_have: Vec<String>,
     pub context: Option<Context>,
+    /// Set when it refuses the argument that carries the context; shared by all sessions of a run.
+    pub refuses_context: Arc<AtomicBool>,
     /// The version of the protocol that its entry pins.
     pub protocol: Option<String>,
     pub toolset: Option<String>,
@@ -69,7 +73,8 @@ pub struct Server {
     desk: Arc<Desk>,
     raw: Mutex<RawListing>,
     /// How each tool is to be called.
-    manners: Mutex<HashMap<String, Manner>>,
+    styles: Mutex<HashMap<String, CallStyle>>,
+    said: Mutex<HashSet<SaidOnce>>,
     is_deaf: Mutex<bool>,
     /// Held while a session that the server forgot is opened anew.
     reopening: tokio::sync::Mutex<()>,
@@ -84,6 +89,18 @@ pub struct Server {
     stopping: CancellationToken,
 }
 
+/// What is said of a server once, however often it happens.
+#[derive(PartialEq, Eq, Hash)]
+enum SaidOnce {
+    UnreadableRegistry,
+    RefusesContext,
+    MentionsContext,
+    /// A tool that said that it failed and did not fail.
+    SuccessFalse {
+        tool: String,
+    },
+}
+
 #[derive(Clone)]
 enum State {
     New,
@@ -92,13 +109,6 @@ enum State {
     Coming,
     /// It can carry out no more calls.
     Gone(SourceError),
-}
-
-#[derive(Clone)]
-struct Manner {
-    carrier: Carrier,
-    is_delegating: bool,
-    headers: Arc<[ParamHeader]>,
 }
 
 impl Server {
@@ -111,7 +121,8 @@ impl Server {
             me: Weak::clone(me),
             state: watch::Sender::new(State::New),
             raw: Mutex::default(),
-            manners: Mutex::default(),
+            styles: Mutex::default(),
+            said: Mutex::default(),
             is_deaf: Mutex::default(),
             reopening: tokio::sync::Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
@@ -129,9 +140,9 @@ impl Server {
 
     async fn begin(&self) -> Result<Arc<Live>, SourceError> {
         let Server { spec, supervisor, desk, is_deaf, .. } = self;
-        let tail = Tail::default();
-        let begun = Starter { spec, supervisor, desk, tail: &tail, is_deaf }.begin(&self.reach).await;
-        let live = Arc::new(begun.map_err(|obstacle| self.not_started(self.evidence(&obstacle, &tail)))?);
+        let stderr = Excerpt::default();
+        let begun = Starter { spec, supervisor, desk, stderr: &stderr, is_deaf }.begin(&self.reach).await;
+        let live = Arc::new(begun.map_err(|obstacle| self.not_started(self.evidence(&obstacle, &stderr)))?);
         let (connection, agreement) = (Arc::clone(&live.connection), live.agreement.clone());
         let stopping = self.stopping.clone();
         // Stays open as long as the connection does.
@@ -144,14 +155,14 @@ impl Server {
     }
 
     /// The reason, with all that helps to find its cause.
-    fn evidence(&self, reason: &dyn std::fmt::Display, tail: &Tail) -> String {
+    fn evidence(&self, reason: &dyn std::fmt::Display, stderr: &Excerpt) -> String {
         let mut text = reason.to_string();
         if let Some(noise) = lock(&self.desk.noise).as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
-        let last = tail.last(12);
-        if !last.is_empty() {
-            text.push_str(&format!("\nits last words on stderr:\n  {}", last.join("\n  ")));
+        let written = stderr.shown();
+        if !written.is_empty() {
+            text.push_str(&format!("\nits stderr:\n  {}", written.join("\n  ")));
         }
         // A server may repeat what it was sent.
         self.spec.secrets.redact(&text).into_owned()
@@ -171,7 +182,7 @@ impl Server {
             loop {
                 let Some(end) = watching.run_until_cancelled(live.ended()).await else { return };
                 let Some(server) = server.upgrade() else { return };
-                let evidence = server.evidence(&end, &live.tail);
+                let evidence = server.evidence(&end, &live.stderr);
                 let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
                 let is_at_work = |state: &State| matches!(state, State::Up(up) if Arc::ptr_eq(up, &live));
                 // Whoever took over from it speaks of its end.
@@ -291,7 +302,18 @@ impl Server {
         let tools = tokio::time::timeout_at(until, client.tools()).await.map_err(|_| slow("`tools/list`"))??;
         let registry = tokio::time::timeout_at(until, client.registry()).await;
         let registry = registry.map_err(|_| slow("`resources/read` of its registry"))?.map_err(Disagreement::from)?;
+        let registry = registry.unwrap_or_else(|error| {
+            let text = format!("its `trailblaze://registry` could not be read, and counts as absent: {error}");
+            self.warn_once(SaidOnce::UnreadableRegistry, text);
+            None
+        });
         Ok(RawListing { tools, registry })
+    }
+
+    fn warn_once(&self, about: SaidOnce, text: String) {
+        if lock(&self.said).insert(about) {
+            self.desk.diary.note(&self.spec.name, Level::Warning, text);
+        }
     }
 
     /// What it means that a call got no answer.
@@ -308,7 +330,7 @@ impl Server {
             Some(died) => died,
             None if matches!(unanswered, Unanswered::Closed(_)) => SourceError::Died {
                 source_name: self.spec.name.clone(),
-                evidence: self.evidence(unanswered, &live.tail),
+                evidence: self.evidence(unanswered, &live.stderr),
             },
             None => self.not_answered(unanswered),
         }
@@ -324,67 +346,13 @@ impl Server {
     fn learn(&self, listing: &Listing, raw: RawListing) {
         let name = |raw: &'_ Value| raw.get("name").and_then(Value::as_str).map(str::to_string);
         let listed: HashMap<String, &Value> = raw.tools.iter().filter_map(|raw| Some((name(raw)?, raw))).collect();
-        let mut manners = HashMap::new();
-        for tool in &listing.tools {
-            let listed = listed.get(&tool.name);
-            let carrier = match self.spec.context {
-                Some(Context::Both) => Carrier::ArgumentsAndMeta,
-                Some(Context::Meta) => Carrier::Meta,
-                None if listed.is_some_and(|raw| refuses_context(raw)) => Carrier::Meta,
-                None => Carrier::ArgumentsAndMeta,
-            };
-            let headers = listed.map(|raw| ParamHeader::all(raw)).unwrap_or_default().into();
-            manners.insert(tool.name.clone(), Manner { carrier, is_delegating: tool.is_delegating, headers });
-        }
+        let style = |tool: &Tool| (tool.name.clone(), CallStyle::of(tool, listed.get(&tool.name).copied()));
+        let styles = listing.tools.iter().map(style).collect();
         if let Some(tape) = &self.spec.tape {
             tape.listed(&raw, &self.spec.secrets);
         }
-        *lock(&self.manners) = manners;
+        *lock(&self.styles) = styles;
         *lock(&self.raw) = raw;
-    }
-
-    fn manner(&self, tool: &str) -> Manner {
-        let known = lock(&self.manners).get(tool).cloned();
-        known.unwrap_or(Manner { carrier: Carrier::Meta, is_delegating: false, headers: Arc::from([]) })
-    }
-
-    /// Makes one call, and does not judge what became of it.
-    async fn ask(
-        &self,
-        live: &Live,
-        cx: &Cx,
-        (tool, args): (&str, &Map<String, Value>),
-        manner: &Manner,
-    ) -> Result<Value, Unanswered> {
-        let client = Client { connection: &live.connection, agreement: &live.agreement };
-        let at_desk = self.desk.enter(cx);
-        let request = client.call(
-            Call::new(&Asked {
-                cx,
-                memory: &cx.attempt.memory(),
-                tool,
-                args,
-                carrier: manner.carrier,
-                base_url: &self.spec.base_url,
-                progress_token: at_desk.token,
-            }),
-            &manner.headers,
-        );
-        let mut calling_off =
-            CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
-        let answer = request.answer_meanwhile(|| cx.tell());
-        tokio::pin!(answer);
-        let answered = tokio::select! {
-            biased;
-            answered = &mut answer => answered,
-            () = cx.cancel.cancelled() => {
-                // The handler may want to tidy up; whoever cancelled decides how long to wait for it.
-                calling_off.tell("cancelled");
-                (&mut answer).await
-            }
-        };
-        calling_off.is_over = true;
-        answered
     }
 }
 
@@ -432,7 +400,7 @@ impl ToolSource for Server {
                 return Err(self.unanswered(&live, &closed).await);
             }
             Err(obstacle) => {
-                let evidence = self.evidence(&obstacle, &live.tail);
+                let evidence = self.evidence(&obstacle, &live.stderr);
                 return Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence });
             }
         };
@@ -445,30 +413,7 @@ impl ToolSource for Server {
     }
 
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
-        let manner = self.manner(tool);
-        let mut live = self.live().await?;
-        let mut answered = self.ask(&live, cx, (tool, args), &manner).await;
-        // A server that forgot us has not done what it was asked.
-        if answered == Err(Unanswered::Lost(Lost::SessionGone)) {
-            // Boxed, so that other calls need not carry the room for it.
-            Box::pin(self.reopen(live.live())).await?;
-            live = self.live().await?;
-            answered = self.ask(&live, cx, (tool, args), &manner).await;
-        }
-        if let Some(tape) = &self.spec.tape {
-            match &answered {
-                Ok(value) => tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Result(value.clone())),
-                Err(Unanswered::Refused(error)) => {
-                    tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Refusal(error.message.clone()));
-                }
-                Err(_) => {}
-            }
-        }
-        match answered {
-            Ok(value) => Ok(answer::outcome(value, manner.is_delegating)),
-            Err(Unanswered::Refused(error)) => Ok(Outcome::failed(error.message)),
-            Err(unanswered) => Err(self.unanswered(&live, &unanswered).await),
-        }
+        self.carry_out(cx, tool, args).await
     }
 
     fn call_idle(&self) -> Option<Duration> {
@@ -516,32 +461,5 @@ impl ToolSource for Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopping.cancel();
-    }
-}
-
-/// Tells the server, when a call is given up, that nobody waits for it any more.
-struct CallingOff<'a> {
-    connection: &'a Connection,
-    desk: &'a Desk,
-    id: u64,
-    is_over: bool,
-}
-
-impl CallingOff<'_> {
-    fn tell(&mut self, reason: &str) {
-        self.is_over = true;
-        self.connection.call_off(self.id, reason);
-    }
-}
-
-impl Drop for CallingOff<'_> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            if self.connection.has_backlog() {
-                let text = "it does not read its stdin, so the call never reached it whole".to_string();
-                self.desk.diary.note(&self.desk.server, Level::Warning, text);
-            }
-            self.tell("the caller gave up");
-        }
     }
 }

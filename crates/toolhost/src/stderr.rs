@@ -1,4 +1,4 @@
-//! What a server writes to stderr: all of it goes into a file, the last lines are kept to be shown.
+//! What a server writes to stderr: all of it goes into a file, the first and last lines are kept to be shown.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -10,27 +10,46 @@ use trailblaze_core::secret::Secrets;
 
 use crate::limits;
 
-/// The last lines, for whoever explains why a server is gone.
+/// The first lines and the last, for whoever explains why a server is gone: some languages put the error above its stack
+/// trace, others below.
 #[derive(Clone, Default)]
-pub struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub struct Excerpt(Arc<Mutex<Lines>>);
 
-impl Tail {
-    /// The last `n` lines, fit to be shown.
-    pub fn last(&self, n: usize) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().skip(lines.len().saturating_sub(n)).map(|line| shown(line)).collect()
+#[derive(Default)]
+struct Lines {
+    first: Vec<String>,
+    last: VecDeque<String>,
+    n_lines: usize,
+}
+
+impl Excerpt {
+    /// The lines, fit to be shown, with a note where some are left out.
+    pub fn shown(&self) -> Vec<String> {
+        let Lines { first, last, n_lines } = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
+        let first = &first[..first.len().min(n_lines - n_last)];
+        let left_out = match n_lines - n_last - first.len() {
+            0 => None,
+            n => Some(format!("… {n} lines left out")),
+        };
+        let last = last.iter().skip(last.len() - n_last);
+        first.iter().map(|line| shown(line)).chain(left_out).chain(last.map(|line| shown(line))).collect()
     }
 
     pub fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Lines::default();
     }
 
     fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == limits::STDERR_LINES {
-            lines.pop_front();
+        lines.n_lines += 1;
+        if lines.first.len() < limits::STDERR_FIRST_LINES {
+            lines.first.push(line.clone());
         }
-        lines.push_back(line);
+        if lines.last.len() == limits::STDERR_LINES {
+            lines.last.pop_front();
+        }
+        lines.last.push_back(line);
     }
 }
 
@@ -60,7 +79,7 @@ fn shown(line: &str) -> String {
 }
 
 /// Reads until the stream ends. Secrets are named, not shown; a flood is read to its end but not kept.
-pub async fn capture(mut stream: impl AsyncRead + Unpin, tail: Tail, log: Option<&Path>, secrets: &Secrets) {
+pub async fn capture(mut stream: impl AsyncRead + Unpin, excerpt: Excerpt, log: Option<&Path>, secrets: &Secrets) {
     let mut log = log.and_then(Log::create);
     let mut buffer = Vec::with_capacity(8 << 10);
     // Of a line that is too long, the beginning is shown and the rest is only logged.
@@ -73,7 +92,7 @@ pub async fn capture(mut stream: impl AsyncRead + Unpin, tail: Tail, log: Option
                 break;
             }
             let part: Vec<u8> = buffer.drain(..n.min(limits::STDERR_LINE_BYTES)).collect();
-            keep(&part, (!is_rest).then_some(&tail), &mut log, secrets);
+            keep(&part, (!is_rest).then_some(&excerpt), &mut log, secrets);
             is_rest = n > limits::STDERR_LINE_BYTES || end.is_none();
             if !is_rest {
                 buffer.drain(..1);
@@ -86,18 +105,18 @@ pub async fn capture(mut stream: impl AsyncRead + Unpin, tail: Tail, log: Option
         }
     }
     if !buffer.is_empty() {
-        keep(&buffer, (!is_rest).then_some(&tail), &mut log, secrets);
+        keep(&buffer, (!is_rest).then_some(&excerpt), &mut log, secrets);
     }
 }
 
-fn keep(line: &[u8], tail: Option<&Tail>, log: &mut Option<Log>, secrets: &Secrets) {
+fn keep(line: &[u8], excerpt: Option<&Excerpt>, log: &mut Option<Log>, secrets: &Secrets) {
     let text = String::from_utf8_lossy(line);
     let text = secrets.redact(text.trim_end_matches('\r')).into_owned();
     if let Some(log) = log {
         log.write(&text);
     }
-    if let Some(tail) = tail {
-        tail.push(text);
+    if let Some(excerpt) = excerpt {
+        excerpt.push(text);
     }
 }
 
@@ -139,17 +158,31 @@ mod tests {
 
     async fn check(written: &[u8], expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
-        let (tail, file) = (Tail::default(), folder.path().join("server.log"));
-        capture(written, tail.clone(), Some(&file), &Secrets::default()).await;
-        assert_eq!(tail.last(3), expected);
+        let (excerpt, file) = (Excerpt::default(), folder.path().join("server.log"));
+        capture(written, excerpt.clone(), Some(&file), &Secrets::default()).await;
+        assert_eq!(excerpt.shown(), expected);
         let logged = std::fs::read_to_string(&file).unwrap();
         let plain = |text: &str| text.replace(['\r', '\n'], "");
         assert_eq!(plain(&logged), plain(&String::from_utf8_lossy(written)), "all of it is in the log");
     }
 
     #[tokio::test]
-    async fn the_last_lines_are_kept() {
-        check(b"one\ntwo\r\nthree\nfour, without an end", &["two", "three", "four, without an end"]).await;
+    async fn a_few_lines_are_shown_whole() {
+        check(b"one\ntwo\r\nthree, without an end", &["one", "two", "three, without an end"]).await;
+        let n_lines = limits::STDERR_FIRST_LINES + limits::STDERR_SHOWN_LINES;
+        let lines: Vec<String> = (0..n_lines).map(|n| n.to_string()).collect();
+        let expected: Vec<&str> = lines.iter().map(String::as_str).collect();
+        check(lines.join("\n").as_bytes(), &expected).await;
+    }
+
+    #[tokio::test]
+    async fn of_many_lines_the_first_and_the_last_are_shown() {
+        let lines: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+        let (first, last) = (limits::STDERR_FIRST_LINES, 100 - limits::STDERR_SHOWN_LINES);
+        let left_out = format!("… {} lines left out", last - first);
+        let shown = lines[..first].iter().chain([&left_out]).chain(&lines[last..]);
+        let expected: Vec<&str> = shown.map(String::as_str).collect();
+        check(lines.join("\n").as_bytes(), &expected).await;
     }
 
     #[tokio::test]

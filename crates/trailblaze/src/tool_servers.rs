@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -22,7 +23,8 @@ use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::desk::Diary;
-use trailblaze_toolhost::launch::{Place, Runtimes};
+use trailblaze_toolhost::launch::{Place, Runtimes, missing_module};
+use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::offline::Remembered;
 use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Renewed, Server, Spec};
@@ -54,6 +56,8 @@ pub struct ToolServers {
     loopback: OnceCell<LoopbackServer>,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
+    /// Whether each refuses the argument that carries the context, as all its sessions learn once one did.
+    refuses_context: Mutex<HashMap<Key, Arc<AtomicBool>>>,
     /// Those that did not start, and why.
     failed: Mutex<HashMap<Key, SourceError>>,
     /// All that were started, as long as somebody has them.
@@ -133,6 +137,7 @@ impl ToolServers {
             loopback: OnceCell::new(),
             shared: Mutex::default(),
             restarts: Mutex::default(),
+            refuses_context: Mutex::default(),
             failed: Mutex::default(),
             started: Mutex::default(),
             concerns: Concerns::of(loaded),
@@ -299,6 +304,7 @@ impl ToolServers {
     }
 
     /// Starts one server by itself, in this version of the protocol if one is given, asks for its tools, and ends it.
+    /// Answers what it offers, and what it listed word for word.
     pub async fn visit(
         &self,
         name: &str,
@@ -306,7 +312,7 @@ impl ToolServers {
         session: (&SessionId, &Description),
         invocations: &Arc<Invocations>,
         secrets: &Arc<Secrets>,
-    ) -> Result<Batch, SourceError> {
+    ) -> Result<(Batch, RawListing), SourceError> {
         let not_started = |evidence: String| SourceError::NotStarted { source_name: name.to_string(), evidence };
         let known = self.entries.iter().find(|named| named.name == name);
         let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
@@ -315,7 +321,7 @@ impl ToolServers {
         let server = self.started(&named, &base_url, Some(session), secrets).await?;
         let listed = list(&*server).await;
         server.stop().await;
-        listed
+        Ok((listed?, server.raw_listing()))
     }
 
     /// What the servers of a session listed when they were last started.
@@ -374,6 +380,7 @@ impl ToolServers {
             call_idle: entry.call_timeout.map(Millis::duration),
             may_have: entry.secrets.clone(),
             context: entry.context,
+            refuses_context: Arc::clone(lock(&self.refuses_context).entry(named.key()).or_default()),
             protocol: entry.protocol.clone(),
             toolset: entry.toolset.clone(),
             restarts: (entry.restart == Restart::OnFailure).then(|| self.restarts(named)),
@@ -389,7 +396,7 @@ impl ToolServers {
             tape: self.recording().map(|recording| recording.tape(&named.key())),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
-        server.start().await?;
+        server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;
         let mut started = lock(&self.started);
         started.retain(|(_, server)| server.strong_count() > 0);
         started.push((named.key(), Arc::downgrade(&server)));
@@ -474,6 +481,20 @@ pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
 
 async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {
     Ok(source.list().await?.batch(source.contributor()))
+}
+
+/// The reason why a server did not start, with what to do about it where that is known.
+fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
+    match error {
+        SourceError::NotStarted { source_name, mut evidence } => {
+            let command = entry.command.as_deref().unwrap_or_default();
+            if let Some(hint) = missing_module(command, root, &evidence) {
+                evidence.push_str(&format!("\nhint: {hint}"));
+            }
+            SourceError::NotStarted { source_name, evidence }
+        }
+        error => error,
+    }
 }
 
 /// Where the stderr of a server goes, relative to the run folder.

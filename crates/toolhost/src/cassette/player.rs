@@ -176,8 +176,8 @@ impl ToolSource for Player {
             }
         }
         Ok(match &kept.answer {
-            Answer::Result(value) => answer::outcome(value.clone(), lock(&self.delegating).contains(tool)),
-            Answer::Refusal(message) => Outcome::failed(message.clone()),
+            Answer::Result(value) => answer::outcome(value.clone(), tool, lock(&self.delegating).contains(tool)),
+            Answer::Refusal(message) => answer::refusal(message.clone(), tool),
         })
     }
 

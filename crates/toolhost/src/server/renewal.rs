@@ -2,6 +2,7 @@
 //! once its tools are known. Calls that are at work end where they began.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use trailblaze_core::source::{SourceError, ToolSource};
 use trailblaze_core::tool_changes::Changes;
@@ -46,6 +47,8 @@ impl Server {
         if let Some(restarts) = &self.spec.restarts {
             restarts.forget();
         }
+        // It may be written otherwise now, and take what it refused.
+        self.spec.refuses_context.store(false, Ordering::Relaxed);
         self.desk.diary.started(&self.spec.name, &live.agreement.version);
         let former = self.state.send_replace(State::Up(Arc::clone(&live)));
         self.learn(&new, raw);
@@ -64,7 +67,7 @@ impl Server {
             Ok(raw) => Ok((live, raw)),
             Err(obstacle) => {
                 live.stop().await;
-                let evidence = self.evidence(&obstacle, &live.tail);
+                let evidence = self.evidence(&obstacle, &live.stderr);
                 Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence })
             }
         }
@@ -81,7 +84,7 @@ impl Server {
                 end = former.ended() => {
                     // Those who wait for its answer learn why there is none.
                     if let Some(server) = server.upgrade() {
-                        let evidence = server.evidence(&end, &former.tail);
+                        let evidence = server.evidence(&end, &former.stderr);
                         let died = SourceError::Died { source_name: server.name().to_string(), evidence };
                         former.death.send_replace(Some(died));
                     }

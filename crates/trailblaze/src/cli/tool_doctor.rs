@@ -13,12 +13,13 @@ use trailblaze_core::yaml::{Severity, nearest};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Attachment;
+use trailblaze_toolhost::listing::{RawListing, silently_strict};
 
 use super::{Refusal, load};
 use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::kit::lint;
 use crate::print;
-use crate::tool_servers::{Mode, Outlets, ToolServers};
+use crate::tool_servers::{Mode, Outlets, ToolServers, entries};
 use crate::wire::Wiring;
 
 /// The newest version of each generation.
@@ -65,6 +66,7 @@ pub async fn doctor(project: Option<PathBuf>, args: &DoctorArgs) -> Result<Exit,
         let hint = near.or_else(|| (!names.is_empty()).then(|| format!("there is: {}", names.join(", "))));
         return Err(Refusal::Usage { message: format!("the project has no tool server `{}`", args.server), hint });
     }
+    let entry_decides = entries(&loaded).iter().any(|named| named.name == args.server && named.entry.context.is_some());
     let first = Visit::make(&wiring, &device, &args.server, None).await;
     let mut signs = Vec::new();
     let exit = match &first.listed {
@@ -72,12 +74,13 @@ pub async fn doctor(project: Option<PathBuf>, args: &DoctorArgs) -> Result<Exit,
             signs.push(first.failure(error));
             Exit::Environment
         }
-        Ok(batch) => {
+        Ok((batch, raw)) => {
             let version = first.version();
             signs.push(Sign::good("start", format!("it starts, and agrees on version {version} of the protocol")));
             let other = if version == NEWER { OLDER } else { NEWER };
             signs.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
             let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
+            signs.extend(context(raw, entry_decides));
             signs.extend(first.conduct());
             exit
         }
@@ -95,7 +98,7 @@ impl Sign {
 
 /// One life of the server, and what became known of it.
 struct Visit {
-    listed: Result<Batch, SourceError>,
+    listed: Result<(Batch, RawListing), SourceError>,
     events: Vec<Event>,
 }
 
@@ -137,7 +140,7 @@ impl Visit {
     /// The same server, asked to speak the other generation.
     fn other_generation(&self, version: &str) -> Sign {
         let (state, message) = match &self.listed {
-            Ok(batch) => (
+            Ok((batch, _)) => (
                 State::Good,
                 format!("it speaks version {version} too, and lists {} in it", print::count(batch.tools.len(), "tool")),
             ),
@@ -200,6 +203,26 @@ fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
         signs.push(Sign { state, about: finding.rule, message: finding.message, hint: finding.hint });
     }
     exit
+}
+
+/// Tools that would refuse what every call carries, unless the entry of their server says how it is carried.
+fn context(raw: &RawListing, is_decided: bool) -> Option<Sign> {
+    let tools: Vec<String> = silently_strict(raw).map(|name| format!("`{name}`")).collect();
+    let strict = match tools.as_slice() {
+        [] => return None,
+        _ if is_decided => return None,
+        [one] => format!("{one} refuses"),
+        [first, rest @ ..] => format!("{first} and {} refuse", print::count(rest.len(), "other tool")),
+    };
+    Some(Sign {
+        state: State::Warning,
+        about: "context",
+        message: format!(
+            "{strict} the argument `_trailblazeContext` although the schema allows it, as FastMCP 2 does: the first call of \
+             each run is made twice"
+        ),
+        hint: Some("`context: meta` in the server's entry leaves the argument out from the start".to_string()),
+    })
 }
 
 fn show(server: &str, signs: &[Sign], as_json: bool) {

@@ -106,7 +106,7 @@ fn a_server_that_no_trail_needs_may_be_missing() {
     assert_eq!(played.answers("good_act").len(), 1);
     insta::assert_snapshot!(played.said(), @r"
     warning: server `rogue` did not start: it exited with code 3 before it answered
-    its last words on stderr:
+    its stderr:
       reading its settings
       cannot read settings.toml: no such file
     no trail of this run needs it, so it goes on

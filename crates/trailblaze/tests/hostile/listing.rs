@@ -286,6 +286,32 @@ fn a_registry_whose_parts_are_none() {
 }
 
 #[test]
+fn a_registry_that_cannot_be_read_is_told() {
+    for (behaviour, error) in [
+        ("fails_to_read_its_registry", "KeyError: 'shelf' (-32603)"),
+        ("fails_to_read_a_registry_that_it_lists", "KeyError: 'shelf' (0)"),
+        ("registers_bytes", "it has no text"),
+    ] {
+        let played = Stage::new(behaviour).then_the_other().play(0);
+        played.assert_the_other_went_on();
+        let text = format!(
+            "warning: server `rogue`: its `trailblaze://registry` could not be read, and counts as absent: {error}"
+        );
+        assert_eq!(played.notes(), text);
+        assert!(played.said().starts_with(&text), "{}", played.said());
+    }
+}
+
+#[test]
+fn no_registry_is_no_problem() {
+    for behaviour in
+        ["has_no_registry_in_the_older_way", "has_no_registry_in_the_newer_way", "has_no_registry_among_its_resources"]
+    {
+        assert_eq!(Stage::new(behaviour).play(0).notes(), "", "{behaviour}");
+    }
+}
+
+#[test]
 fn a_registry_that_never_comes() {
     insta::assert_snapshot!(check_unusable(Stage::new("never_shows_its_registry").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)

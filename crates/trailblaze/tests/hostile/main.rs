@@ -10,6 +10,7 @@ mod listing;
 #[path = "../processes/marked.rs"]
 mod marked;
 mod over_http;
+mod refusing_the_context;
 #[path = "../servers/stage.rs"]
 mod stage;
 mod starting;

@@ -44,7 +44,7 @@ fn a_server_that_exits_at_once() {
     insta::assert_snapshot!(check(Stage::new("exits_at_once")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: it exited with code 3 before it answered
-      its last words on stderr:
+      its stderr:
         reading its settings
         cannot read settings.toml: no such file
 
@@ -68,7 +68,7 @@ fn a_server_that_exits_after_the_handshake() {
     insta::assert_snapshot!(check(Stage::new("exits_after_the_handshake")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` died: it exited with code 4
-      its last words on stderr:
+      its stderr:
         no tools today
 
     0 passed, 1 broken by the environment in [time]
@@ -80,7 +80,7 @@ fn a_server_that_never_answers_the_opening() {
     insta::assert_snapshot!(check(Stage::new("never_opens").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: it did not answer the opening of the protocol within 3s; `startupTimeout:` of its entry allows more
-      its last words on stderr:
+      its stderr:
         still loading a large model
 
     0 passed, 1 broken by the environment in [time]
@@ -176,25 +176,25 @@ fn whoever_needs_the_server_is_told() {
     insta::assert_snapshot!(said, @r"
     toolbox: exit 2
     error: server `rogue` did not start: it exited with code 3 before it answered
-    its last words on stderr:
+    its stderr:
       reading its settings
       cannot read settings.toml: no such file
 
     tool: exit 2
     error: server `rogue` did not start: it exited with code 3 before it answered
-    its last words on stderr:
+    its stderr:
       reading its settings
       cannot read settings.toml: no such file
 
     check: exit 2
     error: server `rogue` did not start: it exited with code 3 before it answered
-    its last words on stderr:
+    its stderr:
       reading its settings
       cannot read settings.toml: no such file
 
     shell: exit 2
     error: server `rogue` did not start: it exited with code 3 before it answered
-    its last words on stderr:
+    its stderr:
       reading its settings
       cannot read settings.toml: no such file
     ");

@@ -77,6 +77,7 @@ class Server:
                 "initialize": self.initialize,
                 "tools/list": self.list,
                 "resources/read": self.read,
+                "resources/list": self.resources,
                 "ping": lambda message: self.answer(message, {}),
             }.get(method, self.unknown)
             handler(message)
@@ -97,6 +98,9 @@ class Server:
 
     def read(self, message):
         self.refuse(message, -32002, "Resource not found")
+
+    def resources(self, message):
+        self.unknown(message)
 
     def notified(self, method, params):
         if method == "notifications/cancelled":
@@ -360,6 +364,33 @@ BEHAVIOURS["registers_wrong_shapes"] = registers(json.dumps(WRONG_SHAPES))
 BEHAVIOURS["registers_parts_that_are_none"] = registers(json.dumps({"tools": 5, "groups": "all"}))
 
 
+def fails_to_read(code, resources=None):
+    """Answers for its registry with an error, and lists its resources, if it does."""
+
+    def bend(server):
+        server.capabilities = {"tools": {}, "resources": {}}
+        server.read = lambda message: server.refuse(message, code, "KeyError: 'shelf'")
+        if resources is not None:
+            server.resources = lambda message: server.answer(message, {"resources": [{"uri": uri} for uri in resources]})
+
+    return bend
+
+
+BEHAVIOURS["fails_to_read_its_registry"] = fails_to_read(-32603)
+BEHAVIOURS["fails_to_read_a_registry_that_it_lists"] = fails_to_read(0, ["other://thing", "trailblaze://registry"])
+BEHAVIOURS["has_no_registry_in_the_older_way"] = fails_to_read(-32002)
+BEHAVIOURS["has_no_registry_in_the_newer_way"] = fails_to_read(-32602)
+# Libraries in Python that speak the older generation have one code for everything.
+BEHAVIOURS["has_no_registry_among_its_resources"] = fails_to_read(0, ["other://thing"])
+
+
+@behaviour
+def registers_bytes(server):
+    server.capabilities = {"tools": {}, "resources": {}}
+    contents = [{"uri": "trailblaze://registry", "blob": "e30="}]
+    server.read = lambda message: server.answer(message, {"contents": contents})
+
+
 @behaviour
 def never_shows_its_registry(server):
     server.capabilities = {"tools": {}, "resources": {}}
@@ -525,6 +556,68 @@ def chatters(server, message, arguments, meta):
 def closes_its_stdout(server, message, arguments, meta):
     complain("I have nothing more to say")
     os.close(1)
+
+
+@acts
+def says_that_it_failed(server, message, arguments, meta):
+    said = {"success": False, "error": "invalid_credentials"}
+    if arguments.get("text") == "as text":
+        server.answer(message, text(json.dumps(said)))
+    else:
+        server.answer(message, {"content": [], "structuredContent": said})
+
+
+@acts
+def fails_without_a_reason(server, message, arguments, meta):
+    server.answer(message, {"content": [], "isError": True})
+
+
+@acts
+def answers_half_an_emoji(server, message, arguments, meta):
+    server.answer(message, text("cut \ud83d"))
+
+
+@acts
+def answers_in_another_encoding(server, message, arguments, meta):
+    line = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": text("a café")}, ensure_ascii=False) + "\n"
+    with server.writing:
+        os.write(1, line.encode("latin-1"))
+
+
+# As FastMCP 2 says it.
+UNEXPECTED = """1 validation error for call[act]
+_trailblazeContext
+  Unexpected keyword argument [type=unexpected_keyword_argument, input_value={'memory': {}}, input_type=dict]
+    For further information visit https://errors.pydantic.dev/2.14/v/unexpected_keyword_argument"""
+
+
+@acts
+def refuses_the_context(server, message, arguments, meta):
+    if "_trailblazeContext" in arguments:
+        return server.answer(message, {**text(UNEXPECTED), "isError": True})
+    complain(f"ran with {sorted(arguments)}, told of {meta['trailblaze']['device']['id']}")
+    server.answer(message, text("did it"))
+
+
+@acts
+def refuses_the_context_as_a_parameter(server, message, arguments, meta):
+    if "_trailblazeContext" in arguments:
+        return server.refuse(message, -32602, "Invalid params: unknown field `_trailblazeContext`")
+    complain("ran")
+    server.answer(message, text("did it"))
+
+
+@acts
+def runs_and_mentions_the_context(server, message, arguments, meta):
+    complain("ran")
+    words = "paid, and then: Unexpected keyword argument `_trailblazeContext` [type=unexpected_keyword_argument, x]"
+    server.answer(message, {**text(words), "isError": True})
+
+
+@acts
+def refuses_everything(server, message, arguments, meta):
+    complain("asked")
+    server.answer(message, {**text(UNEXPECTED), "isError": True})
 
 
 @acts
