@@ -65,7 +65,9 @@ pub fn says_it_failed(outcome: &Outcome) -> bool {
     let says_so = |value: &Value| value.get("success") == Some(&Value::Bool(false));
     let in_text = || {
         let text = outcome.text.trim_start();
-        text.starts_with('{') && serde_json::from_str(text).is_ok_and(|value| says_so(&value))
+        // Most texts are something else, and need not be parsed to know it.
+        let may_say_so = text.starts_with('{') && text.contains("\"success\"");
+        may_say_so && serde_json::from_str(text).is_ok_and(|value| says_so(&value))
     };
     !outcome.is_error() && (outcome.structured.as_ref().is_some_and(says_so) || in_text())
 }

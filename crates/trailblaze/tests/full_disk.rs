@@ -36,7 +36,7 @@ impl SmallDisk {
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(SmallDisk { folder });
         }
-        eprintln!("SKIPPED: a small disk cannot be mounted here; it takes root");
+        support::skip::without("a small disk cannot be mounted here; it takes root");
         None
     }
 

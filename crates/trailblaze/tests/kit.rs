@@ -105,7 +105,8 @@ fn a_new_python_tool_runs_at_once() {
         "tools/acme_newEmail_server.py\ntools/test_acme_newEmail.py\ntrails/tools/acme_newEmail.trail.yaml\n\
          requirements.txt\ntrailblaze.yaml (changed)\n"
     );
-    let next = "Next:\n  python3 -m venv .venv\n  .venv/bin/python -m pip install -r requirements.txt\n  trailblaze tool ";
+    let next =
+        "Next:\n  python3 -m venv .venv\n  .venv/bin/python -m pip install -r requirements.txt\n  trailblaze tool ";
     assert!(new.stderr.contains(next), "{}", new.stderr);
     assert!(lab.project.read("trailblaze.yaml").contains("mcpServers: # those of the project\n  acme_newEmail:\n"));
     let called = lab.go(&["tool", "acme_newEmail", "name=ada"]).exits(0);

@@ -117,9 +117,21 @@ fn sources_keep_to_the_rules() {
             if is_own && path != "crates/trailblaze/src/print.rs" {
                 forbid(&["println!", "print!", "eprintln!", "eprint!"], "all printing goes through print.rs");
             }
+            if path != "crates/trailblaze/tests/support/skip.rs" {
+                forbid(&["SKIPPED"], "a test that is left out says so through support/skip.rs, where it is counted");
+            }
         }
     }
     broken.check();
+}
+
+#[test]
+fn ci_is_told_apart_from_home() {
+    // Tests of a part that is missing are left out at home, and fail in CI.
+    let (ci, test) = (read(&root().join(".ci/run")), read(&root().join("scripts/test")));
+    let mut lines = ci.lines();
+    assert!(lines.any(|line| line == "export CI=true") && lines.any(|line| line == "exec ./scripts/test"), "{ci}");
+    assert!(test.contains("export TRAILBLAZE_SKIPPED_TESTS") && test.contains("trap count_skipped EXIT"), "{test}");
 }
 
 #[test]

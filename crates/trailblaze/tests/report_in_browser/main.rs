@@ -4,6 +4,9 @@ mod browser;
 #[path = "../report/fixture.rs"]
 #[allow(dead_code)]
 mod fixture;
+#[path = "../support/skip.rs"]
+#[allow(dead_code)]
+mod skip;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -16,7 +16,7 @@ use trailblaze_protocol::event::{Answer, Event, Level};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::marked::Mark;
-use crate::support::{COUNTER_APP, Project, Ran, RunFolder, repository};
+use crate::support::{COUNTER_APP, Project, Ran, RunFolder, repository, skip};
 
 /// How long a command may take on a busy machine.
 const WATCHDOG: Duration = Duration::from_secs(180);
@@ -294,14 +294,25 @@ pub fn parts() -> Option<PathBuf> {
     if is_whole && repository().join(SCRIPTING).join("dist/stamp").is_file() {
         return Some(folder.canonicalize().expect("it is there"));
     }
-    let word = "the runtimes and libraries of tool servers are missing: `scripts/parts` installs them";
-    assert!(std::env::var_os("CI").is_none(), "{word}");
-    eprintln!("SKIPPED: {word}");
+    skip::without_part("the runtimes and libraries of tool servers are missing: `scripts/parts` installs them");
     None
 }
 
 /// The entry of a server in Python that is a fixture in `tools/`.
 pub fn python(name: &str) -> String {
-    let python = repository().join(".parts/python/bin/python").display().to_string();
+    python_of("python", name)
+}
+
+/// The same, with FastMCP 2.
+pub fn python_with_fastmcp_2(name: &str) -> Option<String> {
+    if repository().join(".parts/fastmcp2/stamp").is_file() {
+        return Some(python_of("fastmcp2", name));
+    }
+    skip::without_part("FastMCP 2 is missing: `scripts/parts` installs it");
+    None
+}
+
+fn python_of(environment: &str, name: &str) -> String {
+    let python = repository().join(format!(".parts/{environment}/bin/python")).display().to_string();
     format!("{{name: {name}, command: '{python}', args: [tools/{name}.py]}}")
 }

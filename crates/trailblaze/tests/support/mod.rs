@@ -3,6 +3,8 @@
 // Each test crate uses its part of this module.
 #![allow(dead_code)]
 
+pub mod skip;
+
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ mod calling;
 mod context;
 mod over_http;
 mod protocols;
+mod python;
 mod registering;
 mod several_devices;
 mod starting;

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::marked::Mark;
-use crate::support::{Project, Ran};
+use crate::support::{Project, Ran, skip};
 
 /// A shop of one page, and a cart.
 pub struct Shop {
@@ -17,8 +17,7 @@ impl Shop {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
         if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
-            assert!(std::env::var_os("CI").is_none(), "CI needs Chromium; scripts/parts installs it");
-            eprintln!("SKIPPED: there is no Chromium; scripts/parts installs it");
+            skip::without_part("there is no Chromium; `scripts/parts` installs it");
             return None;
         }
         let project = Project::empty()

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use trailblaze_protocol::event::{Event, Level};
 
 use crate::shop::{Shop, calls};
-use crate::support::wait_until;
+use crate::support::{skip, wait_until};
 
 /// A server whose addresses do what they are called. It ends with the test.
 fn server() -> String {
@@ -220,7 +220,7 @@ fn unsigned_server(folder: &Path) -> Option<(String, Child)> {
         .args(["-keyout", "key.pem", "-out", "cert.pem"])
         .status();
     if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: there is no `openssl` to make a certificate with");
+        skip::without_part("there is no `openssl` to make a certificate with");
         return None;
     }
     std::fs::write(folder.join("page.html"), "<!doctype html><p>Behind the certificate</p>").ok()?;
