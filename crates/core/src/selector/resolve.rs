@@ -3,7 +3,7 @@
 use trailblaze_protocol::geometry::Rect;
 
 use super::{Match, Outline, Patience, Selector, Want};
-use crate::screen::{Node, Prop};
+use crate::screen::{Field, Node, Prop};
 
 impl Selector {
     /// What matches, in reading order.
@@ -17,7 +17,11 @@ impl Selector {
         let mut places: Vec<usize> = match &self.matcher {
             Some(matcher) => {
                 let mut patience = Patience::default();
-                outline.places().filter(|place| matcher.matches(&mut patience, outline.node(*place))).collect()
+                let matching = outline.places().filter(|place| matcher.matches(&mut patience, outline.node(*place)));
+                match matcher.nth() {
+                    Some(nth) => matching.skip(nth).take(1).collect(),
+                    None => matching.collect(),
+                }
             }
             None => outline.places().collect(),
         };
@@ -88,9 +92,18 @@ fn keep_beneath(outline: &Outline<'_>, places: &mut Vec<usize>, parents: &[usize
 }
 
 impl Match {
+    /// Which of those that everything else matches, in document order.
+    fn nth(&self) -> Option<usize> {
+        self.wants.iter().find_map(|(field, want)| match want {
+            Want::Number(nth) if *field == Field::NthIndex => Some(usize::try_from(*nth).unwrap_or(usize::MAX)),
+            _ => None,
+        })
+    }
+
     fn matches(&self, patience: &mut Patience, node: &Node) -> bool {
         node.props.shape == self.shape
             && self.wants.iter().all(|(field, want)| match (want, node.props.get(*field)) {
+                _ if *field == Field::NthIndex => true,
                 (Want::Pattern(pattern), Some(Prop::Text(text))) => pattern.matches_within(patience, text),
                 (Want::Exact(wanted), Some(Prop::Text(text))) => wanted == text,
                 (Want::Flag(wanted), Some(Prop::Flag(flag))) => wanted == flag,
@@ -111,7 +124,7 @@ mod tests {
 
     use super::super::samples::{Build, android, any_screen, any_selector, node, screen};
     use super::*;
-    use crate::screen::{Field, Shape};
+    use crate::screen::Shape;
 
     /// Checks the numbers of the nodes that a selector finds, in order.
     fn check(root: &Node, selector: Value, expected: &[u64]) {
@@ -156,6 +169,17 @@ mod tests {
             android("Label", "A").at(0, 10, 20, 20),
         ]);
         check(&screen(swapped).root, text("A"), &[3, 2, 4, 1]);
+    }
+
+    #[test]
+    fn an_nth_index_counts_what_the_rest_of_the_matcher_matches() {
+        let link = |name: &str| node(Shape::Web).with(Field::AriaRole, "link").with(Field::AriaName, name);
+        let page = node(Shape::Web).holding([link("A"), link("B").holding([link("A")]), link("B")]);
+        let page = screen(page).root;
+        check(&page, json!({"web": {"ariaRole": "link", "nthIndex": 2}}), &[3]);
+        check(&page, json!({"web": {"ariaName": "B", "nthIndex": 1}}), &[4]);
+        check(&page, json!({"web": {"ariaName": "B", "nthIndex": 2}}), &[]);
+        check(&page, json!({"web": {"ariaName": "A", "nthIndex": 0}, "childOf": {"web": {"ariaName": "B"}}}), &[]);
     }
 
     #[test]
