@@ -170,9 +170,18 @@ impl Cx {
 
     /// How long a driver command may take within this call.
     pub fn budget(&self) -> Budget {
-        let most = Instant::now() + limits::DRIVER_COMMAND;
+        self.budget_after(Duration::ZERO)
+    }
+
+    /// The same for a command that waits for something for as long as the caller says.
+    pub fn budget_waiting(&self, wait: Duration) -> Budget {
+        Budget { wait: Some(wait), ..self.budget_after(wait) }
+    }
+
+    fn budget_after(&self, wait: Duration) -> Budget {
+        let most = Instant::now() + wait + limits::DRIVER_COMMAND;
         let deadline = self.frame.as_ref().map_or(most, |frame| frame.deadline.at().min(most));
-        Budget { deadline, cancel: self.cancel.clone() }
+        Budget::new(deadline, self.cancel.clone())
     }
 
     /// A sign of life: starts the idle deadline of this call, and of those above it, anew.

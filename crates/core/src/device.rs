@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::Rect;
 use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::outcome::Outcome;
 
 use crate::cx::Cx;
 use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
@@ -78,18 +79,18 @@ impl Device {
 
     /// Looks at the screen.
     pub async fn look(&self, cx: &Cx) -> Result<Screen, Stop> {
-        let (screen, _) = self.observe(cx, Want::Tree).await?;
+        let (screen, _) = self.observe(cx, Want::TREE).await?;
         Ok(screen)
     }
 
     /// Looks at the screen for somebody who may point at what is on it.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
-        self.show_with(cx, false).await
+        self.show_with(cx, &snapshot::Details::default()).await
     }
 
-    /// The same, with what lies upon what if that is asked for.
-    pub async fn show_with(&self, cx: &Cx, covers: bool) -> Result<Screen, Stop> {
-        let (screen, _) = self.observe(cx, if covers { Want::TreeWithCovers } else { Want::Tree }).await?;
+    /// The same, with what these details need.
+    pub async fn show_with(&self, cx: &Cx, details: &snapshot::Details) -> Result<Screen, Stop> {
+        let (screen, _) = self.observe(cx, details.want()).await?;
         let names =
             |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
         let likenesses =
@@ -124,7 +125,7 @@ impl Device {
 
     /// Stores a picture of the screen, and the tree with it. A device without pictures gives none.
     pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<Option<Shot>, Stop> {
-        let (mut screen, masks) = self.observe(cx, Want::TreeAndPicture).await?;
+        let (mut screen, masks) = self.observe(cx, Want::PICTURE).await?;
         let Some(picture) = screen.picture.take() else { return Ok(None) };
         let tree = snapshot::text(&screen, &snapshot::Details::default());
         let shot = Shot { about, moment, picture, masks, screen: screen.size, tree };
@@ -159,12 +160,27 @@ impl Device {
 
     /// Acts without looking for an element first.
     pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
-        self.before_touch(cx, target).await?;
-        let _lease = self.lease(cx).await?;
-        Ok(self.act_leased(cx, target, action).await?)
+        self.act_within(cx, target, action, cx.budget()).await
     }
 
-    async fn act_leased(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, DriverError> {
+    /// The same, where the driver waits for something for as long as the caller says.
+    pub async fn act_waiting(&self, cx: &Cx, target: &Target, action: &Action, wait: Duration) -> Result<Acted, Stop> {
+        self.act_within(cx, target, action, cx.budget_waiting(wait)).await
+    }
+
+    async fn act_within(&self, cx: &Cx, target: &Target, action: &Action, budget: Budget) -> Result<Acted, Stop> {
+        self.before_touch(cx, target).await?;
+        let _lease = self.lease(cx).await?;
+        Ok(self.act_leased(cx, target, action, &budget).await?)
+    }
+
+    async fn act_leased(
+        &self,
+        cx: &Cx,
+        target: &Target,
+        action: &Action,
+        budget: &Budget,
+    ) -> Result<Acted, DriverError> {
         if let (Some(call), true) = (cx.call_id(), !matches!(target, Target::Device)) {
             let (bounds, what) = match target {
                 Target::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
@@ -172,7 +188,7 @@ impl Device {
             };
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
         }
-        let acted = self.driver.act(&cx.budget(), target, &self.revealed(action)).await;
+        let acted = self.driver.act(budget, target, &self.revealed(action)).await;
         self.tell_heard(cx);
         acted
     }
@@ -202,7 +218,7 @@ impl Device {
         let started = Instant::now();
         let end = started + timeout;
         let wanted = self.revealed_query(query);
-        let checks = if matches!(goal, Goal::Acted(_)) { Checks::Actionable } else { Checks::Visible };
+        let checks = if let Goal::Acted(action) = goal { action.checks() } else { Checks::Visible };
         let mut looks = 0;
         let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
         loop {
@@ -223,7 +239,7 @@ impl Device {
                         looks -= 1;
                         continue;
                     }
-                    let acted = self.act_leased(cx, &target, action).await;
+                    let acted = self.act_leased(cx, &target, action, &cx.budget()).await;
                     let Target::Element(found) = target else { unreachable!("the target is an element") };
                     // What slipped away from under the touch is looked for again.
                     let Err(DriverError::Evaded { how }) = acted else {
@@ -252,7 +268,7 @@ impl Device {
 
     async fn wait_for_change(&self, cx: &Cx, since: SnapshotId, end: Instant) -> Result<(), Stop> {
         let deadline = end.min(Instant::now() + limits::POLL);
-        let budget = Budget { deadline, cancel: cx.cancel.clone() };
+        let budget = Budget::new(deadline, cx.cancel.clone());
         cx.renew();
         Ok(self.driver.changed(&budget, since).await?)
     }
@@ -271,12 +287,13 @@ impl Device {
         }
     }
 
-    /// Asks anew whenever the screen may have changed, until the answer is yes or the time is up. A no says why.
+    /// Asks again whenever the screen may have changed, until the answer is yes or the time is up. A no is the outcome
+    /// of the call if there is no yes in time.
     pub async fn await_answer<'a, T>(
         &self,
         cx: &Cx,
         timeout: Duration,
-        ask: impl Fn(Screen) -> BoxFuture<'a, Result<Result<T, String>, Stop>>,
+        ask: impl Fn(Screen) -> BoxFuture<'a, Result<Result<T, Box<Outcome>>, Stop>>,
     ) -> Result<T, Stop> {
         let end = Instant::now() + timeout;
         loop {
@@ -284,7 +301,7 @@ impl Device {
             let snapshot = screen.snapshot;
             match ask(screen).await? {
                 Ok(answer) => return Ok(answer),
-                Err(why) if Instant::now() >= end => return Err(Stop::failed(why)),
+                Err(no) if Instant::now() >= end => return Err(Stop::Failed(no)),
                 Err(_) => self.wait_for_change(cx, snapshot, end).await?,
             }
         }

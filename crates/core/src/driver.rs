@@ -31,7 +31,7 @@ pub trait Driver: Send + Sync {
 
     /// Looks for one element, once. A driver that can answer without fetching the whole tree overrides this.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
-        let screen = self.observe(budget, Want::Tree).await?;
+        let screen = self.observe(budget, Want::TREE).await?;
         Ok(query.search(&screen, checks))
     }
 
@@ -71,14 +71,26 @@ pub struct Heard {
     pub text: String,
 }
 
-/// How long a driver may take, and whether anybody still wants the answer.
+/// How long a driver may take, and whether the answer is still wanted.
 #[derive(Debug, Clone)]
 pub struct Budget {
     pub deadline: Instant,
     pub cancel: CancellationToken,
+    /// How long the caller is willing to wait, where the driver itself waits for something: a page, a tab, a file
+    /// chooser. The driver's own limit applies unless this is given.
+    pub wait: Option<Duration>,
 }
 
 impl Budget {
+    pub fn new(deadline: Instant, cancel: CancellationToken) -> Budget {
+        Budget { deadline, cancel, wait: None }
+    }
+
+    /// When to stop waiting for something that may take `otherwise` unless the caller says how long.
+    pub fn until(&self, otherwise: Duration) -> Instant {
+        self.deadline.min(Instant::now() + self.wait.unwrap_or(otherwise))
+    }
+
     pub fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
@@ -94,12 +106,19 @@ impl Budget {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Want {
-    Tree,
-    /// Also which elements others lie upon, where that is dear to find out.
-    TreeWithCovers,
-    TreeAndPicture,
+/// What a look is to bring besides the elements that a snapshot lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Want {
+    pub picture: bool,
+    /// Which elements others lie upon, where that is expensive to find out.
+    pub covers: bool,
+    /// A CSS selector of each element of a page.
+    pub selectors: bool,
+}
+
+impl Want {
+    pub const TREE: Want = Want { picture: false, covers: false, selectors: false };
+    pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
 }
 
 /// What an action is aimed at.
@@ -185,16 +204,26 @@ pub enum Action {
         script: String,
     },
     ListApps,
-    /// With the other button of a mouse.
-    SecondaryTap,
+    /// What a mouse can do beyond a tap.
+    Click(Click),
     /// Moves the pointer there.
-    Hover,
-    DragTo {
-        to: Box<Found>,
+    Hover {
+        at: Option<Offset>,
     },
+    Drag {
+        /// Where to take hold of it; the middle by default.
+        at: Option<Offset>,
+        to: DragEnd,
+    },
+    /// Scrolls whatever holds the target until the target is on the screen.
+    ScrollIntoView,
     /// Keys held together, as `Control+K`.
     PressChord {
         chord: String,
+        /// How many times they are pressed and released.
+        count: u32,
+        /// How many more times the last key goes down each time before it is released, as a held key does.
+        repeats: u32,
     },
     /// Chooses from a list by value or by what is read.
     Choose {
@@ -239,9 +268,10 @@ impl Action {
             Action::Shell { .. } => "shell",
             Action::EvaluateJs { .. } => "evaluateJs",
             Action::ListApps => "listApps",
-            Action::SecondaryTap => "secondaryTap",
-            Action::Hover => "hover",
-            Action::DragTo { .. } => "drag",
+            Action::Click(_) => "click",
+            Action::Hover { .. } => "hover",
+            Action::Drag { .. } => "drag",
+            Action::ScrollIntoView => "scrollIntoView",
             Action::PressChord { .. } => "pressChord",
             Action::Choose { .. } => "choose",
             Action::SetChecked { checked: true } => "check",
@@ -251,6 +281,46 @@ impl Action {
             Action::Browse(browse) => browse.name(),
         }
     }
+
+    /// What must hold of an element before this is done to it.
+    pub fn checks(&self) -> Checks {
+        match self {
+            // These need no pointer, so what covers the element does not matter. A click on a point of the element is
+            // checked for that point, by the driver.
+            Action::SetText { .. } | Action::Choose { .. } | Action::Click(Click { at: Some(_), .. }) => {
+                Checks::Enabled
+            }
+            Action::ScrollIntoView => Checks::Visible,
+            _ => Checks::Actionable,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Click {
+    pub button: Button,
+    /// 2 is a double click.
+    pub count: u32,
+    /// Keys that are held meanwhile.
+    pub modifiers: Vec<Modifier>,
+    /// Where in the element; its middle by default.
+    pub at: Option<Offset>,
+}
+
+/// Pixels from the top left corner of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offset {
+    pub x: i32,
+    pub y: i32,
+}
+
+/// Where a drag ends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DragEnd {
+    Element(Box<Found>),
+    Point(Point),
+    /// So many pixels to the right and down from where it began.
+    By(Offset),
 }
 
 macro_rules! named {
@@ -283,6 +353,26 @@ named! {
         Backspace "BACKSPACE",
         Tab "TAB",
         Escape "ESCAPE",
+    }
+}
+
+named! {
+    /// A button of a mouse.
+    pub enum Button {
+        Left "LEFT",
+        Right "RIGHT",
+        Middle "MIDDLE",
+    }
+}
+
+named! {
+    pub enum Modifier {
+        Alt "ALT",
+        Control "CONTROL",
+        Meta "META",
+        Shift "SHIFT",
+        // Meta on macOS, Control elsewhere.
+        ControlOrMeta "CONTROL_OR_META",
     }
 }
 
@@ -327,7 +417,8 @@ pub enum DriverError {
     /// The device understood and would not.
     #[error("{reason}")]
     Refused { reason: String },
-    /// The touch did not land: it was called off, since something else would have got it, or it got lost.
+    /// The action did not reach its element: a touch was called off because something else would have got it, or the
+    /// element was replaced. It may be looked for again.
     #[error("{how}")]
     Evaded { how: String },
     #[error("timed out: {what}")]

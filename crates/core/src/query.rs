@@ -47,9 +47,13 @@ pub enum TextMatch {
 /// What must hold besides the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checks {
-    /// It is on the screen.
+    /// It is on the screen, or can be scrolled there where the driver scrolls by itself.
     Visible,
-    /// It is on the screen, enabled, and would get the touch.
+    /// The screen shows it as it is now.
+    InView,
+    /// It is visible and enabled, whatever covers it.
+    Enabled,
+    /// It is in view, enabled, and would get the touch.
     Actionable,
 }
 

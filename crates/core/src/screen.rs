@@ -29,6 +29,9 @@ impl Screen {
 
     /// The part of an element that can be seen.
     pub fn visible_part(&self, node: &Node) -> Option<Rect> {
+        if node.is_clipped {
+            return None;
+        }
         let bounds = node.bounds.filter(|bounds| bounds.left < bounds.right && bounds.top < bounds.bottom)?;
         bounds.intersect(&self.frame())
     }
@@ -55,6 +58,8 @@ pub struct Node {
     /// How people and models point at it; stays with the element while it is there. Given by [`crate::refs`].
     pub reference: Option<String>,
     pub bounds: Option<Rect>,
+    /// Whether it is scrolled out of the box or frame that holds it, though its bounds may lie on the screen.
+    pub is_clipped: bool,
     pub props: Props,
     pub children: Vec<Node>,
 }
@@ -491,7 +496,7 @@ impl Props {
 /// What every platform can say of an element.
 impl Node {
     pub fn new(id: u64, props: Props) -> Node {
-        Node { id, reference: None, bounds: None, props, children: Vec::new() }
+        Node { id, reference: None, bounds: None, is_clipped: false, props, children: Vec::new() }
     }
 
     /// What a reader sees.

@@ -4,6 +4,7 @@ mod line;
 
 use serde_json::{Value, json};
 
+use crate::driver::Want;
 use crate::screen::{Field, Node, Screen, Shape, fold};
 use crate::selector::Outline;
 
@@ -14,12 +15,21 @@ pub struct Details {
     pub offscreen: bool,
     /// Which elements others lie upon.
     pub covered: bool,
+    /// A CSS selector of each element of a page.
+    pub css: bool,
     /// Layout boxes, system bars and all.
     pub all: bool,
     /// Only what is beneath this node.
     pub within: Option<u64>,
     /// Only so many levels.
     pub depth: Option<usize>,
+}
+
+impl Details {
+    /// What a driver must look at to show them.
+    pub fn want(&self) -> Want {
+        Want { covers: self.covered, selectors: self.css, ..Want::TREE }
+    }
 }
 
 /// The text of a screen. Every element that can be acted on is there with its reference.
@@ -247,7 +257,7 @@ mod tests {
     use crate::selector::samples::{Build, android, any_screen, node, screen};
 
     const PLAIN: Details =
-        Details { bounds: false, offscreen: false, covered: false, all: false, within: None, depth: None };
+        Details { bounds: false, offscreen: false, covered: false, css: false, all: false, within: None, depth: None };
 
     /// Checks the text beneath the header, with references written as `[#]`.
     fn check(root: Node, details: Details, expected: &[&str]) {

@@ -212,6 +212,7 @@ parameters:
   - {name: id, type: string, required: false, description: The element's id.}
   - {name: enabled, type: boolean, required: false, description: 'Only an element that is enabled, or that is not.'}
   - {name: selected, type: boolean, required: false, description: 'Only an element that is selected, or that is not.'}
+  - {name: timeoutMs, type: integer, required: false, description: 'How long to wait, in milliseconds; 5000 by default.'}
   - {name: reasoning, type: string, required: false, description: Why you do this.}
 tools:
   - tap: {text: '{{text}}', index: '{{index}}'}

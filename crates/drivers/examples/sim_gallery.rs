@@ -65,12 +65,12 @@ struct Walk {
 impl Walk {
     fn budget(&self) -> Budget {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
-        Budget { deadline, cancel: tokio_util::sync::CancellationToken::new() }
+        Budget::new(deadline, tokio_util::sync::CancellationToken::new())
     }
 
     async fn look(&mut self, name: &str) {
         let started = Instant::now();
-        let screen = self.sim.observe(&self.budget(), Want::TreeAndPicture).await.expect("the device is there");
+        let screen = self.sim.observe(&self.budget(), Want::PICTURE).await.expect("the device is there");
         let took = started.elapsed();
         self.count += 1;
         let file = format!("{}/{}-{:02}-{name}.png", self.folder, self.platform, self.count);
@@ -79,7 +79,7 @@ impl Walk {
     }
 
     async fn time(&self) {
-        for want in [Want::Tree, Want::TreeAndPicture] {
+        for want in [Want::TREE, Want::PICTURE] {
             let started = Instant::now();
             for _ in 0..50 {
                 self.sim.observe(&self.budget(), want).await.expect("the device is there");
@@ -97,7 +97,7 @@ impl Walk {
     }
 
     async fn touch(&mut self, is_it: impl Fn(&trailblaze_core::screen::Node) -> bool, action: Action) {
-        let screen = self.sim.observe(&self.budget(), Want::Tree).await.expect("the device is there");
+        let screen = self.sim.observe(&self.budget(), Want::TREE).await.expect("the device is there");
         let node = screen.root.walk().filter(|node| is_it(node)).last().expect("the element is there");
         let point = node.bounds.expect("it has bounds").center();
         self.sim.act(&self.budget(), &Target::Point(point), &action).await.expect("it can be touched");

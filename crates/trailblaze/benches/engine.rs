@@ -213,7 +213,7 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
     for round in 0..rounds {
         let started = Instant::now();
         let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
-        let budget = Budget { deadline, cancel: CancellationToken::new() };
+        let budget = Budget::new(deadline, CancellationToken::new());
         let Find::Found(found) = driver.find(&budget, &query, Checks::Actionable).await.expect("the phone answers")
         else {
             panic!("the button is there")

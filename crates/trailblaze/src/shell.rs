@@ -196,7 +196,7 @@ impl Shell {
 
     async fn snapshot(&mut self, mut details: snapshot::Details, within: Option<String>, only_changes: bool) -> Answer {
         let cx = self.cx();
-        match self.session.device.show_with(&cx, details.covered).await {
+        match self.session.device.show_with(&cx, &details).await {
             Ok(screen) => {
                 if let Some(reference) = within {
                     let found = screen.root.walk().find(|node| node.reference.as_deref() == Some(&reference));

@@ -120,7 +120,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: unknown tool `tapp`; did you mean `tap`?
     error: arguments are written name=value, not `Add`
     error: a quote " is not closed
-    error: `tap`: unknown argument `nonsense`; expected one of: ref, text, id, index, x, y, longPress, reasoning
+    error: `tap`: unknown argument `nonsense`; expected one of: ref, text, id, index, x, y, longPress, timeoutMs, reasoning
     error: `index` must be a whole number, not `many`
     error: `id` is given twice
     error: `tool` needs a name: tool tap text=Pay
@@ -170,7 +170,7 @@ fn nothing_to_keep_is_not_kept() {
 fn steps_are_kept_in_order_without_failures_and_questions() {
     let project = Project::counter();
     let lines = "launchApp packageId=com.example.counter\n\
-                 step \"Add: one, 'then' more\"\ntap id=nowhere timeoutMs=10\ntap text=Nowhere index=0\ntap id=add\nisVisible text=More\ntap id=add\n\
+                 step \"Add: one, 'then' more\"\ntap id=nowhere timeoutMs=10\ntap nonsense=1\ntap text=Nowhere index=0 timeoutMs=10\ntap id=add\nisVisible text=More\ntap id=add\n\
                  step \"Nothing comes of this\"\nhasText text=Count\n\
                  verify \"It counted\"\nassertVisible text='Count: 9' timeoutMs=10\nassertVisible text='Count: 2'\nsave a.trail.yaml\n";
     project.feed(COUNTER, lines).exits(3);

@@ -1,5 +1,7 @@
 //! Trails on a real Chromium: exploring, recording, replaying, and what goes wrong there.
 
+#[path = "web/acting.rs"]
+mod acting;
 #[path = "processes/marked.rs"]
 mod marked;
 #[path = "web/roles.rs"]
@@ -11,6 +13,8 @@ mod support;
 mod tools;
 #[path = "web/trouble.rs"]
 mod trouble;
+#[path = "web/typing.rs"]
+mod typing;
 
 use std::process::Command;
 
@@ -22,11 +26,12 @@ use trailblaze_protocol::event::{Event, Verdict};
 fn a_page_is_filled_in_and_answers() {
     let Some(shop) = Shop::open(&calls(&[
         "tap: {text: Your name}",
+        "inputText: {text: Eve}",
+        "clearText: {}",
         "inputText: {text: Ada}",
         "tap: {text: Send me news}",
         "tap: {text: Greet}",
         "assertVisible: {text: 'Hello Ada, news follow'}",
-        "clearText: {}",
         "tap: {text: Ask me}",
         "assertVisible: {text: Agreed}",
         "tap: {text: Load slowly}",

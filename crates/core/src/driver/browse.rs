@@ -1,7 +1,5 @@
 //! What only a browser can do.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use trailblaze_protocol::geometry::Size;
 
@@ -40,10 +38,8 @@ pub enum Browse {
     Restore {
         state: Value,
     },
-    /// Waits until a download is there: one that nobody has asked for yet.
-    Download {
-        timeout: Duration,
-    },
+    /// The oldest download that has ended and was not asked for before; nothing if there is none.
+    Download,
 }
 
 impl Browse {
@@ -62,7 +58,7 @@ impl Browse {
             Browse::Requests => "requests",
             Browse::StorageState => "storageState",
             Browse::Restore { .. } => "restore",
-            Browse::Download { .. } => "download",
+            Browse::Download => "download",
         }
     }
 }

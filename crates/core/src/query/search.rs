@@ -41,8 +41,11 @@ impl Query {
             return Err(Reason::Offscreen { element: node.summary() });
         };
         let point = visible.center();
-        if checks == Checks::Actionable {
-            check_actionable(screen, &outline, place, point)?;
+        if matches!(checks, Checks::Enabled | Checks::Actionable) && !is_enabled(&outline, place) {
+            return Err(Reason::Disabled { element: node.summary() });
+        }
+        if let (Checks::Actionable, Some(by)) = (checks, cover(screen, &outline, place, point)) {
+            return Err(Reason::Covered { element: node.summary(), by: by.summary() });
         }
         Ok(Found {
             snapshot: screen.snapshot,
@@ -134,17 +137,6 @@ fn keep_innermost(outline: &Outline<'_>, places: &mut Vec<usize>) {
     let all = places.clone();
     let mut after = all.iter().skip(1);
     places.retain(|place| after.next().is_none_or(|next| !outline.beneath(*place).contains(next)));
-}
-
-fn check_actionable(screen: &Screen, outline: &Outline<'_>, place: usize, point: Point) -> Result<(), Reason> {
-    let node = outline.node(place);
-    if !is_enabled(outline, place) {
-        return Err(Reason::Disabled { element: node.summary() });
-    }
-    match cover(screen, outline, place, point) {
-        Some(by) => Err(Reason::Covered { element: node.summary(), by: by.summary() }),
-        None => Ok(()),
-    }
 }
 
 /// What would get a touch at `point` instead of the element. Later in the document is painted above, so only what

@@ -69,6 +69,9 @@ pub(super) fn element(node: &Node, label: Option<&str>, details: &Details) -> St
         let (left, top) = (bounds.left, bounds.top);
         line.push_str(&format!(" {{x:{left},y:{top},w:{},h:{}}}", bounds.width(), bounds.height()));
     }
+    if let Some(css) = node.props.text(Field::CssSelector).filter(|_| details.css) {
+        line.push_str(&format!(" [css={css}]"));
+    }
     line
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -19,6 +20,7 @@ const ROW: i32 = 50;
 pub struct FakeDriver {
     description: Description,
     links: Vec<(String, String)>,
+    answers: Vec<(String, Value)>,
     mishap: Option<Mishap>,
     state: Mutex<State>,
     changed: Notify,
@@ -115,6 +117,7 @@ impl FakeDriver {
                 knows_elements: false,
             },
             links: Vec::new(),
+            answers: Vec::new(),
             mishap: None,
             state: Mutex::new(state),
             changed: Notify::new(),
@@ -135,6 +138,12 @@ impl FakeDriver {
         self
     }
 
+    /// An action of this name brings back a value.
+    pub fn answering(mut self, action: &str, value: Value) -> FakeDriver {
+        self.answers.push((action.to_string(), value));
+        self
+    }
+
     /// A page shows by itself, this long after now.
     pub fn later(self, delay: Duration, page: &str) -> FakeDriver {
         self.state().scheduled.push((Instant::now() + delay, page.to_string()));
@@ -150,7 +159,8 @@ impl FakeDriver {
         Arc::new(self)
     }
 
-    /// What was done, in order: `Tap on Button "Pay"`, `InputText { text: "Ada" }`.
+    /// What was done, in order: `Tap on Button "Pay"`, `InputText { text: "Ada" }`, with ` within 2s` where the driver is
+    /// told how long to wait.
     pub fn done(&self) -> Vec<String> {
         self.state().done.clone()
     }
@@ -161,14 +171,15 @@ impl FakeDriver {
         state
     }
 
-    fn carry_out(&self, target: &Target, action: &Action) {
+    fn carry_out(&self, budget: &Budget, target: &Target, action: &Action) {
         let mut state = self.state();
         let summary = match target {
             Target::Element(found) => format!("{action:?} on {}", found.summary),
             Target::Point(point) => format!("{action:?} at {},{}", point.x, point.y),
             Target::Device => format!("{action:?}"),
         };
-        state.done.push(summary);
+        let wait = budget.wait.map(|wait| format!(" within {wait:?}")).unwrap_or_default();
+        state.done.push(summary + &wait);
         match (action, target.point()) {
             (Action::Tap, Some(point)) => {
                 let hit = state
@@ -247,7 +258,7 @@ impl Driver for FakeDriver {
             size: SIZE,
             app: Some("com.example".into()),
             root: state.page().root.clone(),
-            picture: (want == Want::TreeAndPicture).then_some(Picture { size: Size { width: 1, height: 1 }, pixels }),
+            picture: want.picture.then_some(Picture { size: Size { width: 1, height: 1 }, pixels }),
         })
     }
 
@@ -260,9 +271,11 @@ impl Driver for FakeDriver {
             Some(Mishap::Refuses(reason)) => return Err(DriverError::Refused { reason: reason.clone() }),
             _ => {}
         }
-        self.carry_out(target, action);
+        self.carry_out(budget, target, action);
         self.changed.notify_waiters();
-        Ok(Acted::default())
+        let answer = self.answers.iter().find(|(name, _)| name == action.name()).map(|(_, value)| value.clone());
+        let text = answer.as_ref().and_then(Value::as_str).unwrap_or_default().to_string();
+        Ok(Acted { text, value: answer, ..Acted::default() })
     }
 
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError> {

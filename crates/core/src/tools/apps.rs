@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::commands::act;
+use super::commands::{LOAD_TIMEOUT, act, act_waiting};
 use super::row::{MOBILE, REASON, Row, Ty, required};
 use crate::cx::Cx;
 use crate::driver::{Action, LaunchMode};
@@ -17,9 +17,14 @@ pub const ROWS: &[Row] = &[
         &[required("appId", Ty::Text, "The app's package or bundle."), REASON],
         |cx, args| Box::pin(async move { act(cx, &Action::StopApp { app: args.required("appId").into() }).await }),
     ),
-    Row::action("openUrl", "Open a link.", &[required("url", Ty::Text, "The link."), REASON], |cx, args| {
-        Box::pin(async move { act(cx, &Action::OpenUrl { url: args.required("url").into() }).await })
-    }),
+    Row::action(
+        "openUrl",
+        "Open a link.",
+        &[required("url", Ty::Text, "The link."), LOAD_TIMEOUT, REASON],
+        |cx, args| {
+            Box::pin(async move { act_waiting(cx, args, &Action::OpenUrl { url: args.required("url").into() }).await })
+        },
+    ),
     Row::action(
         "networkConnection",
         "Connect the device to the network, or cut it off.",
@@ -49,7 +54,7 @@ pub async fn launch(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
     };
     let mode = args.text("launchMode").and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);
-    act(cx, &Action::LaunchApp { app, mode }).await
+    act_waiting(cx, args, &Action::LaunchApp { app, mode }).await
 }
 
 /// The app of the session's target.

@@ -147,7 +147,10 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
                 // What was found is as the screen shows it, and holds the values of secrets.
                 Some(text) if found.text.as_deref() != Some(&cx.session.secrets.reveal(text)) => {
                     let saw = found.text.unwrap_or_default();
-                    Err(differs(&format!("{query} with the text \"{text}\""), &format!("the text \"{saw}\"")))
+                    Err(Stop::Failed(differs(
+                        &format!("{query} with the text \"{text}\""),
+                        &format!("the text \"{saw}\""),
+                    )))
                 }
                 _ => Ok(Outcome::success(format!("{} is visible", found.summary))),
             }
@@ -159,7 +162,7 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
 pub async fn expect_gone(cx: &Cx, query: Query, timeout: Duration) -> Result<Outcome, Stop> {
     match cx.session.device.reach(cx, &query, Goal::Gone, timeout).await? {
         Reached::Met { .. } => Ok(Outcome::success(format!("{query} is not on the screen"))),
-        Reached::Missed { saw, .. } => Err(differs(&format!("{query} to be gone"), &saw)),
+        Reached::Missed { saw, .. } => Err(Stop::Failed(differs(&format!("{query} to be gone"), &saw))),
     }
 }
 
@@ -172,16 +175,12 @@ fn compare(args: &Args, wants_equal: bool) -> Result<Outcome, Stop> {
         )));
     }
     let not = if wants_equal { "" } else { "anything but " };
-    Err(differs(&format!("{not}\"{expected}\""), &format!("\"{actual}\"")))
+    Err(Stop::Failed(differs(&format!("{not}\"{expected}\""), &format!("\"{actual}\""))))
 }
 
-fn differs(expected: &str, saw: &str) -> Stop {
+/// What a check answers that did not hold.
+pub fn differs(expected: &str, saw: &str) -> Box<Outcome> {
     let structured = json!({"expected": expected, "saw": saw});
     let text = format!("expected {expected}, saw {saw}");
-    Stop::Failed(Box::new(Outcome {
-        variant: Variant::AssertionFailed,
-        text,
-        structured: Some(structured),
-        ..Outcome::default()
-    }))
+    Box::new(Outcome { variant: Variant::AssertionFailed, text, structured: Some(structured), ..Outcome::default() })
 }

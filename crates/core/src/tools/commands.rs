@@ -21,6 +21,12 @@ use crate::tool::Args;
 
 const TEXT: P = optional("text", Ty::Text, "The element's whole text.");
 const ID: P = optional("id", Ty::Text, "The id that the app's developers gave the element.");
+/// How long a page may take. Drivers have their own limits.
+pub const LOAD_TIMEOUT: P = optional(
+    "timeoutMs",
+    Ty::Integer,
+    "How long the page may take to load, in milliseconds; by default 15000 to answer and then 10000 to finish.",
+);
 const PACKAGE: P = required("packageId", Ty::Text, "The app's package, bundle or address.");
 
 pub const ROWS: &[Row] = &[
@@ -35,7 +41,8 @@ pub const ROWS: &[Row] = &[
             optional("index", Ty::Integer, "Which of several, from 0."),
             optional("x", Ty::Integer, "In device pixels, with y."),
             optional("y", Ty::Integer, "In device pixels, with x."),
-            optional("longPress", Ty::Flag, "Press for long."),
+            optional("longPress", Ty::Flag, "Long-press it instead."),
+            TIMEOUT,
             REASON,
         ],
         |cx, args| Box::pin(tap(cx, args)),
@@ -57,6 +64,7 @@ pub const ROWS: &[Row] = &[
             optional("packageId", Ty::Text, "The app's package, bundle or address; the target's unless given."),
             optional("appId", Ty::Text, "The same as packageId."),
             defaulted("launchMode", Ty::Word(LaunchMode::NAMES), Preset::Word("REINSTALL"), "How to start it."),
+            LOAD_TIMEOUT,
             REASON,
         ],
         |cx, args| Box::pin(apps::launch(cx, args)),
@@ -155,6 +163,7 @@ pub const ROWS: &[Row] = &[
             defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("UP"), "Where the finger goes."),
             optional("swipeOnElementText", Ty::Text, "Start on the element with this text."),
             optional("durationMs", Ty::Integer, "How long the swipe takes, in milliseconds."),
+            TIMEOUT,
             REASON,
         ],
         |cx, args| Box::pin(swipe(cx, args)),
@@ -179,25 +188,31 @@ pub const ROWS: &[Row] = &[
     )
     .on(MOBILE),
     // Web.
-    Row::action("navigate", "Open an address.", &[required("url", Ty::Text, "The address.")], |cx, args| {
-        Box::pin(async move { act(cx, &Action::OpenUrl { url: args.required("url").into() }).await })
-    })
+    Row::action(
+        "navigate",
+        "Open an address.",
+        &[required("url", Ty::Text, "The address."), LOAD_TIMEOUT],
+        |cx, args| {
+            Box::pin(async move { act_waiting(cx, args, &Action::OpenUrl { url: args.required("url").into() }).await })
+        },
+    )
     .on(WEB),
     Row::action(
         "click",
         "Click the element that a CSS selector names.",
-        &[required("selector", Ty::Text, "The CSS selector.")],
-        |cx, args| Box::pin(async move { elements::act_on(cx, css(args), &Action::Tap).await }),
+        &[required("selector", Ty::Text, "The CSS selector."), TIMEOUT],
+        |cx, args| Box::pin(async move { elements::act_on(cx, css(args), &Action::Tap, find_wait(args)).await }),
     )
     .on(WEB)
     .hidden(),
     Row::action(
         "fill",
         "Replace the value of a field that a CSS selector names.",
-        &[required("selector", Ty::Text, "The CSS selector."), required("value", Ty::Text, "The new value.")],
+        &[required("selector", Ty::Text, "The CSS selector."), required("value", Ty::Text, "The new value."), TIMEOUT],
         |cx, args| {
             Box::pin(async move {
-                elements::act_on(cx, css(args), &Action::SetText { text: args.required("value").into() }).await
+                let action = Action::SetText { text: args.required("value").into() };
+                elements::act_on(cx, css(args), &action, find_wait(args)).await
             })
         },
     )
@@ -233,6 +248,15 @@ pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
     Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
 }
 
+/// The same, where the device waits for something for as long as `timeoutMs` says.
+pub async fn act_waiting(cx: &Cx, args: &Args, action: &Action) -> Result<Outcome, Stop> {
+    let Some(wait) = args.value("timeoutMs").map(|_| timeout(args, Duration::ZERO)) else {
+        return act(cx, action).await;
+    };
+    let acted = cx.session.device.act_waiting(cx, &Target::Device, action, wait).await?;
+    Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
+}
+
 /// The element that `text` and `id` name together.
 pub fn element(args: &Args) -> Result<Query, Stop> {
     Ok(Query {
@@ -250,6 +274,11 @@ pub fn timeout(args: &Args, otherwise: Duration) -> Duration {
     given.unwrap_or(otherwise).min(limits::CALL_TOTAL)
 }
 
+/// How long an action waits for its element.
+pub fn find_wait(args: &Args) -> Duration {
+    timeout(args, limits::FIND_WAIT)
+}
+
 fn css(args: &Args) -> Query {
     let selector = json!({"web": {"cssSelector": args.required("selector")}});
     let selector = Selector::parse(&selector).expect("the selector is well-formed");
@@ -257,15 +286,14 @@ fn css(args: &Args) -> Query {
 }
 
 async fn tap(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let is_long = args.flag("longPress").unwrap_or(false);
-    let action = if is_long { Action::LongPress } else { Action::Tap };
+    let action = elements::press(args);
     match Aim::of(args)? {
-        Aim::Reference(reference) => elements::delegate_by_ref(cx, reference, is_long).await,
+        Aim::Reference => elements::delegate_by_ref(cx, args, action).await,
         Aim::Point(point) => {
             cx.session.device.act(cx, &Target::Point(point), &action).await?;
             Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))
         }
-        Aim::Element => elements::act_on(cx, element(args)?, &action).await,
+        Aim::Element => elements::act_on(cx, element(args)?, &action, find_wait(args)).await,
     }
 }
 
@@ -341,8 +369,9 @@ fn answer(value: impl Into<Value>) -> Outcome {
 async fn swipe(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Up);
     let size = cx.session.device.description().size;
+    let wait = find_wait(args);
     let from = match args.text("swipeOnElementText") {
-        Some(text) => elements::visible(cx, &super::elements::containing(text)).await?.point,
+        Some(text) => elements::visible(cx, &elements::containing(text), wait).await?.point,
         None => center(size),
     };
     let action = Action::Swipe {

@@ -1,37 +1,39 @@
 //! Touching elements: by ref or node, which answer with something stable, and by what is stable already.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-use super::row::{P, Preset, REASON, Row, Ty, WHY, defaulted, optional, required};
+use super::commands::find_wait;
+use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::cx::Cx;
 use crate::device::{Goal, Reached};
 use crate::driver::{Action, Target};
 use crate::fault::Stop;
-use crate::limits;
 use crate::query::{Element, Found, Query, TextMatch, What};
 use crate::screen::Screen;
 use crate::selector::{Selector, Stable, stable};
 use crate::tool::Args;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
-const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Press for long.");
+const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Long-press it instead.");
 
 pub const ROWS: &[Row] = &[
     Row::action(
         "tapOnElementByNodeId",
         "Tap the element with this node id in the last captureScreen.",
-        &[required("nodeId", Ty::Integer, "The node id."), LONG, WHY, REASON],
+        &[required("nodeId", Ty::Integer, "The node id."), LONG, TIMEOUT, WHY, REASON],
         |cx, args| Box::pin(tap_by_node(cx, args)),
     )
     .delegating()
     .hidden(),
     Row::action(
         "longPress",
-        "Press an element for long, by the ref that a snapshot shows.",
-        &[required("ref", Ty::Text, "The element's ref in the last snapshot."), REASON],
-        |cx, args| Box::pin(delegate_by_ref(cx, args.required("ref"), true)),
+        "Long-press an element, by the ref that a snapshot shows.",
+        &[required("ref", Ty::Text, "The element's ref in the last snapshot."), TIMEOUT, REASON],
+        |cx, args| Box::pin(delegate_by_ref(cx, args, Action::LongPress)),
     )
     .delegating(),
     Row::action(
@@ -48,8 +50,8 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "tapOnElementBySelector",
         "Tap the element that a selector names.",
-        &[SELECTOR, LONG, WHY, REASON],
-        |cx, args| Box::pin(async move { act_on(cx, by_selector(args)?, &press(args)).await }),
+        &[SELECTOR, LONG, TIMEOUT, WHY, REASON],
+        |cx, args| Box::pin(async move { act_on(cx, by_selector(args)?, &press(args), find_wait(args)).await }),
     )
     .hidden(),
     Row::action(
@@ -61,39 +63,41 @@ pub const ROWS: &[Row] = &[
             optional("id", Ty::Text, "The element's id."),
             optional("enabled", Ty::Flag, "Only an element that is enabled, or that is not."),
             optional("selected", Ty::Flag, "Only an element that is selected, or that is not."),
+            TIMEOUT,
             REASON,
         ],
-        |cx, args| Box::pin(async move { act_on(cx, with_text(args)?, &Action::Tap).await }),
+        |cx, args| Box::pin(async move { act_on(cx, with_text(args)?, &Action::Tap, find_wait(args)).await }),
     ),
     Row::action(
         "longPressOnElementWithText",
-        "Press an element that contains the text for long.",
+        "Long-press an element that contains the text.",
         &[
             required("text", Ty::Text, "A meaningful part of the text on the screen."),
             defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
+            TIMEOUT,
             REASON,
         ],
-        |cx, args| Box::pin(async move { act_on(cx, with_text(args)?, &Action::LongPress).await }),
+        |cx, args| Box::pin(async move { act_on(cx, with_text(args)?, &Action::LongPress, find_wait(args)).await }),
     )
     .hidden(),
 ];
 
 /// What `tap` is aimed at.
-pub enum Aim<'a> {
-    Reference(&'a str),
+pub enum Aim {
+    Reference,
     Point(Point),
     Element,
 }
 
-impl Aim<'_> {
-    pub fn of(args: &Args) -> Result<Aim<'_>, Stop> {
+impl Aim {
+    pub fn of(args: &Args) -> Result<Aim, Stop> {
         let has = |name: &str| args.value(name).is_some();
         let ways = [has("ref"), has("x") || has("y"), has("text") || has("id")];
         if has("index") && ways != [false, false, true] {
             return Err(Stop::failed("`index` goes with `text` or `id`"));
         }
         match ways {
-            [true, false, false] => Ok(Aim::Reference(args.required("ref"))),
+            [true, false, false] => Ok(Aim::Reference),
             [false, true, false] => match (args.count("x")?, args.count("y")?) {
                 (Some(x), Some(y)) => Ok(Aim::Point(point(x, y))),
                 _ => Err(missing(&["x", "y"], "a point needs both `x` and `y`")),
@@ -117,7 +121,7 @@ fn point(x: u64, y: u64) -> Point {
     Point { x: clamp(x), y: clamp(y) }
 }
 
-fn press(args: &Args) -> Action {
+pub fn press(args: &Args) -> Action {
     if args.flag("longPress").unwrap_or(false) { Action::LongPress } else { Action::Tap }
 }
 
@@ -130,24 +134,29 @@ async fn tap_on_point(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let node = args.count("nodeId")?.unwrap_or_default();
     let (screen, node) = cx.session.device.resolve_node(cx, node).await?;
-    delegate_tap(&screen, node, args.flag("longPress").unwrap_or(false))
+    delegate_tap(&screen, node, &press(args), args.value("timeoutMs"))
 }
 
 /// Answers with a tap that will find the same element on another day.
-pub async fn delegate_by_ref(cx: &Cx, reference: &str, is_long: bool) -> Result<Outcome, Stop> {
-    let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
-    delegate_tap(&screen, node, is_long)
+pub async fn delegate_by_ref(cx: &Cx, args: &Args, action: Action) -> Result<Outcome, Stop> {
+    let wait = args.value("timeoutMs");
+    let (screen, node) = cx.session.device.resolve_ref(cx, args.required("ref")).await?;
+    delegate_tap(&screen, node, &action, wait)
 }
 
-fn delegate_tap(screen: &Screen, node: u64, is_long: bool) -> Result<Outcome, Stop> {
+fn delegate_tap(screen: &Screen, node: u64, action: &Action, wait: Option<&Value>) -> Result<Outcome, Stop> {
     let mut delegate = match find_stable(screen, node)? {
         Stable::Id(id) => delegate("tap", json!({"id": id})),
         Stable::Text(text) => delegate("tap", json!({"text": text})),
         Stable::Selector(selector) => delegate("tapOnElementBySelector", json!({"nodeSelector": selector.to_json()})),
         Stable::Point(point) => delegate("tapOnPoint", json!({"x": point.x, "y": point.y})),
     };
-    if is_long {
+    if *action == Action::LongPress {
         delegate.args.insert("longPress".into(), Value::Bool(true));
+    }
+    // A point is there at once.
+    if let Some(wait) = wait.filter(|_| delegate.tool != "tapOnPoint") {
+        delegate.args.insert("timeoutMs".into(), wait.clone());
     }
     Ok(Outcome::delegating(vec![delegate]))
 }
@@ -193,8 +202,8 @@ pub fn containing(text: &str) -> Query {
 }
 
 /// Waits for the element, then acts on it.
-pub async fn act_on(cx: &Cx, query: Query, action: &Action) -> Result<Outcome, Stop> {
-    match cx.session.device.reach(cx, &query, Goal::Acted(action), limits::FIND_WAIT).await? {
+pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> Result<Outcome, Stop> {
+    match cx.session.device.reach(cx, &query, Goal::Acted(action), wait).await? {
         Reached::Met { found, acted } => {
             let what = found.map(|found| found.summary).unwrap_or_default();
             Ok(Outcome { text: format!("{} on {what}", action.name()), structured: acted.value, ..Outcome::default() })
@@ -204,8 +213,8 @@ pub async fn act_on(cx: &Cx, query: Query, action: &Action) -> Result<Outcome, S
 }
 
 /// Waits for the element to be on the screen.
-pub async fn visible(cx: &Cx, query: &Query) -> Result<Found, Stop> {
-    match cx.session.device.reach(cx, query, Goal::Visible, limits::FIND_WAIT).await? {
+pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
+    match cx.session.device.reach(cx, query, Goal::Visible, wait).await? {
         Reached::Met { found: Some(found), .. } => Ok(found),
         Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no place on the screen"))),
         Reached::Missed { saw, waited } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),
@@ -213,7 +222,7 @@ pub async fn visible(cx: &Cx, query: &Query) -> Result<Found, Stop> {
 }
 
 /// What to say when waiting was in vain: what was expected, and what was seen.
-pub fn missed(query: &Query, action: &str, saw: &str, waited: std::time::Duration, variant: Variant) -> Stop {
+pub fn missed(query: &Query, action: &str, saw: &str, waited: Duration, variant: Variant) -> Stop {
     let within = match waited.as_secs_f64() {
         seconds if seconds < 0.1 => String::new(),
         seconds => format!(" within {seconds:.1} s"),

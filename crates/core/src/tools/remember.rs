@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
-use super::commands::element;
+use super::commands::{element, find_wait};
 use super::elements::visible;
-use super::row::{Row, Ty, optional, required};
+use super::row::{Row, TIMEOUT, Ty, optional, required};
 use crate::cx::Cx;
 use crate::fault::Stop;
 use crate::query::Query;
@@ -25,6 +25,7 @@ pub const ROWS: &[Row] = &[
             required("variable", Ty::Text, "The name to remember it by."),
             optional("id", Ty::Text, "The element's id."),
             optional("text", Ty::Text, "The element's whole text."),
+            TIMEOUT,
         ],
         |cx, args| Box::pin(remember_element(cx, args)),
     ),
@@ -47,7 +48,7 @@ fn remembering(args: &Args, value: &str) -> Outcome {
 
 async fn remember_element(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let query = Query { index: Some(0), ..element(args)? };
-    let found = visible(cx, &query).await?;
+    let found = visible(cx, &query, find_wait(args)).await?;
     let text = found.text.ok_or_else(|| Stop::failed(format!("{query} has no text")))?;
     Ok(remembering(args, &text))
 }

@@ -44,6 +44,8 @@ pub enum Ty {
     /// A list of Maestro commands.
     Commands,
     Texts,
+    /// Any of these words, as a list.
+    Words(&'static [&'static str]),
     /// The fields of a form, each with what goes into it.
     Fields,
 }
@@ -76,7 +78,8 @@ pub const fn defaulted(name: &'static str, ty: Ty, default: Preset, about: &'sta
 pub const REASON: P = optional("reasoning", Ty::Text, "Why you do this.");
 /// The same, under the name that some tools of the Kotlin Trailblaze have for it.
 pub const WHY: P = optional("reason", Ty::Text, "Why you do this.");
-pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds.");
+/// Every tool that waits has it.
+pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds; 5000 by default.");
 
 impl Row {
     pub const fn new(
@@ -153,6 +156,7 @@ impl Ty {
             Ty::Selector => selector::json_schema(),
             Ty::Commands => super::maestro::schema(),
             Ty::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Ty::Words(words) => json!({"type": "array", "items": {"enum": words}}),
             Ty::Fields => json!({
                 "type": "array",
                 "minItems": 1,

@@ -46,6 +46,7 @@ fn sample(param: &P) -> Value {
         (Ty::Selector, _) => json!({"androidAccessibility": {"textRegex": "Pay"}}),
         (Ty::Commands, _) => json!([{"tapOn": "Pay"}]),
         (Ty::Texts, _) => json!(["Pay"]),
+        (Ty::Words(words), _) => json!(words),
         (Ty::Fields, _) => json!([{"ref": "Pay", "value": "x"}]),
     }
 }

@@ -14,7 +14,7 @@ use crate::cx::Cx;
 use crate::driver::{Action, Direction, Target};
 use crate::fault::{Fault, Stop};
 use crate::limits;
-use crate::query::{Checks, Element, Find, Query, TextMatch, What};
+use crate::query::{Checks, Element, Find, Query, Reason, TextMatch, What};
 use crate::snapshot;
 use crate::tool::Args;
 
@@ -141,11 +141,22 @@ pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Du
     let end = Instant::now() + timeout;
     let device = &cx.session.device;
     let mut unmoved = 0;
+    let mut was_revealed = false;
     loop {
-        let why = match device.find(cx, query, Checks::Visible).await? {
+        let why = match device.find(cx, query, Checks::InView).await? {
             Find::Found(found) => return Ok(Outcome::success(format!("{} is visible", found.summary))),
             Find::Not(why) => why,
         };
+        // What the device knows of, but does not show, is brought into view wherever it is: in a list within the page,
+        // say, that scrolling the page does not move.
+        if !was_revealed
+            && matches!(why.reason, Reason::Offscreen { .. })
+            && let Find::Found(found) = device.find(cx, query, Checks::Visible).await?
+        {
+            device.act(cx, &Target::Element(found), &Action::ScrollIntoView).await?;
+            was_revealed = true;
+            continue;
+        }
         // Twice without effect is the end of the list.
         if Instant::now() >= end || unmoved == 2 {
             let reason = if unmoved == 2 { "the view scrolls no further" } else { "the time is up" };

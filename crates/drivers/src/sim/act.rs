@@ -69,9 +69,10 @@ impl Device {
                 let ids = self.ids();
                 return Ok(Acted { text: ids.join("\n"), value: Some(json!(ids)), ..Acted::default() });
             }
-            Action::SecondaryTap
-            | Action::Hover
-            | Action::DragTo { .. }
+            Action::Click(_)
+            | Action::Hover { .. }
+            | Action::Drag { .. }
+            | Action::ScrollIntoView
             | Action::PressChord { .. }
             | Action::Choose { .. }
             | Action::SetChecked { .. }

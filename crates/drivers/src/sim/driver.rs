@@ -98,7 +98,7 @@ impl Driver for Sim {
         let mut device = self.device(Instant::now());
         device.here()?;
         let mut screen = device.observe();
-        if want == Want::TreeAndPicture {
+        if want.picture {
             let app = &device.apps[device.front].app;
             let address = screen.app.as_deref().filter(|_| device.platform() == Platform::Web);
             let caption = address.unwrap_or(app.name());

@@ -25,7 +25,7 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
         Browse::Tabs => return tabs(hands).await,
         Browse::SelectTab { index } => {
             // What opens it may have just been done.
-            let until = budget.deadline.min(Instant::now() + COMING);
+            let until = budget.until(COMING);
             page.wait(budget, until, |state| state.tabs.get(*index).is_some_and(|tab| tab.is_ready)).await?;
             let target = target_at(&page.shared.state(), *index)?;
             page.shared.bump(|state| state.front.clone_from(&target));
@@ -66,15 +66,14 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
         }
         Browse::StorageState => return storage_state(hands).await,
         Browse::Restore { state } => restore(hands, state).await?,
-        Browse::Download { timeout } => {
-            let until = budget.deadline.min(Instant::now() + *timeout);
-            let is_over = |state: &State| {
-                state.downloads.first().is_some_and(|download| download.is_whole || download.failure.is_some())
-            };
-            if !page.wait(budget, until, is_over).await? {
-                return Err(DriverError::Refused { reason: "nothing was downloaded in time".to_string() });
+        Browse::Download => {
+            let mut state = page.shared.state();
+            let has_ended = |download: &Download| download.is_whole || download.failure.is_some();
+            if !state.downloads.first().is_some_and(has_ended) {
+                return Ok(Acted::default());
             }
-            let download = page.shared.state().downloads.remove(0);
+            let download = state.downloads.remove(0);
+            drop(state);
             if let Some(why) = download.failure {
                 return Err(DriverError::Refused { reason: format!("`{}` was not downloaded: {why}", download.name) });
             }
@@ -120,7 +119,8 @@ pub async fn travel(hands: &Hands<'_>, by: i64) -> Result<(), DriverError> {
         return Err(DriverError::Refused { reason: format!("there is no {what} page to go {way} to") });
     };
     page.expect_document(true);
-    page.command(budget, "Page.navigateToHistoryEntry", json!({"entryId": entry})).await.map(drop)
+    page.command(budget, "Page.navigateToHistoryEntry", json!({"entryId": entry})).await?;
+    page.settle(budget).await
 }
 
 fn target_at(state: &State, index: usize) -> Result<String, DriverError> {

@@ -22,7 +22,7 @@ use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
 use super::look::{Part, Ready};
 use super::page::Page;
-use super::want::want;
+use super::want::{needed, want};
 
 /// One browser for all devices of a run, started by the first that needs it.
 pub struct Browsers {
@@ -119,22 +119,23 @@ impl Driver for Web {
         }
     }
 
-    /// What is scrolled away counts as there. What is to be acted on is made ready in the page: scrolled into view, at rest,
-    /// enabled, and the one that would get the touch. As a rule all of it is one evaluation.
+    /// What is scrolled away counts as there, except where it must be in view. What is to be acted on is made ready in the
+    /// page. As a rule all of it is one evaluation.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
         let page = self.page(budget).await?;
         page.settle(budget).await?;
         let snapshot = page.version();
         let (wanted, is_partial) = want(query, checks);
+        let part = if checks == Checks::InView { Part::Window } else { Part::Whole };
         let mut seen = page.look_for(budget, &wanted).await?;
         let ready = seen.ready.take();
-        let mut found = match query.search(&seen.screen(snapshot, Part::Whole), Checks::Visible) {
+        let mut found = match query.search(&seen.screen(snapshot, part), Checks::Visible) {
             Find::Found(found) => found,
             // What was left out may still resemble what was asked for.
             Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }) if is_partial => {
                 let mut full = wanted;
                 full["only"] = Value::Null;
-                let screen = page.look(budget, &full).await?.screen(snapshot, Part::Whole);
+                let screen = page.look(budget, &full).await?.screen(snapshot, part);
                 match query.search(&screen, Checks::Visible) {
                     Find::Found(found) => found,
                     not => return Ok(not),
@@ -142,13 +143,11 @@ impl Driver for Web {
             }
             not => return Ok(not),
         };
-        if checks == Checks::Visible {
-            return Ok(Find::Found(found));
-        }
+        let Some(needed) = needed(checks) else { return Ok(Find::Found(found)) };
         let is_it = |ready: &Ready| ready.id == Some(found.node) || ready.why.is_some() && found.count == 1;
         let ready = match ready.filter(is_it) {
             Some(ready) => ready,
-            None => page.ready(budget, found.node).await?,
+            None => page.ready(budget, found.node, needed).await?,
         };
         match judge(&mut found, &ready) {
             None => Ok(Find::Found(found)),
@@ -160,7 +159,7 @@ impl Driver for Web {
         let page = self.page(budget).await?;
         // What was found is ready as it is; anything else waits for the page.
         if !matches!(target, Target::Element(_)) {
-            page.settle(budget).await?;
+            page.settle(&Budget { wait: None, ..budget.clone() }).await?;
         }
         act(page, budget, (target, action), &self.clipboard).await
     }
@@ -185,9 +184,9 @@ impl Driver for Web {
 async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
     page.ask(budget, "trailblaze.quiet()").await?;
     let snapshot = page.version();
-    let seen = page.look(budget, &json!({"covered": want == Want::TreeWithCovers})).await?;
+    let seen = page.look(budget, &json!({"shown": true, "covered": want.covers, "paths": want.selectors})).await?;
     let mut screen = seen.screen(snapshot, Part::Window);
-    if want == Want::TreeAndPicture {
+    if want.picture {
         let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;
         let data = shot.get("data").and_then(Value::as_str).unwrap_or_default();
         let png = BASE64_STANDARD.decode(data).unwrap_or_default();

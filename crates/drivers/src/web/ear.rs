@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use trailblaze_protocol::event::Level;
 
 use super::cdp::{Cdp, Listener};
@@ -96,24 +97,37 @@ impl Listener for Ear {
                         tab.main_frame = text("/frame/id").to_string();
                         tab.frame(text("/frame/id"));
                         // The document has come; its scripts have not run, whatever was told of the one before.
-                        tab.is_loading = !is_whole;
+                        tab.loading_since = (!is_whole).then(Instant::now);
+                        tab.has_loaded = is_whole;
                     }
                 });
             }
             "Page.frameStartedLoading" | "Page.frameStartedNavigating" | "Page.frameRequestedNavigation" => {
-                self.tab(session, |tab| tab.is_loading |= tab.main_frame == text("/frameId"));
+                // A link that opens in another tab brings nothing to this one.
+                let is_here = matches!(text("/disposition"), "" | "currentTab");
+                self.tab(session, |tab| {
+                    if is_here && tab.main_frame == text("/frameId") {
+                        tab.loading_since.get_or_insert_with(Instant::now);
+                    }
+                });
             }
-            "Page.frameStoppedLoading" => {
-                self.tab(session, |tab| tab.is_loading &= tab.main_frame != text("/frameId"));
-            }
-            // What comes after, such as pictures, is not waited for.
-            "Page.domContentEventFired" => {
-                self.tab(session, |tab| tab.is_loading &= tab.session != session);
-            }
-            "Page.navigatedWithinDocument" => {
-                self.tab(session, |tab| tab.is_loading &= tab.main_frame != text("/frameId"));
-            }
-            "Page.windowOpen" => self.shared.bump(|state| state.opening = Some(tokio::time::Instant::now())),
+            "Page.frameStoppedLoading" => self.tab(session, |tab| {
+                if tab.main_frame == text("/frameId") {
+                    tab.loaded();
+                }
+            }),
+            "Page.loadEventFired" => self.tab(session, |tab| {
+                if tab.session == session {
+                    tab.loaded();
+                }
+            }),
+            // Nothing more comes of going to another place of a document that is there; one that is still being loaded goes on.
+            "Page.navigatedWithinDocument" => self.tab(session, |tab| {
+                if tab.main_frame == text("/frameId") && tab.has_loaded {
+                    tab.loading_since = None;
+                }
+            }),
+            "Page.windowOpen" => self.shared.bump(|state| state.opening = Some(Instant::now())),
             "Page.javascriptDialogOpening" => self.answer_dialog(session, params),
             "Page.fileChooserOpened" => self.shared.bump(|state| state.chooser = Some(params.clone())),
             "Input.dragIntercepted" => self.shared.bump(|state| state.drag = params.get("data").cloned()),
@@ -198,7 +212,7 @@ impl Ear {
         tokio::spawn(async move {
             let _ = cdp.call(Some(&session), "Page.handleJavaScriptDialog", answer).await;
             if stays {
-                shared.bump(|state| state.tab_of(&session).map(|tab| tab.is_loading = false));
+                shared.bump(|state| state.tab_of(&session).map(|tab| tab.loading_since = None));
             }
         });
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use trailblaze_core::driver::{Budget, DriverError};
 
-use super::look::{Look, Ready, parts_of};
+use super::look::{Look, Ready, Use, parts_of};
 use super::page::{Page, World};
 use super::state::Frame;
 
@@ -165,25 +165,27 @@ impl Page {
         Some(number)
     }
 
-    /// Makes an element ready to be touched, and every frame around it.
-    pub async fn ready(&self, budget: &Budget, node: u64) -> Result<Ready, DriverError> {
+    /// Makes an element ready for its use, and every frame around it.
+    pub async fn ready(&self, budget: &Budget, node: u64, needed: Use) -> Result<Ready, DriverError> {
         let (number, element) = parts_of(node);
-        let expression = format!("trailblaze.ready({element})");
+        let expression = format!("trailblaze.ready({element}, {})", needed.json());
         if number == 0 {
             return read(&self.ask(budget, &expression).await?);
         }
         let ready: Option<Ready> = self.ask_frame(budget, number, &expression).await?;
         let Some(mut ready) = ready else { return Ok(gone()) };
         ready.id = Some(node);
-        self.climb(budget, number, ready).await
+        self.climb(budget, number, ready, needed).await
     }
 
     /// From a point in a frame to the point of the window, unless something covers the frame.
-    async fn climb(&self, budget: &Budget, number: u64, mut ready: Ready) -> Result<Ready, DriverError> {
+    async fn climb(&self, budget: &Budget, number: u64, mut ready: Ready, needed: Use) -> Result<Ready, DriverError> {
         let mut number = number;
         while number != 0 && ready.why.is_none() {
             let Some((owner, parent)) = self.holder(number) else { return Ok(gone()) };
-            let expression = format!("trailblaze.through({owner}, {}, {}, {})", ready.x, ready.y, ready.is_scrolled);
+            let Ready { x, y, is_scrolled, .. } = ready;
+            let how = needed.name();
+            let expression = format!("trailblaze.through({owner}, {x}, {y}, {is_scrolled}, \"{how}\")");
             let through = match parent {
                 0 => Some(read(&self.ask(budget, &expression).await?)?),
                 parent => self.ask_frame(budget, parent, &expression).await?,
@@ -206,13 +208,13 @@ impl Page {
         Some((frame.owner?, parent.number))
     }
 
-    /// The frame that an element of another one holds.
+    /// The frame that an element of another one holds. Frames of a page that the browser keeps for going back have no world.
     pub fn frame_held_by(&self, number: u64, owner: u64) -> Option<u64> {
         let state = self.shared.state();
         let tab = state.front()?;
         let is_held = |frame: &&Frame| {
             let parent = frame.parent.as_ref().and_then(|parent| tab.frames.get(parent));
-            frame.owner == Some(owner) && parent.is_some_and(|parent| parent.number == number)
+            frame.owner == Some(owner) && frame.world.is_some() && parent.is_some_and(|parent| parent.number == number)
         };
         tab.frames.values().find(is_held).map(|frame| frame.number)
     }

@@ -1,6 +1,7 @@
 //! Keys as a browser knows them.
 
 use serde_json::{Value, json};
+use trailblaze_core::driver::Modifier;
 
 /// A key of a keyboard: its name, its place, its number, and what it types.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,7 +152,7 @@ impl Key {
 /// Keys that are held together, the last of them struck: `Control+Shift+K`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chord {
-    held: Vec<Key>,
+    held: HeldKeys,
     struck: Key,
 }
 
@@ -193,39 +194,75 @@ impl Chord {
             }
             (None, None) => return Err(unknown(last)),
         };
-        Ok(Chord { held, struck })
+        Ok(Chord { held: HeldKeys(held), struck })
     }
 
     /// A sign that is typed.
     pub fn typing(sign: char) -> Option<Chord> {
         let (struck, needs_shift) = Key::typing(sign)?;
-        Some(Chord {
-            held: if needs_shift { Key::modifier("Shift").into_iter().collect() } else { Vec::new() },
-            struck,
-        })
+        Some(Chord { held: HeldKeys(Key::modifier("Shift").filter(|_| needs_shift).into_iter().collect()), struck })
     }
 
     /// A key that the table has.
     pub fn of(name: &str) -> Chord {
-        Chord { held: Vec::new(), struck: Key::named(name).expect("the table has it") }
+        Chord { held: HeldKeys::default(), struck: Key::named(name).expect("the table has it") }
     }
 
-    /// The events of pressing all and letting go again.
+    /// The events of pressing all of them and releasing them again.
     pub fn events(&self) -> Vec<Value> {
-        let mut modifiers = 0;
-        let mut events = Vec::new();
-        for key in &self.held {
-            modifiers |= key.bit;
-            events.push(key.event("rawKeyDown", modifiers));
-        }
+        [self.down(), self.up()].concat()
+    }
+
+    pub fn down(&self) -> Vec<Value> {
+        self.held.down().chain([self.struck_down()]).collect()
+    }
+
+    pub fn up(&self) -> Vec<Value> {
+        [self.struck.event("keyUp", self.held.bits())].into_iter().chain(self.held.up()).collect()
+    }
+
+    /// The last key goes down once more without having been released.
+    pub fn repeat(&self) -> Value {
+        let mut event = self.struck_down();
+        event["autoRepeat"] = true.into();
+        event
+    }
+
+    fn struck_down(&self) -> Value {
+        let modifiers = self.held.bits();
         let types = self.struck.text.is_some() && modifiers & !SHIFT == 0;
-        events.push(self.struck.event(if types { "keyDown" } else { "rawKeyDown" }, modifiers));
-        events.push(self.struck.event("keyUp", modifiers));
-        for key in self.held.iter().rev() {
-            modifiers &= !key.bit;
-            events.push(key.event("keyUp", modifiers));
-        }
-        events
+        self.struck.event(if types { "keyDown" } else { "rawKeyDown" }, modifiers)
+    }
+}
+
+/// Modifiers that are held while something else is done.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HeldKeys(Vec<Key>);
+
+impl HeldKeys {
+    pub fn of(modifiers: &[Modifier]) -> HeldKeys {
+        HeldKeys(modifiers.iter().filter_map(|modifier| Key::modifier(&modifier.name().replace('_', ""))).collect())
+    }
+
+    /// All of them, as an event of a pointer or a key tells it.
+    pub fn bits(&self) -> u32 {
+        self.0.iter().fold(0, |bits, key| bits | key.bit)
+    }
+
+    pub fn down(&self) -> impl Iterator<Item = Value> {
+        let mut bits = 0;
+        self.0.iter().map(move |key| {
+            bits |= key.bit;
+            key.event("rawKeyDown", bits)
+        })
+    }
+
+    pub fn up(&self) -> impl Iterator<Item = Value> {
+        let mut bits = self.bits();
+        self.0.iter().rev().map(move |key| {
+            bits &= !key.bit;
+            key.event("keyUp", bits)
+        })
     }
 }
 

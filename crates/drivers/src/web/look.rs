@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
+use trailblaze_core::driver::Offset;
 use trailblaze_core::screen::{Field, Node, Props, Screen, Shape, SnapshotId};
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 
@@ -60,11 +62,43 @@ pub struct Seen {
     p: u8,
     #[serde(default)]
     o: u8,
+    /// It is scrolled out of the box or frame that holds it.
+    #[serde(default)]
+    z: u8,
     #[serde(default)]
     c: Vec<Seen>,
 }
 
-/// Whether an element can be touched, and where.
+/// What an element is made ready for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Use {
+    /// In its middle, unless an offset says where.
+    Touch { at: Option<Offset> },
+    /// Something is to be dropped on it.
+    Drop,
+    /// It is to get the focus, whatever covers it.
+    Focus,
+}
+
+impl Use {
+    pub fn name(self) -> &'static str {
+        match self {
+            Use::Touch { .. } => "touch",
+            Use::Drop => "drop",
+            Use::Focus => "focus",
+        }
+    }
+
+    /// In the words of the walker.
+    pub fn json(self) -> Value {
+        match self {
+            Use::Touch { at: Some(Offset { x, y }) } => json!({"how": self.name(), "at": [x, y]}),
+            _ => json!({"how": self.name()}),
+        }
+    }
+}
+
+/// Whether an element is ready for its use, and where it is.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Ready {
     pub id: Option<u64>,
@@ -157,6 +191,7 @@ fn find(nodes: &mut [Seen], id: u64) -> Option<&mut Seen> {
 
 /// What is scrolled away within the page is there all the same: a touch scrolls it back.
 fn bring_in(node: &mut Node, page: Rect) {
+    node.is_clipped = false;
     if let Some(own) = &mut node.bounds {
         let by = |from: i32, to: i32, least: i32, most: i32| (least - to + 1).max(0) + (most - from - 1).min(0);
         let dx = by(own.left, own.right, page.left, page.right);
@@ -193,6 +228,18 @@ impl Seen {
         let Some([left, top]) = self.g else { return };
         self.c = nodes;
         self.c.iter_mut().for_each(|node| node.shift(frame, (left, top)));
+        let window = Rect { left: self.b[0], top: self.b[1], right: self.b[2], bottom: self.b[3] };
+        let is_clipped = self.z == 1;
+        self.c.iter_mut().for_each(|node| node.clip(window, is_clipped));
+    }
+
+    /// A frame shows no more than its window does.
+    fn clip(&mut self, window: Rect, is_clipped: bool) {
+        let [left, top, right, bottom] = self.b;
+        if is_clipped || (Rect { left, top, right, bottom }).intersect(&window).is_none() {
+            self.z = 1;
+        }
+        self.c.iter_mut().for_each(|child| child.clip(window, is_clipped));
     }
 
     fn shift(&mut self, frame: u64, (dx, dy): (i32, i32)) {
@@ -252,6 +299,7 @@ impl Seen {
         let [left, top, right, bottom] = self.b;
         let (dx, dy) = by;
         let mut node = Node::new(self.i, props);
+        node.is_clipped = self.z == 1;
         node.reference = Some(match parts_of(self.i) {
             (0, element) => format!("e{element}"),
             (frame, element) => format!("f{frame}e{element}"),

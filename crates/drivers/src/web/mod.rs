@@ -12,7 +12,9 @@ mod frames;
 mod keys;
 mod look;
 mod page;
+mod pointer;
 mod state;
+mod typing;
 mod want;
 
 pub use browser::{Browser, BrowserError, BrowserOptions};

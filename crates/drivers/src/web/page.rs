@@ -16,10 +16,16 @@ use super::ear::Ear;
 use super::emulation::Emulation;
 use super::state::{Shared, State, Tab};
 
-pub const WALKER: &str = include_str!("walker.js");
+/// What is put into each document. The two halves share one function.
+pub const WALKER: &str = concat!(
+    "(() => {\nif (globalThis.trailblaze) return;\n",
+    include_str!("walker.js"),
+    include_str!("acting.js"),
+    "})();"
+);
 pub const WORLD: &str = "trailblaze";
 pub const BINDING: &str = "trailblazeChanged";
-/// How long a look waits for a document that is being loaded. What never loads is looked at as it is.
+/// How long a document may take to load before it is looked at as it is.
 const LOADING: Duration = Duration::from_secs(10);
 /// How long a look waits for what the page asked its servers after the last action.
 const PENDING: Duration = Duration::from_millis(500);
@@ -160,6 +166,11 @@ impl Page {
         Ok(())
     }
 
+    /// Whether it is to be touched with a finger.
+    pub fn is_mobile(&self) -> bool {
+        self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_mobile
+    }
+
     fn emulation(&self) -> Emulation {
         self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
@@ -227,31 +238,42 @@ impl Page {
     /// Waits, on evidence alone: for a document that is being loaded, and for what the page asked its servers since
     /// something was last done. Not for ever: what never comes is not waited for.
     pub async fn settle(&self, budget: &Budget) -> Result<(), DriverError> {
-        let is_loaded = |state: &State| {
-            if !state.adopting.is_empty() {
-                return false;
-            }
-            let Some(tab) = state.front() else { return true };
-            tab.is_crashed || !tab.is_loading && tab.main().is_some_and(|frame| frame.world.is_some())
-        };
         let opening = self.shared.state().opening;
         if let Some(at) = opening {
             // Nothing tells that a window does not come after all.
             self.wait(budget, budget.deadline.min(at + ANNOUNCED), |state| state.opening.is_none()).await?;
             self.shared.state().opening = None;
         }
-        self.wait(budget, budget.deadline.min(Instant::now() + LOADING), is_loaded).await?;
+        self.wait_for_load(budget).await?;
         let acted_at = self.shared.state().acted_at;
         if let Some(until) = acted_at.map(|at| at + PENDING).filter(|until| *until > Instant::now()) {
             let is_answered = |state: &State| state.front().is_none_or(|tab| tab.pending.is_empty());
             self.wait(budget, budget.deadline.min(until), is_answered).await?;
             // An answer often brings another document.
-            self.wait(budget, budget.deadline.min(Instant::now() + LOADING), is_loaded).await?;
+            self.wait_for_load(budget).await?;
         }
         match self.end() {
             Some(evidence) => Err(DriverError::Lost { evidence }),
             None => Ok(()),
         }
+    }
+
+    /// Waits until the document in front has loaded, its scripts and pictures included. One that takes too long is waited
+    /// for once, not again by each look.
+    async fn wait_for_load(&self, budget: &Budget) -> Result<(), DriverError> {
+        let most = budget.wait.unwrap_or(LOADING);
+        let is_loaded = |state: &State| {
+            if !state.adopting.is_empty() {
+                return false;
+            }
+            let Some(tab) = state.front() else { return true };
+            let has_loaded = tab.loading_since.is_none_or(|since| since.elapsed() >= most);
+            tab.is_crashed || has_loaded && tab.main().is_some_and(|frame| frame.world.is_some())
+        };
+        let since = self.shared.state().front().and_then(|tab| tab.loading_since);
+        let now = Instant::now();
+        let until = since.map(|since| since + most).filter(|until| *until > now).unwrap_or(now + LOADING);
+        self.wait(budget, budget.deadline.min(until), is_loaded).await.map(drop)
     }
 
     /// Waits until something holds of what is known, or the time is up.
@@ -340,6 +362,19 @@ impl Page {
         }
     }
 
+    /// Waits until the page has drawn a frame. One that goes away meanwhile is not followed.
+    pub async fn next_frame(&self, budget: &Budget) -> Result<(), DriverError> {
+        let world = {
+            let state = self.shared.state();
+            let frame = state.front().and_then(|tab| tab.main());
+            frame.and_then(|frame| Some(World { session: frame.session.clone(), context: frame.world? }))
+        };
+        if let Some(world) = world {
+            self.ask_in(budget, &world, "trailblaze.frame()").await?;
+        }
+        Ok(())
+    }
+
     /// Evaluates a script of the user among the page's own.
     pub async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
         self.settle(budget).await?;
@@ -366,7 +401,7 @@ impl Page {
         self.shared.bump(|state| {
             let front = state.front.clone();
             if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == front) {
-                tab.is_loading = is_expected;
+                tab.loading_since = is_expected.then(Instant::now);
             }
         });
     }

@@ -53,7 +53,10 @@ pub struct Tab {
     pub main_frame: String,
     /// Whether all that is needed to know it is in place.
     pub is_ready: bool,
-    pub is_loading: bool,
+    /// When the document that is being loaded was asked for or came; none if it has loaded.
+    pub loading_since: Option<Instant>,
+    /// Whether the document in front has loaded, whatever goes on in it since.
+    pub has_loaded: bool,
     pub is_crashed: bool,
     pub frames: HashMap<String, Frame>,
     last_number: u64,
@@ -176,12 +179,19 @@ impl Tab {
             opener,
             main_frame: String::new(),
             is_ready: false,
-            is_loading: false,
+            loading_since: None,
+            has_loaded: true,
             is_crashed: false,
             frames: HashMap::new(),
             last_number: 0,
             pending: HashSet::new(),
         }
+    }
+
+    /// The document in front has loaded.
+    pub fn loaded(&mut self) {
+        self.loading_since = None;
+        self.has_loaded = true;
     }
 
     pub fn frame(&mut self, id: &str) -> &mut Frame {

@@ -1,9 +1,6 @@
-// Lives in a world of its own beside the page's scripts, one in each frame: they cannot see it, and it does not touch what
-// they see. Everything that Trailblaze knows of a page comes from here, in one evaluation a look.
-(() => {
-  if (globalThis.trailblaze) return;
-  // Whoever was there before may keep events to itself.
-  const isFirst = document.readyState === "loading";
+// Runs in an isolated world of each frame: the page's scripts cannot see it, and it does not touch what they see. Everything
+// that Trailblaze knows of a page comes from here, in one evaluation per look. This file and acting.js are the two halves of
+// one function body (see page.rs); this half looks, the other acts.
 
   const inSection = (e) => e.closest("article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]");
   const ROLES = {
@@ -228,6 +225,12 @@
       this.css = want.css ?? [];
       this.only = want.only;
       this.marksCovered = want.covered === true;
+      // The CSS selectors of elements, if they are wanted, and the steps that they are made of.
+      this.paths = want.paths ? new Map() : null;
+      this.steps = new Map();
+      this.marksClipped = want.shown === true;
+      // The part of the window that each element lets its content show in, once it is known.
+      this.clips = new Map();
       this.focus = focused();
       this.found = [];
       // Elements that may have a closed shadow root.
@@ -313,6 +316,7 @@
       else if (own) node.t = own;
       if (testId) node.q = testId;
       if (asked.length) node.s = asked[0];
+      else if (this.paths) node.s = this.pathOf(e);
       else if (e.id) node.s = "#" + CSS.escape(e.id);
       if (isInteractive) node.x = 1;
       if (this.isAnyDisabled && isDisabled(e)) node.d = 1;
@@ -335,7 +339,67 @@
         const got = hit((box.left + box.right) / 2, (box.top + box.bottom) / 2);
         if (got && !reaches(got, e)) node.o = 1;
       }
+      // What is out of the window is off the screen anyway.
+      const isInWindow = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
+      if (this.marksClipped && isInWindow && this.isClipped(e, box)) node.z = 1;
       return node;
+    }
+
+    // A CSS selector that fits the element and nothing else of its document or shadow root.
+    pathOf(e) {
+      let path = this.paths.get(e);
+      if (path) return path;
+      const id = e.id && "#" + CSS.escape(e.id);
+      if (id && e.getRootNode().querySelectorAll(id).length === 1) path = id;
+      else path = e.parentElement ? `${this.pathOf(e.parentElement)} > ${this.stepOf(e)}` : CSS.escape(e.localName);
+      this.paths.set(e, path);
+      return path;
+    }
+
+    // All children of an element are numbered at once: lists are long.
+    stepOf(e) {
+      if (!this.steps.has(e)) {
+        const children = [...e.parentElement.children];
+        const counts = new Map();
+        for (const child of children) counts.set(child.localName, (counts.get(child.localName) ?? 0) + 1);
+        const numbers = new Map();
+        for (const child of children) {
+          const [name, number] = [child.localName, (numbers.get(child.localName) ?? 0) + 1];
+          numbers.set(name, number);
+          this.steps.set(child, CSS.escape(name) + (counts.get(name) > 1 ? `:nth-of-type(${number})` : ""));
+        }
+      }
+      return this.steps.get(e);
+    }
+
+    // Whether it is scrolled out of a box that holds it, or cut off by one.
+    isClipped(e, box) {
+      const clip = this.clipOf(composedParent(e));
+      if (!clip || box.right > clip.left && box.left < clip.right && box.bottom > clip.top && box.top < clip.bottom) return false;
+      // What is positioned by something outside of the box is not in it.
+      for (let up = e; up !== clip.by; up = composedParent(up)) {
+        const { position } = getComputedStyle(up);
+        if (position === "fixed" || position === "absolute" && !isWithin(up.offsetParent, clip.by)) return false;
+      }
+      return true;
+    }
+
+    clipOf(e) {
+      if (!e || e === document.body || e === document.documentElement) return null;
+      let clip = this.clips.get(e);
+      if (clip !== undefined) return clip;
+      clip = this.clipOf(composedParent(e));
+      const overflows = e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth;
+      if (overflows && e.clientHeight && getComputedStyle(e).overflow !== "visible") {
+        const box = e.getBoundingClientRect();
+        const outer = clip ?? { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+        clip = {
+          by: e, left: Math.max(box.left, outer.left), top: Math.max(box.top, outer.top),
+          right: Math.min(box.right, outer.right), bottom: Math.min(box.bottom, outer.bottom),
+        };
+      }
+      this.clips.set(e, clip);
+      return clip;
     }
 
     // Whether it may be what is looked for. Too many are welcome here, too few are not: the search itself is not ours.
@@ -429,86 +493,6 @@
     addEventListener(name, changed, { capture: true, passive: true });
   }
 
-  // A touch that is under way and what it is meant for. One that would land elsewhere does not land at all.
-  let aim = null;
-  const AIMED = 5000;
-  const takeAim = (element) => { aim = { element, state: "open", at: performance.now() }; };
-  const guard = (event) => {
-    if (!aim || !event.isTrusted || performance.now() - aim.at > AIMED) return;
-    if (aim.state === "open" && event.type.endsWith("down")) {
-      const first = event.composedPath()[0];
-      // What is in a closed root keeps itself out of the path.
-      const got = first instanceof Element && rootOf(first) ? hit(event.clientX, event.clientY) : first;
-      aim.state = got instanceof Element && !reaches(got, aim.element) ? "missed" : "landed";
-      if (aim.state === "missed") aim.by = summary(got);
-    }
-    if (aim.state === "missed") {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    }
-  };
-  for (const name of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) addEventListener(name, guard, { capture: true });
-  let isDragged = false;
-  addEventListener("dragstart", (event) => { isDragged = !event.defaultPrevented; });
-
-  // Tells whether there was a frame. A page that is not shown has none, and nothing moves on it.
-  const frame = () => new Promise((done) => { requestAnimationFrame(() => done(true)); setTimeout(() => done(document.hidden), 100); });
-  const animationsOf = (e) => document.getAnimations().filter((one) => one.playState === "running" && one.effect?.target && isWithin(e, one.effect.target));
-  // An animation that is about to begin moves nothing yet.
-  const isAboutToBegin = (one) => {
-    const { delay, localTime } = one.effect.getComputedTiming();
-    return one.pending || localTime == null || localTime < delay && delay - localTime < 1000;
-  };
-  const place = (e) => {
-    const box = e.getBoundingClientRect();
-    return `${box.left} ${box.top} ${box.width} ${box.height}`;
-  };
-  const isDressedLately = (e) => {
-    for (let up = e; up; up = composedParent(up)) if (performance.now() - (dressedAt.get(up) ?? -Infinity) < BUSY) return true;
-    return false;
-  };
-  // Frames are awaited only while something may move, and not for ever.
-  async function rests(e) {
-    for (let n = 0, before = place(e); ; n++) {
-      const animations = animationsOf(e);
-      if (!animations.length && !isDressedLately(e) && (streak < 2 || performance.now() - changedAt > BUSY)) return true;
-      if (n === 30) return false;
-      const isDrawn = await frame();
-      const after = place(e);
-      if (isDrawn && before === after && !animations.some(isAboutToBegin)) return true;
-      before = after;
-    }
-  }
-  const boxOf = (e) => {
-    const box = [...e.getClientRects()].find((rect) => rect.width > 0 && rect.height > 0);
-    return box ?? e.getBoundingClientRect();
-  };
-  const isInView = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
-  const bounds = (box) => [box.left, box.top, box.right, box.bottom].map(Math.round);
-
-  // Makes an element ready to be touched: in view, at rest, enabled, and not covered. Answers where to touch it.
-  async function ready(e) {
-    if (!e?.isConnected) return { why: "gone" };
-    if (isDisabled(e)) return { why: "disabled" };
-    // A control that is drawn by its label is touched there.
-    let body = e;
-    const size = e.getBoundingClientRect();
-    if ((size.width < 2 || size.height < 2) && e.labels?.length) body = e.labels[0];
-    const isScrolled = !isInView(body.getBoundingClientRect());
-    if (isScrolled) body.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-    if (!(await rests(body))) return { why: "moving" };
-    if (!e.isConnected) return { why: "gone" };
-    const box = boxOf(body);
-    if (box.width === 0 || box.height === 0) return { why: "hidden" };
-    const middle = (from, to, most) => (Math.max(from, 0) + Math.min(to, most)) / 2;
-    const x = middle(box.left, box.right, innerWidth);
-    const y = middle(box.top, box.bottom, innerHeight);
-    const got = hit(x, y);
-    if (!got || !reaches(got, e)) return { why: "covered", by: got ? summary(got) : "nothing" };
-    takeAim(e);
-    return { id: idOf(e), x, y, b: bounds(box), isScrolled };
-  }
-
   globalThis.trailblaze = {
     idOf,
     elementOf,
@@ -519,125 +503,8 @@
     async find(want) {
       const [seen, found] = look(want);
       const innermost = found.filter((e) => e.tagName !== "IFRAME" && !found.some((other) => other !== e && isWithin(other, e)));
-      if (want.touch && innermost.length === 1) seen.ready = await ready(innermost[0]);
+      if (want.ready && innermost.length === 1) seen.ready = await ready(innermost[0], want.ready);
       return JSON.stringify(seen);
-    },
-
-    ready: (id) => ready(elementOf(id)),
-
-    // Whether a point of a frame within this one can be touched, and where that is here.
-    async through(id, x, y, isScrolled) {
-      const e = elementOf(id);
-      if (!e) return { why: "gone" };
-      if (!isInView(e.getBoundingClientRect())) {
-        e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-        isScrolled = true;
-      }
-      // A frame of another process scrolls what is around it later, and the browser knows where frames are when it has
-      // drawn them.
-      for (let n = 0, before = ""; isScrolled && n < 10 && before !== place(e); n++) {
-        before = place(e);
-        await frame();
-        await frame();
-      }
-      const box = e.getBoundingClientRect();
-      const at = { x: box.left + e.clientLeft + x, y: box.top + e.clientTop + y };
-      // A frame that is taller than the window is scrolled to where the point is.
-      if (at.x < 0 || at.y < 0 || at.x > innerWidth || at.y > innerHeight) {
-        const [left, top] = [scrollX, scrollY];
-        scrollBy({ left: at.x - innerWidth / 2, top: at.y - innerHeight / 2, behavior: "instant" });
-        at.x -= scrollX - left;
-        at.y -= scrollY - top;
-      }
-      const got = hit(at.x, at.y);
-      if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
-      // A touch that is seen here did not get into the frame.
-      takeAim(e);
-      return { ...at, isScrolled };
-    },
-
-    // What became of the touch: nothing if it landed where it was meant to. A press that was not seen here has got lost.
-    landed(isPressed) {
-      const isLost = isPressed && isFirst && aim?.state === "open";
-      const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not get through to it" : null;
-      aim = null;
-      // What changed was our doing, as likely as not; what gave way moves.
-      streak = how ? 2 : 0;
-      return how;
-    },
-
-    // Gives a field the focus with its text chosen, so that what is typed next replaces it. What no keyboard fills, a date,
-    // a colour or a slider, is set at once.
-    take(id, value) {
-      const e = elementOf(id);
-      aim = null;
-      if (!e) return { why: "it is gone" };
-      if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(e.type)) {
-        e.focus();
-        e.value = value;
-        if (e.type !== "range" && e.value !== value) return { why: `\`${value}\` is no value for a field of type ${e.type}` };
-        e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-        e.dispatchEvent(new Event("change", { bubbles: true }));
-        return { isSet: true };
-      }
-      if (!isEditable(e)) return { why: "it is no field to type into" };
-      if (e.readOnly) return { why: "it is read-only" };
-      e.focus();
-      return this.selectAll() === null ? { why: "it does not take the focus" } : {};
-    },
-
-    // Chooses the whole text of what has the focus; tells how much there is, or in which frame it is.
-    selectAll() {
-      const e = focused();
-      if (e?.tagName === "IFRAME") return { frame: idOf(e) };
-      if (e?.select) e.select();
-      else if (e?.isContentEditable) document.getSelection().selectAllChildren(e);
-      else return null;
-      return (e.value ?? e.textContent).length;
-    },
-
-    choose(id, values) {
-      const e = elementOf(id);
-      if (e?.tagName !== "SELECT") return { why: "it is no list to choose from" };
-      if (values.length > 1 && !e.multiple) return { why: "one value can be chosen there, not several" };
-      const options = [...e.options];
-      const chosen = values.map((value) => options.find((one) => one.value === value) ?? options.find((one) => fold(one.label) === fold(value)));
-      const missing = values.filter((_, index) => !chosen[index]);
-      if (missing.length) return { why: `it has no \`${missing[0]}\`, but ${options.map((one) => `\`${fold(one.label)}\``).slice(0, 10).join(", ")}` };
-      const off = chosen.find((one) => one.disabled || one.parentElement?.disabled);
-      if (off) return { why: `\`${fold(off.label)}\` is disabled` };
-      e.focus();
-      for (const option of options) option.selected = chosen.includes(option);
-      e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-      e.dispatchEvent(new Event("change", { bubbles: true }));
-      return { chosen: chosen.map((one) => fold(one.label)) };
-    },
-
-    isChecked: (id) => {
-      const e = elementOf(id);
-      return e ? checkedOf(e) : null;
-    },
-
-    // An attribute, or, without a name, what a field holds.
-    attribute(id, name) {
-      const e = elementOf(id);
-      aim = null;
-      return (name ? e?.getAttribute(name) : e?.tagName === "SELECT" ? [...e.selectedOptions].map((one) => one.label).join(", ") : e?.value ?? (e && fold(textOf(e)))) ?? null;
-    },
-
-    // Where a scroll of an element is to happen: in the nearest thing around it that scrolls.
-    scroller(id) {
-      const e = id ? elementOf(id) : null;
-      const box = e?.getBoundingClientRect() ?? { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
-      const middle = (from, to, most) => (Math.max(from, 0) + Math.min(to, most)) / 2;
-      return { x: middle(box.left, box.right, innerWidth), y: middle(box.top, box.bottom, innerHeight),
-        width: Math.min(box.right - box.left, innerWidth), height: Math.min(box.bottom - box.top, innerHeight) };
-    },
-
-    dragged() {
-      const was = isDragged;
-      isDragged = false;
-      return was;
     },
 
     // Whether nothing changed for a moment. Told when it is so, or when it has taken too long.
@@ -645,4 +512,3 @@
       for (let n = 0; n < 20 && performance.now() - changedAt < 32; n++) await frame();
     },
   };
-})();

@@ -6,6 +6,17 @@ use trailblaze_core::query::{Checks, Element, Query, TextMatch, What};
 use trailblaze_core::screen::Field;
 use trailblaze_core::selector::{Selector, Want};
 
+use super::look::Use;
+
+/// What an element must be ready for to pass these checks.
+pub fn needed(checks: Checks) -> Option<Use> {
+    match checks {
+        Checks::Visible | Checks::InView => None,
+        Checks::Enabled => Some(Use::Focus),
+        Checks::Actionable => Some(Use::Touch { at: None }),
+    }
+}
+
 /// The walker's part of a search, and whether it leaves anything out.
 pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
     let mut want = Map::new();
@@ -17,7 +28,10 @@ pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
     let is_partial = only.is_some();
     if let Some(only) = only {
         want.insert("only".to_string(), only);
-        want.insert("touch".to_string(), (checks == Checks::Actionable).into());
+        want.extend(needed(checks).map(|needed| ("ready".to_string(), needed.json())));
+    }
+    if checks == Checks::InView {
+        want.insert("shown".to_string(), true.into());
     }
     if !css.is_empty() {
         want.insert("css".to_string(), css.into());
@@ -97,15 +111,12 @@ mod tests {
         let exact = Element { text: Some(TextMatch::Exact("Sign  in".into())), ..Element::default() };
         assert_eq!(
             want(&element(exact.clone()), Checks::Actionable),
-            (json!({"only": {"is": "Signin"}, "touch": true}), true)
+            (json!({"only": {"is": "Signin"}, "ready": {"how": "touch"}}), true)
         );
         let enabled = Element { enabled: Some(true), ..exact };
         assert_eq!(want(&element(enabled), Checks::Visible), (json!({}), false));
         let css = selector(json!({"web": {"cssSelector": "#a > b"}}));
-        assert_eq!(
-            want(&css, Checks::Visible).0,
-            json!({"only": {"css": "#a > b"}, "touch": false, "css": ["#a > b"]})
-        );
+        assert_eq!(want(&css, Checks::Visible).0, json!({"only": {"css": "#a > b"}, "css": ["#a > b"]}));
         let nested = selector(json!({"web": {"ariaRole": "link"}, "childOf": {"web": {"cssSelector": "nav"}}}));
         assert_eq!(want(&nested, Checks::Visible), (json!({"css": ["nav"]}), false));
         let nth = selector(json!({"web": {"ariaRole": "link", "nthIndex": 2}}));

@@ -70,17 +70,13 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
     let mut wiring = Wiring::new(&loaded, None);
     wiring.show_browser(args.devices.headed);
     let driver = wiring.driver(device);
-    let budget = Budget { deadline: Instant::now() + limits::DRIVER_COMMAND, cancel: CancellationToken::new() };
+    let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, CancellationToken::new());
     if let Some(app) = &args.launch {
         let action = Action::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };
         driver.act(&budget, &Target::Device, &action).await?;
     }
     // A picture is asked for only where it is wanted: it may be dear.
-    let want = match (&args.screenshot, args.covered) {
-        (Some(_), _) => Want::TreeAndPicture,
-        (None, true) => Want::TreeWithCovers,
-        (None, false) => Want::Tree,
-    };
+    let want = Want { picture: args.screenshot.is_some(), covers: args.covered, ..Want::TREE };
     let mut screen =
         driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
     refs::assign(&mut screen.root);
@@ -90,6 +86,7 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
         bounds: args.bounds,
         offscreen: args.offscreen,
         covered: args.covered,
+        css: false,
         all: args.all,
         within,
         depth: args.depth,

@@ -92,6 +92,21 @@ fn a_browser_that_runs_already_is_attached_to_and_left_running() {
 }
 
 #[test]
+fn the_selectors_of_a_detailed_look_find_their_elements() {
+    let Some(shop) = Shop::open("") else { return };
+    let page = "<!doctype html><ul id=list><li><button>Go</button><li><button onclick=\"document.title = 'second'\">Go</button></ul>";
+    shop.project.write("page.html", page);
+    let address = format!("file://{}/page.html", shop.project.root().display());
+    let css = "#list > li:nth-of-type(2) > button";
+    let lines = format!(
+        "web_navigate url={address}\nweb_requestDetails include='[\"CSS_SELECTORS\"]'\nweb_click ref='css={css}'\nsnapshot\nquit\n"
+    );
+    let ran = shop.project.feed(&["shell", "-d", "web/chromium"], &lines).exits(0);
+    assert!(ran.stdout.contains(&format!("button \"Go\" [css={css}]")), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Title: second"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_picture_has_marks_and_may_be_webp() {
     let Some(shop) = Shop::open("") else { return };
     let address = format!("file://{}/shop.html", shop.project.root().display());

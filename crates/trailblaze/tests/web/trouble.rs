@@ -44,7 +44,7 @@ fn answer(mut stream: TcpStream) -> Option<TcpStream> {
 
 /// Runs a trail that opens a page of this markup, then makes calls; what it says must be said.
 #[track_caller]
-fn check(markup: &str, made: &[&str], code: i32, said: &[&str]) {
+pub fn check(markup: &str, made: &[&str], code: i32, said: &[&str]) {
     let open = "web_navigate: {url: page.html}";
     let Some(shop) = Shop::open(&calls(&[&[open], made].concat())) else { return };
     shop.project.write("trails/page.html", format!("<!doctype html><title>Trouble</title>{markup}"));

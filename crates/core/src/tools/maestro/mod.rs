@@ -17,9 +17,9 @@ pub use self::table::schema;
 use self::table::{App, Command, Spot, Step, Stroke};
 use super::apps::target_app;
 use super::assertions::{expect_gone, expect_visible};
-use super::commands::{act, toward};
+use super::commands::{act, find_wait, toward};
 use super::elements::{act_on, visible};
-use super::row::{Row, Ty, required};
+use super::row::{Row, Ty, optional, required};
 use super::waiting::{scroll_to, settle};
 use crate::cx::Cx;
 use crate::driver::{Action, Target};
@@ -30,7 +30,14 @@ use crate::tool::Args;
 pub const ROWS: &[Row] = &[Row::action(
     "maestro",
     "Run Maestro commands.",
-    &[required("commands", Ty::Commands, "Each `name: {parameters}`, or a lone name.")],
+    &[
+        required("commands", Ty::Commands, "Each `name: {parameters}`, or a lone name."),
+        optional(
+            "timeoutMs",
+            Ty::Integer,
+            "How long each command waits for its element, in milliseconds; 5000 by default.",
+        ),
+    ],
     |cx, args| Box::pin(maestro(cx, args)),
 )
 .hidden()];
@@ -43,7 +50,7 @@ async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let commands: Vec<Command> = commands.iter().map(Command::read).collect::<Result<_, _>>()?;
     let mut memory = MemoryChanges::default();
     for command in &commands {
-        match carry_out(cx, &command.step).await {
+        match carry_out(cx, &command.step, find_wait(args)).await {
             Ok(outcome) => memory.set.extend(outcome.memory.set),
             Err(Stop::Failed(outcome)) if command.is_optional => {
                 cx.progress(format!("{command} is optional and failed: {}", outcome.text));
@@ -59,20 +66,21 @@ async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     Ok(Outcome { memory, ..Outcome::success(if n == 1 { "1 command".to_string() } else { format!("{n} commands") }) })
 }
 
-async fn carry_out(cx: &Cx, step: &Step) -> Result<Outcome, Stop> {
+/// `wait` is how long to wait for an element.
+async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop> {
     let device = &cx.session.device;
     let size = device.description().size;
     match step {
         Step::Act(action) => act(cx, action).await,
         Step::Touch { on, action, times } => {
             for _ in 0..*times {
-                touch(cx, on, action).await?;
+                touch(cx, on, action, wait).await?;
             }
             Ok(Outcome::default())
         }
-        Step::CopyText(query) => copy_text(cx, visible(cx, query).await?.text.unwrap_or_default()).await,
+        Step::CopyText(query) => copy_text(cx, visible(cx, query, wait).await?.text.unwrap_or_default()).await,
         Step::Expect { visible, gone, timeout } => {
-            let end = Instant::now() + *timeout;
+            let end = Instant::now() + timeout.unwrap_or(wait);
             let left = || end.saturating_duration_since(Instant::now());
             if let Some(query) = visible {
                 expect_visible(cx, query.clone(), left(), None).await?;
@@ -92,7 +100,7 @@ async fn carry_out(cx: &Cx, step: &Step) -> Result<Outcome, Stop> {
                     (from, toward(from, *direction, size))
                 }
                 Stroke::Element(query, direction) => {
-                    let from = visible(cx, query).await?.point;
+                    let from = visible(cx, query, wait).await?.point;
                     (from, toward(from, *direction, size))
                 }
             };
@@ -109,13 +117,13 @@ async fn carry_out(cx: &Cx, step: &Step) -> Result<Outcome, Stop> {
     }
 }
 
-async fn touch(cx: &Cx, on: &Spot, action: &Action) -> Result<(), Stop> {
+async fn touch(cx: &Cx, on: &Spot, action: &Action, wait: Duration) -> Result<(), Stop> {
     let device = &cx.session.device;
     let point = match on {
-        Spot::Element(query) => return act_on(cx, query.clone(), action).await.map(drop),
+        Spot::Element(query) => return act_on(cx, query.clone(), action, wait).await.map(drop),
         Spot::Screen(text) => point(text, device.description().size)?,
         Spot::Within(query, text) => {
-            let bounds = visible(cx, query).await?.bounds;
+            let bounds = visible(cx, query, wait).await?.bounds;
             let size = Size { width: bounds.width().unsigned_abs(), height: bounds.height().unsigned_abs() };
             let inside = point(text, size)?;
             Point { x: bounds.left + inside.x, y: bounds.top + inside.y }

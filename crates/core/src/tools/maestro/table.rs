@@ -9,7 +9,6 @@ use trailblaze_protocol::outcome::Variant;
 use super::params::{Param, Params, SELECTOR, Ty, invalid, properties};
 use crate::driver::{Action, Direction, Key, LaunchMode};
 use crate::fault::Stop;
-use crate::limits;
 use crate::query::Query;
 
 /// A command that was read.
@@ -32,12 +31,30 @@ impl fmt::Display for Command {
 /// What to do.
 pub enum Step {
     Act(Action),
-    Touch { on: Spot, action: Action, times: u32 },
+    Touch {
+        on: Spot,
+        action: Action,
+        times: u32,
+    },
     CopyText(Query),
-    Expect { visible: Option<Query>, gone: Option<Query>, timeout: Duration },
-    Settle { timeout: Duration },
-    ScrollTo { query: Query, direction: Direction, timeout: Duration },
-    Swipe { stroke: Stroke, duration: Duration },
+    /// Waits as long as the call says unless the command says how long.
+    Expect {
+        visible: Option<Query>,
+        gone: Option<Query>,
+        timeout: Option<Duration>,
+    },
+    Settle {
+        timeout: Duration,
+    },
+    ScrollTo {
+        query: Query,
+        direction: Direction,
+        timeout: Duration,
+    },
+    Swipe {
+        stroke: Stroke,
+        duration: Duration,
+    },
     Launch(App, LaunchMode),
     Stop(App),
     Clear(App),
@@ -125,13 +142,13 @@ const ROWS: &[Row] = &[
         name: "assertVisible",
         lone: ELEMENT,
         params: &[SELECTOR],
-        read: |params| Ok(Step::Expect { visible: Some(params.query()?), gone: None, timeout: limits::ASSERT_WAIT }),
+        read: |params| Ok(Step::Expect { visible: Some(params.query()?), gone: None, timeout: None }),
     },
     Row {
         name: "assertNotVisible",
         lone: ELEMENT,
         params: &[SELECTOR],
-        read: |params| Ok(Step::Expect { visible: None, gone: Some(params.query()?), timeout: limits::ASSERT_WAIT }),
+        read: |params| Ok(Step::Expect { visible: None, gone: Some(params.query()?), timeout: None }),
     },
     Row {
         name: "extendedWaitUntil",
@@ -283,7 +300,8 @@ fn wait_until(params: &mut Params) -> Result<Step, Stop> {
     if visible.is_none() && gone.is_none() {
         return Err(params.lacks("`visible` or `notVisible`"));
     }
-    Ok(Step::Expect { visible, gone, timeout: params.millis("timeout", 5000)? })
+    let timeout = params.has("timeout").then(|| params.millis("timeout", 0)).transpose()?;
+    Ok(Step::Expect { visible, gone, timeout })
 }
 
 fn swipe(params: &mut Params) -> Result<Step, Stop> {

@@ -12,6 +12,8 @@ use crate::fault::Stop;
 use crate::snapshot::{self, Details};
 use crate::tool::Args;
 
+const DETAILS: &[&str] = &["BOUNDS", "OFFSCREEN_ELEMENTS", "OCCLUDED_ELEMENTS", "CSS_SELECTORS", "ALL_ELEMENTS"];
+
 pub const ROWS: &[Row] = &[
     Row::query("web_currentUrl", "The address of the page.", &[REASON], |cx, _| {
         Box::pin(async move {
@@ -33,8 +35,9 @@ pub const ROWS: &[Row] = &[
         &[
             required(
                 "include",
-                Ty::Texts,
-                "BOUNDS, OFFSCREEN_ELEMENTS, OCCLUDED_ELEMENTS, CSS_SELECTORS, ALL_ELEMENTS: any of them.",
+                Ty::Words(DETAILS),
+                "What to add: where elements are, those that are off the screen, which ones others cover, a CSS selector \
+                 of each, or elements that a snapshot leaves out.",
             ),
             REASON,
         ],
@@ -44,7 +47,7 @@ pub const ROWS: &[Row] = &[
     Row::query(
         "web_console",
         "What the pages told their consoles so far.",
-        &[optional("level", Ty::Text, "Only lines of this level: error, warning, log, info, debug."), REASON],
+        &[optional("level", Ty::Word(&["ERROR", "WARNING", "LOG", "INFO", "DEBUG"]), "Only lines of this level."), REASON],
         |cx, args| Box::pin(console(cx, args)),
     )
     .on(WEB),
@@ -66,15 +69,16 @@ pub const ROWS: &[Row] = &[
 
 async fn details(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let include = texts(args, "include");
-    let has = |name: &str| include.iter().any(|word| word.eq_ignore_ascii_case(name));
+    let has = |name: &str| include.iter().any(|word| word == name);
     let details = Details {
         bounds: has("BOUNDS"),
-        offscreen: has("OFFSCREEN_ELEMENTS") || has("OFFSCREEN"),
-        covered: has("OCCLUDED_ELEMENTS") || has("OCCLUDED"),
+        offscreen: has("OFFSCREEN_ELEMENTS"),
+        covered: has("OCCLUDED_ELEMENTS"),
+        css: has("CSS_SELECTORS"),
         all: has("ALL_ELEMENTS"),
         ..Details::default()
     };
-    let screen = cx.session.device.show_with(cx, details.covered).await?;
+    let screen = cx.session.device.show_with(cx, &details).await?;
     Ok(Outcome::success(snapshot::text(&screen, &details)))
 }
 
@@ -82,7 +86,8 @@ async fn console(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let told = act(cx, &Action::Browse(Browse::Console)).await?;
     let Some(level) = args.text("level") else { return Ok(told) };
     let lines = told.structured.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let of_level = |line: &&Value| line.as_str().is_some_and(|line| line.starts_with(&format!("{level}: ")));
+    let start = format!("{}: ", level.to_ascii_lowercase());
+    let of_level = |line: &&Value| line.as_str().is_some_and(|line| line.starts_with(&start));
     let kept: Vec<Value> = lines.iter().filter(of_level).cloned().collect();
     let text = kept.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
     Ok(Outcome::value(text, kept.into()))

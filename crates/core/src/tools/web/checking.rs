@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use serde_json::Value;
-use trailblaze_protocol::outcome::Outcome;
+use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::assertions::expect_visible;
+use super::super::assertions::{differs, expect_visible};
 use super::super::commands::{act, timeout};
-use super::super::elements::{containing, visible};
-use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
+use super::super::elements::containing;
+use super::super::row::{REASON, Row, TIMEOUT, Ty, WEB, optional, required};
 use super::aim::{Aim, REF, SELECTOR, restate};
 use super::touching::texts;
 use crate::cx::Cx;
 use crate::driver::{Action, Browse, Target};
 use crate::fault::Stop;
 use crate::limits;
-use crate::query::{Checks, Find, Query};
+use crate::query::{Checks, Find, Found, Query};
 use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
@@ -57,7 +57,11 @@ pub const ROWS: &[Row] = &[
             required("expected", Ty::Text, "What it must be."),
             REF,
             SELECTOR,
-            defaulted("type", Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE"]), Preset::Word("VALUE"), "What is compared."),
+            optional(
+                "type",
+                Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE"]),
+                "What is compared: VALUE by default, or ATTRIBUTE where an attribute is named.",
+            ),
             optional("attribute", Ty::Text, "The name of the attribute."),
             TIMEOUT,
             REASON,
@@ -79,29 +83,47 @@ fn wait(args: &Args) -> Duration {
 }
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let within = match Aim::under(args, "ref", "nodeSelector")? {
+    let list = match Aim::under(args, "ref", "nodeSelector")? {
         Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
-        Some(Aim::Lasting(query)) => Some(visible(cx, &query).await?.bounds),
+        Some(Aim::Lasting(query)) => Some(query),
         None => None,
     };
-    for item in texts(args, "items") {
-        let query = containing(&item);
-        expect_visible(cx, query.clone(), wait(args), None).await?;
-        let Some(within) = within else { continue };
-        // Each of those that contain the text is tried: one of them has to lie in the list.
-        let mut index = 0;
-        loop {
-            let next = Query { index: Some(index), ..query.clone() };
-            match cx.session.device.find(cx, &next, Checks::Visible).await? {
-                Find::Found(found) if within.contains(found.bounds.center()) => break,
-                Find::Found(_) => index += 1,
-                Find::Not(_) => {
-                    return Err(Stop::failed(format!("\"{item}\" is on the page, but not in the list")));
+    let items = texts(args, "items");
+    let (items, list) = (&items, &list);
+    let ask = |_| {
+        async move {
+            let list = match list {
+                None => None,
+                Some(query) => match cx.session.device.find(cx, query, Checks::Visible).await? {
+                    Find::Found(found) => Some(found),
+                    Find::Not(why) => return Ok(Err(differs(&query.to_string(), &why.to_string()))),
+                },
+            };
+            for item in items {
+                if let Some(saw) = absence(cx, item, list.as_ref()).await? {
+                    let place = list.as_ref().map(|list| format!(" in {}", list.summary)).unwrap_or_default();
+                    return Ok(Err(differs(&format!("\"{item}\"{place}"), &saw)));
                 }
             }
+            Ok(Ok(Outcome::success("all are there")))
+        }
+        .boxed()
+    };
+    cx.session.device.await_answer(cx, wait(args), ask).await
+}
+
+/// What is there in place of an item; nothing if the item is. One of those that contain its text has to lie in the list.
+async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<String>, Stop> {
+    for index in 0.. {
+        let query = Query { index: Some(index), ..containing(item) };
+        match cx.session.device.find(cx, &query, Checks::Visible).await? {
+            Find::Found(found) if list.is_none_or(|list| list.bounds.contains(found.bounds.center())) => break,
+            Find::Found(_) => {}
+            Find::Not(_) if index > 0 => return Ok(Some("it elsewhere on the page".to_string())),
+            Find::Not(why) => return Ok(Some(why.to_string())),
         }
     }
-    Ok(Outcome::success("all are there"))
+    Ok(None)
 }
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -109,26 +131,40 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
         Aim::Lasting(query) => query,
     };
-    let name = match (args.text("type"), args.text("attribute")) {
-        (Some("ATTRIBUTE"), None) => return Err(Stop::failed("`attribute` says which one; it is missing")),
-        (Some("ATTRIBUTE"), Some(name)) => Some(name.to_string()),
-        _ => None,
+    let name = args.text("attribute");
+    let kind = match (args.text("type"), name) {
+        (Some("ATTRIBUTE"), None) => {
+            let missing = Variant::MissingRequiredArgs { missing: vec!["attribute".to_string()] };
+            return Err(Stop::error(missing, "`attribute` says which one; it is missing"));
+        }
+        (Some(kind @ ("TEXT" | "VALUE")), Some(_)) => {
+            return Err(Stop::failed(format!("`attribute` has no meaning with the type `{kind}`")));
+        }
+        (Some("TEXT"), None) => "text",
+        (_, Some(_)) => "attribute",
+        (_, None) => "value",
     };
-    let (expected, query, name) = (args.required("expected"), &query, &name);
+    // What the device shows holds the values of secrets.
+    let expected = cx.session.secrets.reveal(args.required("expected"));
+    let (query, expected) = (&query, &expected);
     let ask = |_| {
         async move {
-            let found = visible(cx, query).await?;
+            let found = match cx.session.device.find(cx, query, Checks::Visible).await? {
+                Find::Found(found) => found,
+                Find::Not(why) => return Ok(Err(differs(&query.to_string(), &why.to_string()))),
+            };
             let summary = found.summary.clone();
-            let saw = match args.text("type") {
-                Some("TEXT") => found.text.unwrap_or_default(),
+            let saw = match kind {
+                "text" => found.text.unwrap_or_default(),
                 _ => {
-                    let action = Action::Attribute { name: name.clone() };
+                    let action = Action::Attribute { name: name.map(str::to_string) };
                     cx.session.device.act(cx, &Target::Element(found), &action).await?.text
                 }
             };
-            Ok(match saw == expected {
-                true => Ok(Outcome::success(format!("{summary} has it"))),
-                false => Err(format!("expected \"{expected}\" of {summary}, saw \"{saw}\"")),
+            let what = name.map_or_else(|| kind.to_string(), |name| format!("attribute `{name}`"));
+            Ok(match saw == *expected {
+                true => Ok(Outcome::success(format!("{summary} has the {what} \"{saw}\""))),
+                false => Err(differs(&format!("{summary} with the {what} \"{expected}\""), &format!("\"{saw}\""))),
             })
         }
         .boxed()
@@ -144,9 +180,13 @@ async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             let has_it = |request: &Value| {
                 ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
             };
-            Ok(match requests.as_array().is_some_and(|requests| requests.iter().any(has_it)) {
+            let requests = requests.as_array().map(Vec::as_slice).unwrap_or_default();
+            Ok(match requests.iter().any(has_it) {
                 true => Ok(Outcome::success(format!("a request with `{name}` was made"))),
-                false => Err(format!("no request with `{name}` was made")),
+                false => {
+                    let count = requests.len();
+                    Err(differs(&format!("a request with `{name}`"), &format!("{count} requests without it")))
+                }
             })
         }
         .boxed()

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
-use super::super::commands::act;
+use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, delegate, visible};
-use super::super::row::{Preset, REASON, Row, Ty, WEB, defaulted, required};
+use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, required};
 use super::aim::{Aim, REF, SELECTOR, describe, lasting, restate};
 use crate::cx::Cx;
 use crate::driver::Action;
@@ -17,12 +17,14 @@ use crate::tool::Args;
 pub const ROWS: &[Row] = &[
     Row::action(
         "web_type",
-        "Type text, key by key, at the focus or into a field. With clearFirst the text replaces what is there, at once.",
+        "Type text into a field, or into the field that has the focus. With clearFirst the text replaces what is there \
+         at once; without, it is added key by key.",
         &[
             required("text", Ty::Text, "The text."),
             REF,
             SELECTOR,
             defaulted("clearFirst", Ty::Flag, Preset::Flag(true), "Replace what is there."),
+            TIMEOUT,
             REASON,
         ],
         |cx, args| Box::pin(type_text(cx, args)),
@@ -31,7 +33,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_fillSecret",
         "Fill a field with a secret.",
-        &[required("value", Ty::Text, "The secret, as {{NAME}}."), REF, SELECTOR, REASON],
+        &[required("value", Ty::Text, "The secret, as {{NAME}}."), REF, SELECTOR, TIMEOUT, REASON],
         |cx, args| {
             let text = args.required("value").to_string();
             Box::pin(super::touching::on_element(cx, "web_fillSecret", args, Action::SetText { text }))
@@ -41,7 +43,15 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_fillForm",
         "Fill several fields at once: text fields, checkboxes and lists.",
-        &[required("fields", Ty::Fields, "Each with ref or nodeSelector, and value: a text, true or false, or a list."), REASON],
+        &[
+            required(
+                "fields",
+                Ty::Fields,
+                "Each with ref or nodeSelector, and value: a text, true or false, or a list.",
+            ),
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| Box::pin(fill_form(cx, args)),
     )
     .delegating()
@@ -53,10 +63,9 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let replaces = args.flag("clearFirst").unwrap_or(true);
     let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
     match Aim::under(args, "ref", "nodeSelector")? {
-        // At the focus there may be what is to be kept.
-        None => act(cx, &Action::InputText { text: args.required("text").into() }).await,
+        None => act(cx, &action).await,
         Some(Aim::Passing(reference)) => restate(cx, "web_type", &reference).await,
-        Some(Aim::Lasting(query)) => act_on(cx, query, &action).await,
+        Some(Aim::Lasting(query)) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
@@ -75,7 +84,7 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             Aim::Lasting(query) => {
                 let What::Selector(selector) = &query.what else { unreachable!("what lasts is a selector") };
                 // It may be scrolled away; that it is there is enough.
-                visible(cx, &query).await?;
+                visible(cx, &query, find_wait(args)).await?;
                 let screen = cx.session.device.look(cx).await?;
                 let node = selector.resolve(&screen.root).first().map(|node| node.id);
                 let node = node.ok_or_else(|| Stop::failed(format!("{query} has gone")))?;
@@ -84,7 +93,9 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         };
         let value = field.get("value").cloned().unwrap_or_default();
         let node = screen.root.walk().find(|candidate| candidate.id == node);
-        delegates.push(one_field(node, selector, &value)?);
+        let mut delegate = one_field(node, selector, &value)?;
+        delegate.args.extend(args.value("timeoutMs").map(|wait| ("timeoutMs".to_string(), wait.clone())));
+        delegates.push(delegate);
     }
     Ok(Outcome::delegating(delegates))
 }
@@ -97,7 +108,10 @@ fn one_field(node: Option<&Node>, selector: Value, value: &Value) -> Result<Dele
     let mut args = Map::from_iter([("nodeSelector".to_string(), selector)]);
     let tool = match (role, value) {
         ("checkbox" | "radio" | "switch", value) => {
-            let checked = value.as_bool().unwrap_or_else(|| text().eq_ignore_ascii_case("true"));
+            let word = text().to_ascii_lowercase();
+            let checked = value.as_bool().or_else(|| word.parse().ok());
+            let checked = checked
+                .ok_or_else(|| Stop::failed(format!("the value of a {role} must be true or false, got {value}")))?;
             args.insert("checked".to_string(), checked.into());
             "web_check"
         }

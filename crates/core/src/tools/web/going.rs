@@ -3,9 +3,9 @@
 use futures::FutureExt;
 use serde_json::Value;
 use trailblaze_protocol::geometry::Size;
-use trailblaze_protocol::outcome::Outcome;
+use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::commands::{act, timeout};
+use super::super::commands::{LOAD_TIMEOUT, act, act_waiting, timeout};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use crate::cx::Cx;
 use crate::driver::{Action, Browse};
@@ -20,7 +20,8 @@ pub const ROWS: &[Row] = &[
         "Open an address, or go back, forward, or load the page again.",
         &[
             defaulted("action", Ty::Word(&["GOTO", "BACK", "FORWARD", "RELOAD"]), Preset::Word("GOTO"), "Where to go."),
-            optional("url", Ty::Text, "The address. One without a scheme is a file beside the trail."),
+            optional("url", Ty::Text, "The address, for GOTO. One without a scheme is a file beside the trail."),
+            LOAD_TIMEOUT,
             REASON,
         ],
         |cx, args| Box::pin(navigate(cx, args)),
@@ -54,8 +55,17 @@ pub const ROWS: &[Row] = &[
         "List the tabs, bring one to the front, open one, or close one.",
         &[
             defaulted("action", Ty::Word(&["LIST", "SELECT", "NEW", "CLOSE"]), Preset::Word("LIST"), "What to do."),
-            optional("index", Ty::Integer, "Which tab, from 0."),
-            optional("url", Ty::Text, "What a new tab opens."),
+            optional(
+                "index",
+                Ty::Integer,
+                "Which tab to SELECT or CLOSE, from 0; CLOSE takes the one in front by default.",
+            ),
+            optional("url", Ty::Text, "What a NEW tab opens."),
+            optional(
+                "timeoutMs",
+                Ty::Integer,
+                "How long to wait for the tab (3000 by default) or for the page of a new one, in milliseconds.",
+            ),
             REASON,
         ],
         |cx, args| Box::pin(tabs(cx, args)),
@@ -67,14 +77,10 @@ pub const ROWS: &[Row] = &[
          Answers with those that were shown.",
         &[
             optional("answer", Ty::Word(&["ACCEPT", "DISMISS"]), "How they are answered."),
-            optional("text", Ty::Text, "What is typed into a prompt."),
+            optional("text", Ty::Text, "What is typed into a prompt, which is then accepted."),
             REASON,
         ],
-        |cx, args| {
-            let accept = args.text("answer").map(|answer| answer == "ACCEPT");
-            let browse = Browse::Dialogs { accept, text: args.text("text").map(str::to_string) };
-            Box::pin(async move { act(cx, &Action::Browse(browse)).await })
-        },
+        |cx, args| Box::pin(dialogs(cx, args)),
     )
     .on(WEB),
     Row::action(
@@ -110,11 +116,26 @@ async fn navigate(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         Some("RELOAD") => Action::Browse(Browse::Reload),
         _ => {
             let url = args.text("url").filter(|url| !url.trim().is_empty());
-            let url = url.ok_or_else(|| Stop::failed("`url` says where to go; it is missing"))?;
-            Action::OpenUrl { url: address(cx, url) }
+            Action::OpenUrl { url: address(cx, url.ok_or_else(|| missing("url", "where to go"))?) }
         }
     };
-    act(cx, &action).await
+    if !matches!(action, Action::OpenUrl { .. }) {
+        forbid(args, &["url"])?;
+    }
+    act_waiting(cx, args, &action).await
+}
+
+fn missing(name: &str, what: &str) -> Stop {
+    let variant = Variant::MissingRequiredArgs { missing: vec![name.to_string()] };
+    Stop::error(variant, format!("`{name}` says {what}; it is missing"))
+}
+
+/// Refuses parameters that would be of no effect with this action.
+fn forbid(args: &Args, names: &[&str]) -> Result<(), Stop> {
+    match names.iter().find(|name| args.value(name).is_some()) {
+        Some(name) => Err(Stop::failed(format!("`{name}` has no meaning with `{}`", args.required("action")))),
+        None => Ok(()),
+    }
 }
 
 /// An address as it is, or of a file beside the trail.
@@ -134,7 +155,7 @@ async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         let url = screen.app.unwrap_or_default();
         match is_like(&url, pattern) {
             true => Ok(Outcome::success(url)),
-            false => Err(format!("the address is not like `{pattern}`, but `{url}`")),
+            false => Err(Box::new(Outcome::failed(format!("the address does not match `{pattern}`: it is `{url}`")))),
         }
     };
     let ask = |screen: Screen| async move { Ok(is_there(screen)) }.boxed();
@@ -170,19 +191,40 @@ async fn resize(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 
 async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let index = args.integer("index").map(|index| usize::try_from(index).unwrap_or(usize::MAX));
-    let browse = match (args.text("action"), index) {
-        (Some("SELECT"), Some(index)) => Browse::SelectTab { index },
-        (Some("SELECT"), None) => return Err(Stop::failed("`index` says which tab; it is missing")),
-        (Some("NEW"), _) => Browse::NewTab { url: args.text("url").map(|url| address(cx, url)) },
-        (Some("CLOSE"), index) => Browse::CloseTab { index },
-        _ => Browse::Tabs,
+    let (browse, unused): (_, &[&str]) = match args.text("action") {
+        Some("SELECT") => (Browse::SelectTab { index: index.ok_or_else(|| missing("index", "which tab"))? }, &["url"]),
+        Some("NEW") => (Browse::NewTab { url: args.text("url").map(|url| address(cx, url)) }, &["index"]),
+        Some("CLOSE") => (Browse::CloseTab { index }, &["url"]),
+        _ => (Browse::Tabs, &["index", "url"]),
     };
-    act(cx, &Action::Browse(browse)).await
+    forbid(args, unused)?;
+    act_waiting(cx, args, &Action::Browse(browse)).await
+}
+
+async fn dialogs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let text = args.text("text").map(str::to_string);
+    let accept = match (args.text("answer"), &text) {
+        (Some("DISMISS"), Some(_)) => return Err(Stop::failed("a dialog that is dismissed gets no `text`")),
+        (Some(answer), _) => Some(answer == "ACCEPT"),
+        (None, Some(_)) => Some(true),
+        (None, None) => None,
+    };
+    act(cx, &Action::Browse(Browse::Dialogs { accept, text })).await
 }
 
 async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let wait = timeout(args, limits::ASSERT_WAIT);
-    let outcome = act(cx, &Action::Browse(Browse::Download { timeout: wait })).await?;
+    let ask = |_| {
+        async move {
+            let outcome = act(cx, &Action::Browse(Browse::Download)).await?;
+            Ok(outcome
+                .structured
+                .is_some()
+                .then_some(outcome)
+                .ok_or_else(|| Box::new(Outcome::failed("nothing was downloaded in time"))))
+        }
+        .boxed()
+    };
+    let outcome = cx.session.device.await_answer(cx, timeout(args, limits::ASSERT_WAIT), ask).await?;
     let name = outcome.structured.as_ref().and_then(|value| value.get("name")).and_then(Value::as_str);
     match (args.text("name"), name) {
         (Some(wanted), Some(name)) if wanted != name => {

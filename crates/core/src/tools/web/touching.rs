@@ -1,19 +1,33 @@
 //! Clicking, hovering, dragging, keys and files.
 
-use serde_json::Value;
-use trailblaze_protocol::outcome::Outcome;
+use std::ops::RangeInclusive;
 
-use super::super::commands::act;
+use serde_json::Value;
+use trailblaze_protocol::geometry::Point;
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, visible};
-use super::super::row::{P, Preset, REASON, Row, Ty, WEB, defaulted, optional, required};
+use super::super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use super::aim::{Aim, REF, SELECTOR, restate, restate_under};
 use crate::cx::Cx;
-use crate::driver::{Action, Direction};
+use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};
 use crate::fault::Stop;
 use crate::tool::Args;
 
-const TO_REF: P = optional("toRef", Ty::Text, "Where to drop it, in the same ways as ref.");
-const TO_SELECTOR: P = optional("toNodeSelector", Ty::Selector, "Where to drop it, as recordings name it.");
+const TO_REF: P = optional("toRef", Ty::Text, "The element to drop it on, in the same ways as ref.");
+const TO_SELECTOR: P = optional("toNodeSelector", Ty::Selector, "The element to drop it on, as recordings name it.");
+const OFFSET_X: P = optional(
+    "offsetX",
+    Ty::Integer,
+    "Where in the element, in pixels from its left edge, with offsetY; its middle by default.",
+);
+const OFFSET_Y: P = optional("offsetY", Ty::Integer, "The same from its top edge, with offsetX.");
+
+/// The most clicks or key presses of one call.
+const REPETITIONS: u32 = 100;
+/// The furthest that one call scrolls.
+const MOST_PIXELS: u32 = 1_000_000;
 
 pub const ROWS: &[Row] = &[
     Row::action(
@@ -22,21 +36,30 @@ pub const ROWS: &[Row] = &[
         &[
             REF,
             SELECTOR,
-            defaulted("button", Ty::Word(&["LEFT", "RIGHT"]), Preset::Word("LEFT"), "Which button of the mouse."),
-            defaulted("clickCount", Ty::Integer, Preset::Integer(1), "2 is a double click."),
+            defaulted("button", Ty::Word(Button::NAMES), Preset::Word("LEFT"), "Which button of the mouse."),
+            defaulted("clickCount", Ty::Integer, Preset::Integer(1), "2 is a double click, 3 a triple click."),
+            optional("modifiers", Ty::Words(Modifier::NAMES), "Keys to hold meanwhile."),
+            OFFSET_X,
+            OFFSET_Y,
+            TIMEOUT,
             REASON,
         ],
-        |cx, args| Box::pin(on_element(cx, "web_click", args, click(args))),
+        |cx, args| Box::pin(async move { on_element(cx, "web_click", args, click(args)?).await }),
     )
     .on(WEB),
-    Row::action("web_hover", "Move the pointer onto an element.", &[REF, SELECTOR, REASON], |cx, args| {
-        Box::pin(on_element(cx, "web_hover", args, Action::Hover))
-    })
+    Row::action(
+        "web_hover",
+        "Move the pointer onto an element.",
+        &[REF, SELECTOR, OFFSET_X, OFFSET_Y, TIMEOUT, REASON],
+        |cx, args| {
+            Box::pin(async move { on_element(cx, "web_hover", args, Action::Hover { at: offset(args)? }).await })
+        },
+    )
     .on(WEB),
     Row::action(
         "web_check",
         "Check a checkbox, radio button or switch, or uncheck it. Leaves it alone if it is so already.",
-        &[REF, SELECTOR, defaulted("checked", Ty::Flag, Preset::Flag(true), "false unchecks it."), REASON],
+        &[REF, SELECTOR, defaulted("checked", Ty::Flag, Preset::Flag(true), "false unchecks it."), TIMEOUT, REASON],
         |cx, args| {
             let checked = args.flag("checked").unwrap_or(true);
             Box::pin(on_element(cx, "web_check", args, Action::SetChecked { checked }))
@@ -46,7 +69,13 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_selectOption",
         "Choose from a list, by the value of an option or by its words.",
-        &[required("values", Ty::Texts, "What to choose; several where the list allows it."), REF, SELECTOR, REASON],
+        &[
+            required("values", Ty::Texts, "What to choose; several where the list allows it."),
+            REF,
+            SELECTOR,
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| {
             let values = texts(args, "values");
             Box::pin(on_element(cx, "web_selectOption", args, Action::Choose { values }))
@@ -55,15 +84,34 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_drag",
-        "Drag an element onto another.",
-        &[REF, SELECTOR, TO_REF, TO_SELECTOR, REASON],
+        "Drag an element onto another, to a point of the window, or by a number of pixels.",
+        &[
+            REF,
+            SELECTOR,
+            OFFSET_X,
+            OFFSET_Y,
+            TO_REF,
+            TO_SELECTOR,
+            optional("toX", Ty::Integer, "The point of the window to drop it at, in pixels, with toY."),
+            optional("toY", Ty::Integer, "The same from the top, with toX."),
+            optional("byX", Ty::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
+            optional("byY", Ty::Integer, "How far to drag it down, in pixels; up if negative."),
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| Box::pin(drag(cx, args)),
     )
     .on(WEB),
     Row::action(
         "web_upload",
         "Give files to a field for files, or to the file chooser that a click on the element opens.",
-        &[required("files", Ty::Texts, "Paths of the files, beside the trail unless absolute."), REF, SELECTOR, REASON],
+        &[
+            required("files", Ty::Texts, "Paths of the files, beside the trail unless absolute."),
+            REF,
+            SELECTOR,
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| {
             let files = texts(args, "files").iter().map(|file| cx.beside_trail(file)).collect();
             Box::pin(on_element(cx, "web_upload", args, Action::Upload { files }))
@@ -75,9 +123,10 @@ pub const ROWS: &[Row] = &[
         "Scroll the page, or what scrolls at an element.",
         &[
             defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("DOWN"), "Where the view goes."),
-            optional("amount", Ty::Integer, "How far, in pixels; most of what is shown unless given."),
+            optional("amount", Ty::Integer, "How far, in pixels; most of what is shown by default."),
             REF,
             SELECTOR,
+            TIMEOUT,
             REASON,
         ],
         |cx, args| Box::pin(scroll(cx, args)),
@@ -86,18 +135,70 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_pressKey",
         "Press a key, or keys together.",
-        &[required("key", Ty::Text, "Such as Enter, ArrowDown, a, Control+K."), REASON],
-        |cx, args| Box::pin(async move { act(cx, &Action::PressChord { chord: args.required("key").into() }).await }),
+        &[
+            required("key", Ty::Text, "Such as Enter, ArrowDown, a, Control+K."),
+            defaulted("count", Ty::Integer, Preset::Integer(1), "How many times to press and release it."),
+            defaulted(
+                "repeats",
+                Ty::Integer,
+                Preset::Integer(0),
+                "How many more times it goes down before it is released, as a key that is held does.",
+            ),
+            REASON,
+        ],
+        |cx, args| Box::pin(press_key(cx, args)),
     )
     .on(WEB),
 ];
 
-fn click(args: &Args) -> Action {
-    match (args.text("button"), args.integer("clickCount")) {
-        (Some("RIGHT"), _) => Action::SecondaryTap,
-        (_, Some(2..)) => Action::DoubleTap,
-        _ => Action::Tap,
+/// A number of pixels, clicks or presses.
+fn count(args: &Args, name: &str, allowed: RangeInclusive<u32>) -> Result<Option<u32>, Stop> {
+    let Some(given) = args.integer(name) else { return Ok(None) };
+    match u32::try_from(given).ok().filter(|number| allowed.contains(number)) {
+        Some(number) => Ok(Some(number)),
+        None => {
+            let (least, most) = allowed.into_inner();
+            Err(Stop::failed(format!("`{name}` must be between {least} and {most}, got {given}")))
+        }
     }
+}
+
+fn click(args: &Args) -> Result<Action, Stop> {
+    let click = Click {
+        button: args.text("button").and_then(Button::parse).unwrap_or(Button::Left),
+        count: count(args, "clickCount", 1..=REPETITIONS)?.unwrap_or(1),
+        modifiers: texts(args, "modifiers").iter().filter_map(|word| Modifier::parse(word)).collect(),
+        at: offset(args)?,
+    };
+    // What every device can do is asked for in the words of every device.
+    Ok(match click {
+        Click { button: Button::Left, count: 1, ref modifiers, at: None } if modifiers.is_empty() => Action::Tap,
+        Click { button: Button::Left, count: 2, ref modifiers, at: None } if modifiers.is_empty() => Action::DoubleTap,
+        click => Action::Click(click),
+    })
+}
+
+/// Two numbers that are given together or not at all.
+fn pair(args: &Args, x: &str, y: &str) -> Result<Option<(i32, i32)>, Stop> {
+    let number = |name: &str| {
+        let given = args.integer(name);
+        given.map(|number| {
+            i32::try_from(number).map_err(|_| Stop::failed(format!("`{name}` is no number of pixels: {number}")))
+        })
+    };
+    match (number(x).transpose()?, number(y).transpose()?) {
+        (None, None) => Ok(None),
+        (Some(x), Some(y)) => Ok(Some((x, y))),
+        (given, _) => {
+            let missing = if given.is_some() { y } else { x };
+            let text = format!("`{x}` and `{y}` go together; `{missing}` is missing");
+            Err(Stop::error(Variant::MissingRequiredArgs { missing: vec![missing.to_string()] }, text))
+        }
+    }
+}
+
+fn offset(args: &Args) -> Result<Option<Offset>, Stop> {
+    Ok(pair(args, "offsetX", "offsetY")?.map(|(x, y)| Offset { x, y }))
 }
 
 pub fn texts(args: &Args, name: &str) -> Vec<String> {
@@ -109,34 +210,65 @@ pub fn texts(args: &Args, name: &str) -> Vec<String> {
 pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Result<Outcome, Stop> {
     match Aim::of(args)? {
         Aim::Passing(reference) => restate(cx, tool, &reference).await,
-        Aim::Lasting(query) => act_on(cx, query, &action).await,
+        Aim::Lasting(query) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
 async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let to = Aim::under(args, "toRef", "toNodeSelector")?;
-    let to = to.ok_or_else(|| Stop::failed("say where to drop it: `toRef` or `toNodeSelector`"))?;
-    let names = match (Aim::of(args)?, to) {
-        (Aim::Lasting(from), Aim::Lasting(to)) => {
-            let to = Box::new(visible(cx, &to).await?);
-            return act_on(cx, from, &Action::DragTo { to }).await;
+    let element = Aim::under(args, "toRef", "toNodeSelector")?;
+    let point = pair(args, "toX", "toY")?;
+    let by = match (args.integer("byX"), args.integer("byY")) {
+        (None, None) => None,
+        (x, y) => {
+            let pixels = |number: Option<i64>| i32::try_from(number.unwrap_or(0)).unwrap_or(i32::MAX);
+            Some(Offset { x: pixels(x), y: pixels(y) })
         }
-        (Aim::Passing(from), Aim::Passing(to)) => vec![("ref", from), ("toRef", to)],
-        (Aim::Passing(from), Aim::Lasting(_)) => vec![("ref", from)],
-        (Aim::Lasting(_), Aim::Passing(to)) => vec![("toRef", to)],
     };
-    let selector = |parameter: &str| if parameter == "ref" { "nodeSelector" } else { "toNodeSelector" };
-    let names: Vec<_> =
-        names.iter().map(|(parameter, reference)| (*parameter, selector(parameter), reference.as_str())).collect();
-    restate_under(cx, "web_drag", &names).await
+    let end = match (&element, point, by) {
+        (Some(_), None, None) => None,
+        (None, Some((x, y)), None) => Some(DragEnd::Point(Point { x, y })),
+        (None, None, Some(by)) => Some(DragEnd::By(by)),
+        (None, None, None) => {
+            let missing = vec!["toRef".to_string(), "toX".to_string(), "byX".to_string()];
+            let text = "say where to drop it: `toRef` or `toNodeSelector`, `toX` and `toY`, or `byX` and `byY`";
+            return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
+        }
+        _ => {
+            let ways = "an element, a point (`toX`, `toY`) or a distance (`byX`, `byY`)";
+            return Err(Stop::failed(format!("say where to drop it in one way: {ways}")));
+        }
+    };
+    let from = Aim::of(args)?;
+    let mut names: Vec<(&str, &str, &str)> = Vec::new();
+    if let Aim::Passing(reference) = &from {
+        names.push(("ref", "nodeSelector", reference));
+    }
+    if let Some(Aim::Passing(reference)) = &element {
+        names.push(("toRef", "toNodeSelector", reference));
+    }
+    let Aim::Lasting(from) = &from else { return restate_under(cx, "web_drag", &names).await };
+    let to = match (end, &element) {
+        (Some(end), _) => end,
+        (None, Some(Aim::Lasting(to))) => DragEnd::Element(Box::new(visible(cx, to, find_wait(args)).await?)),
+        (None, _) => return restate_under(cx, "web_drag", &names).await,
+    };
+    act_on(cx, from.clone(), &Action::Drag { at: offset(args)?, to }, find_wait(args)).await
 }
 
 async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
-    let amount = args.integer("amount").and_then(|amount| u32::try_from(amount).ok());
-    let action = Action::Scroll { direction, amount };
+    let action = Action::Scroll { direction, amount: count(args, "amount", 1..=MOST_PIXELS)? };
     match Aim::under(args, "ref", "nodeSelector")? {
         None => act(cx, &action).await,
         Some(_) => on_element(cx, "web_scroll", args, action).await,
     }
+}
+
+async fn press_key(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let action = Action::PressChord {
+        chord: args.required("key").to_string(),
+        count: count(args, "count", 1..=REPETITIONS)?.unwrap_or(1),
+        repeats: count(args, "repeats", 0..=REPETITIONS)?.unwrap_or(0),
+    };
+    act(cx, &action).await
 }

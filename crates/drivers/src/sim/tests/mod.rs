@@ -72,11 +72,11 @@ impl Hand {
 
     fn budget(&self) -> Budget {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
-        Budget { deadline, cancel: CancellationToken::new() }
+        Budget::new(deadline, CancellationToken::new())
     }
 
     async fn try_look(&self) -> Result<Screen, DriverError> {
-        self.sim.observe(&self.budget(), Want::Tree).await
+        self.sim.observe(&self.budget(), Want::TREE).await
     }
 
     async fn look(&self) -> Screen {

@@ -1,0 +1,338 @@
+//! The parameters of tools: each of a web tool has an effect, each tool that waits says for how long, and a check that does
+//! not hold is a failed assertion.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use trailblaze_core::screen::{Field, Node, Props, Shape};
+use trailblaze_core::testing::{FakeDriver, Lane, Page, Wiring, button, field, label};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::outcome::Variant;
+
+fn element(role: &str, name: &str) -> Node {
+    let props = Props::new(Shape::Web).with(Field::AriaRole, role).with(Field::AriaName, name);
+    let props = props.with(Field::AriaDescriptor, format!("{role} \"{name}\"")).with(Field::Text, name);
+    Node::new(0, props.with(Field::IsInteractive, true))
+}
+
+fn browser() -> Lane {
+    let mut covered = element("button", "Covered");
+    covered.props.set(Field::IsCovered, true);
+    covered.props.set(Field::CssSelector, "main > button");
+    let mut clipped = element("button", "Clipped");
+    clipped.is_clipped = true;
+    let page = Page::new(
+        "page",
+        [element("button", "Pay"), element("button", "Cancel"), element("list", "List"), covered, clipped],
+    );
+    let driver = FakeDriver::new("web/fake", [page])
+        .posing_as(Platform::Web, "playwright-native")
+        .answering("console", json!(["error: bad", "log: good"]))
+        .answering("download", json!({"name": "report.pdf"}))
+        .answering("attribute", json!("held"))
+        .answering("requests", json!([{"url": "https://shop.example/pay", "body": ""}]));
+    Wiring::new(driver).open()
+}
+
+/// Everything that a call did: to the device, as an answer, and how long it took.
+async fn effect(lane: &Lane, tool: &str, arguments: &Value) -> String {
+    let (started, before) = (Instant::now(), lane.driver.done().len());
+    let answer = match lane.call(tool, arguments.clone()).await {
+        Ok(outcome) => format!("{:?} {} {:?}", outcome.variant, outcome.text, outcome.structured),
+        Err(fault) => fault.to_string(),
+    };
+    format!("{:?}\n{answer}\nafter {:?}", &lane.driver.done()[before..], started.elapsed())
+}
+
+/// A tool, what it is called with anyway, a parameter, and two values of it between which its effects differ. Null is none.
+type Case = (&'static str, Value, &'static str, Value, Value);
+
+fn cases() -> Vec<Case> {
+    let pay = || json!({"nodeSelector": {"web": {"ariaName": "Pay"}}});
+    let selectors = || (json!({"web": {"ariaName": "Pay"}}), json!({"web": {"ariaName": "Cancel"}}));
+    let refs = || (json!("button \"Pay\""), json!("button \"Cancel\""));
+    let with = |mut common: Value, more: Value| {
+        common.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        common
+    };
+    let mut cases: Vec<Case> = Vec::new();
+    // What each tool that takes an element needs besides.
+    let on_elements = [
+        ("web_click", json!({})),
+        ("web_hover", json!({})),
+        ("web_check", json!({})),
+        ("web_selectOption", json!({"values": ["a"]})),
+        ("web_drag", json!({"byX": 5})),
+        ("web_upload", json!({"files": ["a.txt"]})),
+        ("web_scroll", json!({})),
+        ("web_type", json!({"text": "Ada"})),
+        ("web_fillSecret", json!({"value": "Ada"})),
+        ("web_verifyElementVisible", json!({})),
+        ("web_verifyValue", json!({"expected": "held"})),
+        ("web_verifyListVisible", json!({"items": []})),
+    ];
+    for (tool, needs) in on_elements {
+        let gone = |selector: Value| with(needs.clone(), json!({"nodeSelector": selector}));
+        let absent = json!({"web": {"ariaName": "Absent"}});
+        let (a, b) = if tool == "web_verifyListVisible" { (selectors().0, absent.clone()) } else { selectors() };
+        cases.push((tool, needs.clone(), "nodeSelector", a, b));
+        let (a, b) = refs();
+        let b = if tool == "web_verifyListVisible" { json!("button \"Absent\"") } else { b };
+        cases.push((tool, needs.clone(), "ref", a, b));
+        cases.push((tool, gone(absent), "timeoutMs", json!(100), json!(900)));
+    }
+    for tool in ["web_click", "web_hover", "web_drag"] {
+        let needs = with(pay(), if tool == "web_drag" { json!({"byX": 5}) } else { json!({}) });
+        cases.push((tool, with(needs.clone(), json!({"offsetY": 1})), "offsetX", json!(1), json!(2)));
+        cases.push((tool, with(needs, json!({"offsetX": 1})), "offsetY", json!(1), json!(2)));
+    }
+    cases.extend([
+        ("web_click", pay(), "button", json!("LEFT"), json!("RIGHT")),
+        ("web_click", pay(), "button", json!("RIGHT"), json!("MIDDLE")),
+        ("web_click", pay(), "clickCount", json!(2), json!(3)),
+        ("web_click", with(pay(), json!({"button": "RIGHT"})), "clickCount", json!(1), json!(2)),
+        ("web_click", pay(), "modifiers", json!(null), json!(["SHIFT"])),
+        ("web_check", pay(), "checked", json!(true), json!(false)),
+        ("web_selectOption", pay(), "values", json!(["a"]), json!(["b"])),
+        ("web_upload", pay(), "files", json!(["a"]), json!(["b"])),
+        ("web_drag", pay(), "toNodeSelector", selectors().0, selectors().1),
+        ("web_drag", pay(), "toRef", refs().0, refs().1),
+        ("web_drag", with(pay(), json!({"toY": 1})), "toX", json!(1), json!(2)),
+        ("web_drag", with(pay(), json!({"toX": 1})), "toY", json!(1), json!(2)),
+        ("web_drag", pay(), "byX", json!(1), json!(2)),
+        ("web_drag", pay(), "byY", json!(1), json!(2)),
+        ("web_scroll", json!({}), "direction", json!("UP"), json!("LEFT")),
+        ("web_scroll", json!({}), "amount", json!(null), json!(7)),
+        ("web_scroll", json!({}), "amount", json!(null), json!(0)),
+        ("web_pressKey", json!({}), "key", json!("a"), json!("b")),
+        ("web_pressKey", json!({"key": "a"}), "count", json!(1), json!(2)),
+        ("web_pressKey", json!({"key": "a"}), "repeats", json!(0), json!(2)),
+        ("web_type", pay(), "text", json!("a"), json!("b")),
+        ("web_type", with(pay(), json!({"text": "a"})), "clearFirst", json!(true), json!(false)),
+        ("web_type", json!({"text": "a"}), "clearFirst", json!(true), json!(false)),
+        ("web_fillSecret", pay(), "value", json!("a"), json!("b")),
+        (
+            "web_fillForm",
+            json!({}),
+            "fields",
+            json!([{"ref": "button \"Pay\"", "value": "a"}]),
+            json!([{"ref": "button \"Pay\"", "value": "b"}]),
+        ),
+        (
+            "web_fillForm",
+            json!({"fields": [{"ref": "button \"Absent\"", "value": "a"}]}),
+            "timeoutMs",
+            json!(100),
+            json!(900),
+        ),
+        ("web_navigate", json!({}), "action", json!("BACK"), json!("RELOAD")),
+        ("web_navigate", json!({}), "url", json!("https://a.example"), json!("https://b.example")),
+        ("web_navigate", json!({"action": "BACK"}), "url", json!(null), json!("https://a.example")),
+        ("web_navigate", json!({"action": "RELOAD"}), "timeoutMs", json!(null), json!(900)),
+        ("web_waitForUrl", json!({}), "pattern", json!("com"), json!("org")),
+        ("web_waitForUrl", json!({"pattern": "org"}), "timeoutMs", json!(100), json!(900)),
+        ("web_wait", json!({}), "seconds", json!(1), json!(2)),
+        ("web_resize", json!({"height": 5}), "width", json!(1), json!(2)),
+        ("web_resize", json!({"width": 5}), "height", json!(1), json!(2)),
+        ("web_tabs", json!({}), "action", json!("LIST"), json!("NEW")),
+        ("web_tabs", json!({"action": "SELECT"}), "index", json!(1), json!(2)),
+        ("web_tabs", json!({"action": "NEW"}), "index", json!(null), json!(2)),
+        ("web_tabs", json!({"action": "NEW"}), "url", json!(null), json!("https://a.example")),
+        ("web_tabs", json!({"action": "CLOSE"}), "url", json!(null), json!("https://a.example")),
+        ("web_tabs", json!({"action": "SELECT", "index": 1}), "timeoutMs", json!(null), json!(900)),
+        ("web_dialogs", json!({}), "answer", json!("ACCEPT"), json!("DISMISS")),
+        ("web_dialogs", json!({}), "text", json!(null), json!("Ada")),
+        ("web_dialogs", json!({"answer": "DISMISS"}), "text", json!(null), json!("Ada")),
+        ("web_download", json!({}), "name", json!("report.pdf"), json!("other.pdf")),
+        ("web_applyCookies", json!({}), "cookiesJson", json!("[]"), json!("{}")),
+        ("web_verifyTextVisible", json!({}), "text", json!("Pay"), json!("Absent")),
+        ("web_verifyTextVisible", json!({"text": "Absent"}), "timeoutMs", json!(100), json!(900)),
+        ("web_verifyListVisible", json!({}), "items", json!(["Pay"]), json!(["Absent"])),
+        ("web_verifyValue", pay(), "expected", json!("held"), json!("other")),
+        ("web_verifyValue", with(pay(), json!({"expected": "Pay"})), "type", json!("TEXT"), json!("VALUE")),
+        ("web_verifyValue", with(pay(), json!({"expected": "held"})), "attribute", json!(null), json!("title")),
+        (
+            "web_verifyValue",
+            with(pay(), json!({"expected": "held", "type": "VALUE"})),
+            "attribute",
+            json!(null),
+            json!("title"),
+        ),
+        ("web_assertNetworkEvent", json!({}), "eventName", json!("pay"), json!("refund")),
+        ("web_assertNetworkEvent", json!({"eventName": "refund"}), "timeoutMs", json!(100), json!(900)),
+        ("web_snapshot", json!({}), "screenName", json!("a"), json!("b")),
+        ("web_console", json!({}), "level", json!("ERROR"), json!("LOG")),
+        ("web_evaluate", json!({}), "script", json!("1"), json!("2")),
+    ]);
+    for word in ["BOUNDS", "OFFSCREEN_ELEMENTS", "OCCLUDED_ELEMENTS", "CSS_SELECTORS", "ALL_ELEMENTS", "OTHER"] {
+        cases.push(("web_requestDetails", json!({}), "include", json!([]), json!([word])));
+    }
+    cases
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_parameter_of_a_web_tool_has_an_effect() {
+    let mut tried = BTreeSet::new();
+    let lane = browser();
+    for (tool, common, parameter, one, other) in cases() {
+        let given = |value: &Value| {
+            let mut arguments = common.clone();
+            if !value.is_null() {
+                arguments[parameter] = value.clone();
+            }
+            arguments
+        };
+        let (a, b) = (effect(&lane, tool, &given(&one)).await, effect(&lane, tool, &given(&other)).await);
+        assert_ne!(a, b, "`{parameter}` of `{tool}` is ignored: {one} and {other} come to the same, with {common}");
+        tried.insert(format!("{tool} {parameter}"));
+    }
+    // Nothing is downloaded at all, so that it waits.
+    let empty =
+        || Wiring::new(FakeDriver::new("web/fake", [Page::new("page", [])]).posing_as(Platform::Web, "w")).open();
+    for millis in [100, 900] {
+        let (lane, started) = (empty(), Instant::now());
+        lane.call("web_download", json!({"timeoutMs": millis})).await.unwrap();
+        assert_eq!(started.elapsed(), Duration::from_millis(millis));
+    }
+    tried.insert("web_download timeoutMs".to_string());
+    let registry = lane.session.registry();
+    let web = registry.tools().filter(|tool| tool.name.starts_with("web_"));
+    let parameters = web.flat_map(|tool| {
+        let names = tool.schema.property_names().filter(|name| *name != "reasoning");
+        names.map(|name| format!("{} {name}", tool.name)).collect::<Vec<_>>()
+    });
+    let missing: Vec<String> = parameters.filter(|parameter| !tried.contains(parameter)).collect();
+    assert_eq!(missing, Vec::<String>::new(), "these need a case here");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_tool_that_waits_takes_a_timeout() {
+    // These do what they do at once, or say otherwise how long they take.
+    const AT_ONCE: [&str; 37] = [
+        "adbShell",
+        "assertEquals",
+        "assertNotEquals",
+        "captureScreen",
+        "clearAppData",
+        "clearText",
+        "dumpMemory",
+        "eraseText",
+        "evaluateJs",
+        "forget",
+        "getElementCount",
+        "getElementText",
+        "grantPermission",
+        "hasText",
+        "hideKeyboard",
+        "inputText",
+        "inputTextRandom",
+        "mobile_listInstalledApps",
+        "mobile_pasteClipboard",
+        "mobile_setClipboard",
+        "networkConnection",
+        "objectiveStatus",
+        "pinch",
+        "pressBack",
+        "pressHome",
+        "pressKey",
+        "reloadTools",
+        "remember",
+        "scroll",
+        "stopApp",
+        "takeSnapshot",
+        "tapOnPoint",
+        "wait",
+        "web_applyCookies",
+        "web_console",
+        "web_currentUrl",
+        "web_dialogs",
+    ];
+    const WEB_AT_ONCE: [&str; 7] = [
+        "web_evaluate",
+        "web_getStorageState",
+        "web_pressKey",
+        "web_requestDetails",
+        "web_resize",
+        "web_snapshot",
+        "web_wait",
+    ];
+    let phone = Wiring::new(FakeDriver::new("android/fake", [Page::new("page", [])])).open();
+    let web = browser();
+    let registries = [phone.session.registry(), web.session.registry()];
+    let tools: BTreeSet<&str> = registries
+        .iter()
+        .flat_map(|registry| registry.tools())
+        .filter(|tool| !tool.schema.property_names().any(|name| name == "timeoutMs"))
+        .map(|tool| tool.name.as_str())
+        .collect();
+    let expected: BTreeSet<&str> = AT_ONCE.into_iter().chain(WEB_AT_ONCE).collect();
+    assert_eq!(tools, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_absent_element_costs_no_more_than_the_timeout() {
+    let absent = json!({"androidAccessibility": {"textRegex": "Absent"}});
+    let calls = [
+        ("tap", json!({"text": "Absent"})),
+        ("tapOnElementBySelector", json!({"nodeSelector": absent})),
+        ("tapOnElementWithText", json!({"text": "Absent"})),
+        ("longPressOnElementWithText", json!({"text": "Absent"})),
+        ("swipe", json!({"swipeOnElementText": "Absent"})),
+        ("rememberElementText", json!({"variable": "x", "text": "Absent"})),
+        ("assertVisible", json!({"text": "Absent"})),
+        ("maestro", json!({"commands": [{"tapOn": "Absent"}]})),
+        ("maestro", json!({"commands": [{"assertVisible": "Absent"}]})),
+    ];
+    for (tool, mut arguments) in calls {
+        for millis in [0, 700] {
+            let page = Page::new("home", [button("pay", "Pay"), field("name"), label("", "Words")]);
+            let lane = Wiring::new(FakeDriver::new("android/one", [page])).open();
+            arguments["timeoutMs"] = json!(millis);
+            let started = Instant::now();
+            let outcome = lane.call(tool, arguments.clone()).await.unwrap();
+            assert!(outcome.is_error(), "{tool} fails");
+            assert_eq!(started.elapsed(), Duration::from_millis(millis), "{tool}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tap_by_ref_hands_its_timeout_on() {
+    let page = Page::new("home", [button("pay", "Pay")]);
+    let lane = Wiring::new(FakeDriver::new("android/one", [page])).open();
+    let shown = lane.call("captureScreen", json!({})).await.unwrap();
+    let reference = shown.structured.unwrap()["elements"][0]["ref"].clone();
+    lane.call("tap", json!({"ref": reference, "timeoutMs": 40})).await.unwrap();
+    let calls = lane.events.calls();
+    assert!(calls.iter().any(|call| call.contains(r#"tap {"id":"pay","timeoutMs":40} delegate"#)), "{calls:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_does_not_hold_is_a_failed_assertion() {
+    let pay = || json!({"web": {"ariaName": "Pay"}});
+    let absent = || json!({"web": {"ariaName": "Absent"}});
+    let checks = [
+        ("web_verifyTextVisible", json!({"text": "Absent"})),
+        ("web_verifyElementVisible", json!({"nodeSelector": absent()})),
+        ("web_verifyListVisible", json!({"items": ["Absent"]})),
+        ("web_verifyListVisible", json!({"items": ["Pay"], "nodeSelector": absent()})),
+        ("web_verifyListVisible", json!({"items": ["Pay"], "nodeSelector": {"web": {"ariaName": "List"}}})),
+        ("web_verifyValue", json!({"expected": "other", "nodeSelector": pay()})),
+        ("web_verifyValue", json!({"expected": "other", "type": "TEXT", "nodeSelector": pay()})),
+        ("web_verifyValue", json!({"expected": "other", "attribute": "title", "nodeSelector": pay()})),
+        ("web_verifyValue", json!({"expected": "held", "nodeSelector": absent()})),
+        ("web_assertNetworkEvent", json!({"eventName": "refund"})),
+        ("waitForSelector", json!({"selector": "#absent"})),
+    ];
+    for (tool, mut arguments) in checks {
+        arguments["timeoutMs"] = json!(200);
+        let started = Instant::now();
+        let outcome = browser().call(tool, arguments.clone()).await.unwrap();
+        assert_eq!(outcome.variant, Variant::AssertionFailed, "{tool} {arguments}: {}", outcome.text);
+        let told = outcome.structured.unwrap_or_default();
+        assert!(told["expected"].is_string() && told["saw"].is_string(), "{tool} {arguments}: {told}");
+        assert_eq!(started.elapsed(), Duration::from_millis(200), "{tool} {arguments}");
+    }
+}

@@ -1,0 +1,345 @@
+//! The mouse and the finger.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use trailblaze_core::driver::{Button, Click, Direction, DragEnd, DriverError, Modifier, Offset, Target};
+use trailblaze_protocol::geometry::Point;
+
+use super::act::Hands;
+use super::keys::HeldKeys;
+use super::look::Use;
+
+/// How long a long press lasts.
+const LONG_PRESS: Duration = Duration::from_millis(600);
+/// How many moves a drag is made of.
+const MOVES: i32 = 8;
+/// How long a browser may take to begin a drag.
+const BEGINNING: Duration = Duration::from_secs(5);
+/// As fast as a scroll can be, in pixels per second: one turn of the wheel.
+const AT_ONCE: i64 = 1_000_000;
+/// How long one move of a finger takes.
+const FINGER_MOVE: Duration = Duration::from_millis(16);
+
+/// The touches of one finger.
+const TOUCH: &str = "Input.dispatchTouchEvent";
+const MOUSE: &str = "Input.dispatchMouseEvent";
+
+impl Hands<'_> {
+    /// A click, or on a phone a tap, in the middle of the target.
+    pub async fn tap(&self, target: &Target, count: u32) -> Result<(), DriverError> {
+        self.click(target, &Click { button: Button::Left, count, modifiers: Vec::new(), at: None }).await
+    }
+
+    /// Clicks, as often as asked. A click that would land on something else is called off in the page.
+    pub async fn click(&self, target: &Target, click: &Click) -> Result<(), DriverError> {
+        let point = self.aim(target, click.at).await?;
+        // A finger has no buttons and holds no keys.
+        if self.page.is_mobile() && click.button == Button::Left && click.modifiers.is_empty() {
+            let tap = [touch("touchStart", Some(point)), touch("touchEnd", None)];
+            for _ in 0..click.count {
+                self.page.commands(self.budget, tap.iter().map(|event| (TOUCH, event.clone())).collect()).await?;
+            }
+        } else {
+            self.click_mouse(point, click).await?;
+        }
+        self.check_landed(target, true).await
+    }
+
+    async fn click_mouse(&self, point: Point, click: &Click) -> Result<(), DriverError> {
+        let keys = HeldKeys::of(&click.modifiers);
+        let mouse = |kind: &str, buttons: u32, count: u32| {
+            let button = if count == 0 { "none" } else { name(click.button) };
+            (MOUSE, mouse(kind, point, (button, buttons), count, &click.modifiers))
+        };
+        let mut events: Vec<(&str, Value)> = keys.down().map(|event| ("Input.dispatchKeyEvent", event)).collect();
+        events.push(mouse("mouseMoved", 0, 0));
+        for count in 1..=click.count {
+            events.push(mouse("mousePressed", held(click.button), count));
+            events.push(mouse("mouseReleased", 0, count));
+        }
+        events.extend(keys.up().map(|event| ("Input.dispatchKeyEvent", event)));
+        self.page.commands(self.budget, events).await
+    }
+
+    async fn mouse(&self, events: Vec<Value>) -> Result<(), DriverError> {
+        self.page.commands(self.budget, events.into_iter().map(|event| (MOUSE, event)).collect()).await
+    }
+
+    async fn finger(&self, event: Value) -> Result<(), DriverError> {
+        self.page.commands(self.budget, vec![(TOUCH, event)]).await
+    }
+
+    async fn check_landed(&self, target: &Target, is_pressed: bool) -> Result<(), DriverError> {
+        let Target::Element(found) = target else { return Ok(()) };
+        match self.page.landed(self.budget, found.node, is_pressed).await? {
+            Some(how) => Err(DriverError::Evaded { how }),
+            None => Ok(()),
+        }
+    }
+
+    /// Where to touch. A point means whatever is there; an element was made ready when it was found, unless it is to be
+    /// touched elsewhere than in its middle.
+    async fn aim(&self, target: &Target, at: Option<Offset>) -> Result<Point, DriverError> {
+        match (target, at) {
+            (Target::Element(found), Some(_)) => {
+                let ready = self.page.ready(self.budget, found.node, Use::Touch { at }).await?;
+                let how = match ready.why.as_deref() {
+                    None => return Ok(ready.point()),
+                    Some("outside") => {
+                        let reason = format!("the offset lies outside of {}: it is {} pixels", found.summary, ready.by);
+                        return Err(DriverError::Refused { reason });
+                    }
+                    Some("covered") => format!("covered by {} at the offset", ready.by),
+                    Some("moving") => "it does not come to rest".to_string(),
+                    Some(why) => format!("it is {why}"),
+                };
+                return Err(DriverError::Evaded { how });
+            }
+            (Target::Point(_), _) => {
+                self.page.ask(self.budget, "trailblaze.landed()").await?;
+            }
+            _ => {}
+        }
+        target.point().ok_or_else(|| DriverError::Refused { reason: "there is nothing to touch".to_string() })
+    }
+
+    pub async fn long_press(&self, target: &Target) -> Result<(), DriverError> {
+        let point = self.aim(target, None).await?;
+        let is_mobile = self.page.is_mobile();
+        match is_mobile {
+            true => self.finger(touch("touchStart", Some(point))).await?,
+            false => self.mouse(vec![moved(point, 0), pressed(point)]).await?,
+        }
+        let lasted = self.budget.run("the press to last", tokio::time::sleep(LONG_PRESS)).await;
+        match is_mobile {
+            true => self.finger(touch("touchEnd", None)).await?,
+            false => self.mouse(vec![released(point)]).await?,
+        }
+        lasted?;
+        self.check_landed(target, true).await
+    }
+
+    pub async fn hover(&self, target: &Target, at: Option<Offset>) -> Result<(), DriverError> {
+        let point = self.aim(target, at).await?;
+        self.mouse(vec![moved(point, 0)]).await?;
+        // Nothing is pressed, so nothing can miss.
+        self.check_landed(target, false).await
+    }
+
+    /// Drags with the mouse, or on a phone with a finger; where the page makes a drag of the browser's own of it, with
+    /// that. A finger begins such a drag in another way on each phone, so it is always the mouse's.
+    pub async fn drag(&self, target: &Target, at: Option<Offset>, to: &DragEnd) -> Result<(), DriverError> {
+        let from = self.aim(target, at).await?;
+        if self.page.is_mobile() && !self.is_draggable(target).await? {
+            return self.drag_finger(target, from, to).await;
+        }
+        self.page.shared.state().drag = None;
+        self.page.command(self.budget, "Input.setInterceptDrags", json!({"enabled": true})).await?;
+        let dragged = self.drag_mouse(target, from, to).await;
+        let let_go = match dragged {
+            Ok(()) => Ok(()),
+            Err(_) => self.mouse(vec![released(from)]).await,
+        };
+        let off = self.page.command(self.budget, "Input.setInterceptDrags", json!({"enabled": false})).await;
+        dragged.and(let_go).and(off.map(drop))
+    }
+
+    async fn drag_mouse(&self, target: &Target, from: Point, to: &DragEnd) -> Result<(), DriverError> {
+        self.mouse(vec![moved(from, 0), pressed(from)]).await?;
+        self.check_landed(target, true).await?;
+        let end = self.drag_end(from, to).await?;
+        let mut data = None;
+        // Each move is awaited: those that are sent together arrive as one.
+        for point in path(from, end) {
+            if let Some(data) = &data {
+                self.drag_event("dragOver", point, data).await?;
+                continue;
+            }
+            self.mouse(vec![moved(point, 1)]).await?;
+            data = self.begun_drag(target).await?;
+            if let Some(data) = &data {
+                self.drag_event("dragEnter", point, data).await?;
+                self.drag_event("dragOver", point, data).await?;
+            }
+        }
+        if let Some(data) = &data {
+            self.drag_event("drop", end, data).await?;
+        }
+        self.mouse(vec![released(end)]).await
+    }
+
+    /// What the browser drags, if the page let it begin a drag of its own.
+    async fn begun_drag(&self, target: &Target) -> Result<Option<Value>, DriverError> {
+        let has_begun: Value = match target {
+            Target::Element(found) => {
+                self.page.ask_about(self.budget, found.node, |_| "trailblaze.dragged()".to_string()).await?
+            }
+            _ => self.page.ask(self.budget, "trailblaze.dragged()").await?,
+        };
+        if has_begun == Value::Bool(true) {
+            let until = self.budget.deadline.min(Instant::now() + BEGINNING);
+            self.page.wait(self.budget, until, |state| state.drag.is_some()).await?;
+        }
+        Ok(self.page.shared.state().drag.take())
+    }
+
+    async fn drag_event(&self, kind: &str, point: Point, data: &Value) -> Result<(), DriverError> {
+        let event = json!({"type": kind, "x": point.x, "y": point.y, "data": data});
+        self.page.command(self.budget, "Input.dispatchDragEvent", event).await.map(drop)
+    }
+
+    async fn drag_finger(&self, target: &Target, from: Point, to: &DragEnd) -> Result<(), DriverError> {
+        self.finger(touch("touchStart", Some(from))).await?;
+        let dragged = self.drag_finger_down(target, from, to).await;
+        self.finger(touch("touchEnd", None)).await?;
+        dragged
+    }
+
+    async fn drag_finger_down(&self, target: &Target, from: Point, to: &DragEnd) -> Result<(), DriverError> {
+        self.check_landed(target, true).await?;
+        let end = self.drag_end(from, to).await?;
+        for point in path(from, end) {
+            self.finger(touch("touchMove", Some(point))).await?;
+        }
+        Ok(())
+    }
+
+    async fn is_draggable(&self, target: &Target) -> Result<bool, DriverError> {
+        let Target::Element(found) = target else { return Ok(false) };
+        self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isDraggable({id})")).await
+    }
+
+    async fn drag_end(&self, from: Point, to: &DragEnd) -> Result<Point, DriverError> {
+        match to {
+            DragEnd::Point(point) => Ok(*point),
+            DragEnd::By(Offset { x, y }) => Ok(Point { x: from.x.saturating_add(*x), y: from.y.saturating_add(*y) }),
+            DragEnd::Element(found) => {
+                let there = self.page.ready(self.budget, found.node, Use::Drop).await?;
+                match there.why {
+                    None => Ok(there.point()),
+                    Some(why) => Err(DriverError::Refused {
+                        reason: format!("nothing can be dropped on {}: it is {why}", found.summary),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Moves a finger, or turns the wheel of a mouse as far in the same time.
+    pub async fn swipe(&self, from: Point, to: Point, duration: Duration) -> Result<(), DriverError> {
+        if !self.page.is_mobile() {
+            let (dx, dy) = (i64::from(from.x - to.x), i64::from(from.y - to.y));
+            let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX).max(1);
+            let speed = dx.abs().max(dy.abs()) * 1000 / millis;
+            return self.wheel(&Target::Point(from), from, (dx, dy), speed.clamp(1, AT_ONCE)).await;
+        }
+        let steps = i32::try_from(duration.as_millis() / FINGER_MOVE.as_millis()).unwrap_or(i32::MAX).clamp(1, 1000);
+        self.finger(touch("touchStart", Some(from))).await?;
+        let mut moved = Ok(());
+        for step in 1..=steps {
+            let next = Instant::now() + FINGER_MOVE;
+            moved = self.finger(touch("touchMove", Some(between(from, to, step, steps)))).await;
+            if moved.is_err() {
+                break;
+            }
+            self.budget.run("the swipe to end", tokio::time::sleep_until(next)).await?;
+        }
+        self.finger(touch("touchEnd", None)).await?;
+        moved?;
+        self.page.ask(self.budget, "trailblaze.scrolled()").await.map(drop)
+    }
+
+    /// Turns the wheel, and waits until what it scrolls has come to rest.
+    async fn wheel(&self, target: &Target, at: Point, by: (i64, i64), speed: i64) -> Result<(), DriverError> {
+        let params = json!({
+            "x": at.x, "y": at.y, "xDistance": -by.0, "yDistance": -by.1, "speed": speed, "gestureSourceType": "mouse",
+        });
+        self.page.command(self.budget, "Input.synthesizeScrollGesture", params).await?;
+        let scrolled = "trailblaze.scrolled()";
+        let _: Value = match target {
+            Target::Element(found) => self.page.ask_about(self.budget, found.node, |_| scrolled.to_string()).await?,
+            _ => self.page.ask(self.budget, scrolled).await?,
+        };
+        Ok(())
+    }
+
+    pub async fn scroll(&self, target: &Target, direction: Direction, amount: Option<u32>) -> Result<(), DriverError> {
+        let area = match target {
+            Target::Element(found) => {
+                self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.scroller({id})")).await?
+            }
+            _ => self.page.ask(self.budget, "trailblaze.scroller(0)").await?,
+        };
+        let side = |key: &str| area.get(key).and_then(Value::as_f64).unwrap_or(600.0);
+        let middle = Point { x: side("x").round() as i32, y: side("y").round() as i32 };
+        let at = target.point().unwrap_or(middle);
+        let by = |whole: f64| amount.map_or((whole * 0.8) as i64, i64::from);
+        let by = match direction {
+            Direction::Down => (0, by(side("height"))),
+            Direction::Up => (0, -by(side("height"))),
+            Direction::Right => (by(side("width")), 0),
+            Direction::Left => (-by(side("width")), 0),
+        };
+        self.wheel(target, at, by, AT_ONCE).await?;
+        // It was aimed at, but not pressed.
+        self.check_landed(target, false).await
+    }
+}
+
+/// The points of a drag. The last one comes twice: many pages see what is under the pointer only at the next move.
+fn path(from: Point, end: Point) -> impl Iterator<Item = Point> {
+    (1..=MOVES).map(move |step| between(from, end, step, MOVES)).chain([end])
+}
+
+fn between(from: Point, end: Point, step: i32, steps: i32) -> Point {
+    let part = |from: i32, end: i32| {
+        let way = (i64::from(end) - i64::from(from)) * i64::from(step) / i64::from(steps);
+        i32::try_from(i64::from(from) + way).unwrap_or(end)
+    };
+    Point { x: part(from.x, end.x), y: part(from.y, end.y) }
+}
+
+fn name(button: Button) -> &'static str {
+    match button {
+        Button::Left => "left",
+        Button::Right => "right",
+        Button::Middle => "middle",
+    }
+}
+
+/// The bit of a button that is held.
+fn held(button: Button) -> u32 {
+    match button {
+        Button::Left => 1,
+        Button::Right => 2,
+        Button::Middle => 4,
+    }
+}
+
+fn mouse(kind: &str, at: Point, (button, buttons): (&str, u32), clicks: u32, modifiers: &[Modifier]) -> Value {
+    let modifiers = HeldKeys::of(modifiers).bits();
+    json!({
+        "type": kind, "x": at.x, "y": at.y, "button": button, "buttons": buttons, "clickCount": clicks,
+        "modifiers": modifiers,
+    })
+}
+
+fn moved(at: Point, buttons: u32) -> Value {
+    let button = if buttons == 0 { "none" } else { "left" };
+    mouse("mouseMoved", at, (button, buttons), 0, &[])
+}
+
+fn pressed(at: Point) -> Value {
+    mouse("mousePressed", at, ("left", 1), 1, &[])
+}
+
+fn released(at: Point) -> Value {
+    mouse("mouseReleased", at, ("left", 0), 1, &[])
+}
+
+fn touch(kind: &str, at: Option<Point>) -> Value {
+    let points: Vec<Value> = at.iter().map(|at| json!({"x": at.x, "y": at.y})).collect();
+    json!({"type": kind, "touchPoints": points})
+}

@@ -1,0 +1,215 @@
+//! The keyboard: typing into fields, filling them, pressing keys.
+
+use serde_json::{Value, json};
+use trailblaze_core::driver::{DriverError, Key, Target};
+use trailblaze_protocol::driver::Platform;
+
+use super::act::{Hands, element};
+use super::keys::Chord;
+use super::look::node_id;
+
+const KEY: &str = "Input.dispatchKeyEvent";
+
+impl Hands<'_> {
+    /// Types key by key into the target, or into what has the focus. What no key types is inserted.
+    pub async fn type_text(&self, target: &Target, text: &str) -> Result<(), DriverError> {
+        if !matches!(target, Target::Device) {
+            self.tap(target, 1).await?;
+        }
+        let Focus { node: focus, .. } = self.focus(target, Text::Keep).await?;
+        let mut steps: Vec<Vec<(&str, Value)>> = vec![Vec::new()];
+        let mut count = 0;
+        for sign in text.chars() {
+            let Some(chord) = Chord::typing(sign) else {
+                steps.push(vec![("Input.insertText", json!({"text": sign.to_string()}))]);
+                continue;
+            };
+            count += 1;
+            // A key goes up as the next one goes down: apart in time, at the cost of one answer for each key.
+            let last = steps.last_mut().expect("there is a first one");
+            last.extend(chord.down().into_iter().map(|event| (KEY, event)));
+            steps.push(chord.up().into_iter().map(|event| (KEY, event)).collect());
+        }
+        for step in steps {
+            self.page.commands(self.budget, step).await?;
+        }
+        self.check_typed(target, focus, count).await
+    }
+
+    /// What has the focus may go away while a text is typed, and the rest of it with it.
+    async fn check_typed(&self, target: &Target, focus: u64, count: u64) -> Result<(), DriverError> {
+        let lost = self.page.ask_about(self.budget, focus, |_| "trailblaze.lostKeys()".to_string()).await;
+        match (lost, target) {
+            // A frame that went away with the last key has got it.
+            (Ok(0) | Err(DriverError::Refused { .. }), _) => Ok(()),
+            (Ok(lost), Target::Element(_)) if lost == count => {
+                Err(DriverError::Evaded { how: "no key reached it".to_string() })
+            }
+            (Ok(lost), _) => Err(DriverError::Refused {
+                reason: format!("{lost} of {count} keys were lost: the field went away while the text was typed"),
+            }),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Replaces the text of a field as a whole: of the target, or of what has the focus.
+    pub async fn fill(&self, target: &Target, text: &str) -> Result<(), DriverError> {
+        let Target::Element(found) = target else {
+            let focus = self.focus(target, Text::Select).await?;
+            if text.is_empty() {
+                return self.delete_selected(focus.length).await;
+            }
+            self.insert(text).await?;
+            let lost = self.took(focus.node).await?;
+            return lost.map_or(Ok(()), |how| Err(DriverError::Refused { reason: how }));
+        };
+        let node = found.node;
+        let taken: Value =
+            self.page.ask_about(self.budget, node, |id| format!("trailblaze.take({id}, {})", json!(text))).await?;
+        if taken.get("isGone").is_some() {
+            return Err(DriverError::Evaded { how: "it was replaced as it got the focus".to_string() });
+        }
+        if let Some(why) = taken.get("why").and_then(Value::as_str) {
+            return Err(DriverError::Refused { reason: format!("{} cannot be filled: {why}", found.summary) });
+        }
+        if taken.get("isSet").is_some() {
+            return Ok(());
+        }
+        match text.is_empty() {
+            true => self.keys(Chord::of("Delete").events()).await?,
+            false => self.insert(text).await?,
+        }
+        let lost = self.took(node).await?;
+        lost.map_or(Ok(()), |how| Err(DriverError::Evaded { how }))
+    }
+
+    /// Why a text is not in its field, if it is not.
+    async fn took(&self, node: u64) -> Result<Option<String>, DriverError> {
+        self.page.ask_about(self.budget, node, |_| "trailblaze.took()".to_string()).await
+    }
+
+    pub async fn insert(&self, text: &str) -> Result<(), DriverError> {
+        self.page.command(self.budget, "Input.insertText", json!({"text": text})).await.map(drop)
+    }
+
+    /// Empties the field that has the focus.
+    pub async fn clear(&self) -> Result<(), DriverError> {
+        let focus = self.focus(&Target::Device, Text::Select).await?;
+        self.delete_selected(focus.length).await
+    }
+
+    async fn delete_selected(&self, length: u64) -> Result<(), DriverError> {
+        match length {
+            // A page may make something of a key in an empty field.
+            0 => Ok(()),
+            _ => self.keys(Chord::of("Backspace").events()).await,
+        }
+    }
+
+    /// What has the focus, in whichever frame. An error if it takes no keys.
+    async fn focus(&self, target: &Target, text: Text) -> Result<Focus, DriverError> {
+        let expression = format!("trailblaze.focus({})", text == Text::Select);
+        let mut number = 0;
+        let mut has_looked = false;
+        let answer = loop {
+            let node = node_id(number, 0);
+            let answer: Value = self.page.ask_about(self.budget, node, |_| expression.clone()).await?;
+            let Some(owner) = answer.get("frame").and_then(Value::as_u64) else { break answer };
+            match self.page.frame_held_by(number, owner) {
+                Some(inner) => number = inner,
+                // Which element holds which frame is known once the page was looked at.
+                None if !has_looked => {
+                    has_looked = true;
+                    self.page.look(self.budget, &json!({"only": {"role": "iframe"}})).await?;
+                }
+                None => break answer,
+            }
+        };
+        let Some(why) = answer.get("why").and_then(Value::as_str) else {
+            let length = answer.get("length").and_then(Value::as_u64).unwrap_or(0);
+            return Ok(Focus { node: node_id(number, 0), length });
+        };
+        if let Target::Element(found) = target {
+            let is_there: bool =
+                self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isThere({id})")).await?;
+            if !is_there {
+                return Err(DriverError::Evaded { how: "it was replaced as it was clicked".to_string() });
+            }
+        }
+        Err(DriverError::Refused { reason: why.to_string() })
+    }
+
+    /// Sends keys without a pause between them.
+    async fn keys(&self, events: impl IntoIterator<Item = Value>) -> Result<(), DriverError> {
+        self.page.commands(self.budget, events.into_iter().map(|event| (KEY, event)).collect()).await
+    }
+
+    /// Erases from the end of what has the focus.
+    pub async fn erase(&self, count: u32) -> Result<(), DriverError> {
+        self.focus(&Target::Device, Text::Keep).await?;
+        let backspace = Chord::of("Backspace");
+        for _ in 0..count {
+            self.keys(backspace.down()).await?;
+            self.keys(backspace.up()).await?;
+        }
+        Ok(())
+    }
+
+    /// Presses keys and holds them for a frame, so that a page that asks once a frame which keys are down sees them.
+    pub async fn press(&self, chord: &Chord, count: u32, repeats: u32) -> Result<(), DriverError> {
+        for _ in 0..count {
+            self.keys(chord.down()).await?;
+            self.page.next_frame(self.budget).await?;
+            for _ in 0..repeats {
+                self.keys([chord.repeat()]).await?;
+                self.page.next_frame(self.budget).await?;
+            }
+            self.keys(chord.up()).await?;
+        }
+        Ok(())
+    }
+
+    pub async fn press_key(&self, key: Key) -> Result<(), DriverError> {
+        let name = match key {
+            Key::Enter => "Enter",
+            Key::Tab => "Tab",
+            Key::Escape => "Escape",
+            Key::Backspace => "Backspace",
+            Key::Back => return super::browse::travel(self, -1).await,
+            Key::Home => {
+                let action = "pressKey HOME".to_string();
+                return Err(DriverError::Unsupported { action, platform: Platform::Web });
+            }
+        };
+        self.press(&Chord::of(name), 1, 0).await
+    }
+
+    pub async fn choose(&self, target: &Target, values: &[String]) -> Result<Value, DriverError> {
+        let found = element(target)?;
+        let answer: Value = self
+            .page
+            .ask_about(self.budget, found.node, |id| format!("trailblaze.choose({id}, {})", json!(values)))
+            .await?;
+        if answer.get("isGone").is_some() {
+            return Err(DriverError::Evaded { how: "it was replaced".to_string() });
+        }
+        match answer.get("why").and_then(Value::as_str) {
+            Some(why) => Err(DriverError::Refused { reason: format!("cannot choose from {}: {why}", found.summary) }),
+            None => Ok(answer.get("chosen").cloned().unwrap_or_default()),
+        }
+    }
+}
+
+struct Focus {
+    /// A node of the frame that it is in.
+    node: u64,
+    /// How much text it holds.
+    length: u64,
+}
+
+/// What becomes of the text that a field holds already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Keep,
+    Select,
+}
