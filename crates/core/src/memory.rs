@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::MemoryChanges;
 
+use crate::schema::{Place, Types};
 use crate::secret::Secrets;
 use crate::template::{self, Fill, Token};
-use crate::yaml::{Reading, Style, property, scalar};
+use crate::yaml::{Reading, Style, scalar};
 
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
@@ -75,9 +76,10 @@ impl Memory {
         let mut unknown = Vec::new();
         let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
         let mut filled = template::fill_map(args, &mut lookup)?;
+        let root = Place::root(schema);
         for (name, value) in &mut filled {
             if let Some(authored) = args.get(name).filter(|authored| template::holds_token(authored)) {
-                retype(authored, value, property(schema, name));
+                retype(authored, value, &root.property(name));
             }
         }
         let to_warn_of = unknown.iter().filter(|token| self.warned.insert(token.to_string())).cloned().collect();
@@ -107,29 +109,32 @@ impl Memory {
     }
 }
 
-/// Memory holds mostly text; where a whole value came from a token, the schema says what the text means.
-fn retype(authored: &Value, value: &mut Value, schema: &Value) {
+/// Memory holds mostly text; where a whole value came from a token and the schema takes no text, it says what the text
+/// means.
+fn retype(authored: &Value, value: &mut Value, place: &Place<'_>) {
     match (authored, value) {
-        (Value::String(token), value @ Value::String(_)) if template::is_whole_token(token) => {
-            let text = value.as_str().unwrap_or_default();
-            if let Reading::Is(typed) = scalar(text, Style::Plain, schema) {
-                *value = typed;
-            }
-        }
         (Value::String(token), value) if template::is_whole_token(token) => {
-            let takes_text_only = matches!(schema.get("type").and_then(Value::as_str), Some("string"));
-            if takes_text_only && !value.is_null() {
-                *value = Value::from(value.to_string());
-            }
+            let types = place.types();
+            let typed = match &*value {
+                Value::String(text) if !types.takes(Types::TEXT) => match scalar(text, Style::Plain, types) {
+                    Reading::Is(typed) => typed,
+                    Reading::Misfit(_) | Reading::Ambiguous(_) => return,
+                },
+                Value::String(_) | Value::Null => return,
+                other if types == Types::TEXT => Value::from(other.to_string()),
+                _ => return,
+            };
+            *value = typed;
         }
         (Value::Array(authored), Value::Array(values)) if authored.len() == values.len() => {
-            let schema = schema.get("items").unwrap_or(&Value::Null);
-            authored.iter().zip(values).for_each(|(authored, value)| retype(authored, value, schema));
+            for (index, (authored, value)) in authored.iter().zip(values).enumerate() {
+                retype(authored, value, &place.item(index));
+            }
         }
         (Value::Object(authored), Value::Object(values)) => {
             for (name, value) in values {
                 if let Some(authored) = authored.get(name) {
-                    retype(authored, value, property(schema, name));
+                    retype(authored, value, &place.property(name));
                 }
             }
         }
@@ -169,6 +174,8 @@ mod tests {
         check(json!({"n": "{{args.n}}", "s": "{{args.n}}"}), Ok(json!({"n": 3, "s": "3"})));
         check(json!({"s": "{{args.who.first}}", "l": ["{{count}}"]}), Ok(json!({"s": "Grace", "l": [5]})));
         check(json!({"s": "{{flag}}"}), Ok(json!({"s": "true"})));
+        // Without a declared type, text stays text.
+        check(json!({"any": "{{count}}"}), Ok(json!({"any": "5"})));
     }
 
     #[test]

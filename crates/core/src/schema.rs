@@ -1,11 +1,15 @@
 //! What arguments a tool takes, and whether some fit. Schemas are compiled on first use.
 
+mod place;
+
+pub use place::{Place, Types};
+
 use std::sync::OnceLock;
 
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
-use crate::yaml::{nearest, property};
+use crate::yaml::nearest;
 
 /// One parameter of a built-in or YAML tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,6 +184,22 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 fn property_names(schema: &Value) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
+}
+
+/// The schema of one property, looked for in unions too.
+fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
+    if let Some(found) = schema.get("properties").and_then(|properties| properties.get(name)) {
+        return found;
+    }
+    for union in ["anyOf", "oneOf", "allOf"] {
+        for member in schema.get(union).and_then(Value::as_array).into_iter().flatten() {
+            let found = property(member, name);
+            if !found.is_null() {
+                return found;
+            }
+        }
+    }
+    schema.get("additionalProperties").filter(|schema| schema.is_object()).unwrap_or(&Value::Null)
 }
 
 /// The part of a schema that a value is judged by, as far as it is written in one piece. `path` is `a.0.b`.

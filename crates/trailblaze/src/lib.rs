@@ -1,6 +1,7 @@
 //! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
 
 pub mod affected;
+pub mod arguments;
 pub mod beside;
 pub mod cassettes;
 pub mod cli;

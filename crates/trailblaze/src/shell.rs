@@ -13,14 +13,14 @@ use trailblaze_core::memory::Memory;
 use trailblaze_core::record::{RecordedStep, is_bound_to_device};
 use trailblaze_core::registry::Registry;
 use trailblaze_core::session::Session;
-use trailblaze_core::tool::Tool;
 use trailblaze_core::trail::{NewCalls, NewStep, Trail, lineage, new_trail};
-use trailblaze_core::yaml::{Reading, Source, Style, property, scalar};
+use trailblaze_core::yaml::Source;
 use trailblaze_core::{snapshot, yaml};
 use trailblaze_protocol::event::{Event, Origin, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 
+use crate::arguments::typed;
 use crate::lane::LaneSink;
 use crate::print;
 use crate::recordings::write_atomically;
@@ -232,7 +232,7 @@ impl Shell {
         };
         let args = match args {
             Ok(args) => args,
-            Err(message) => return Answer::Failed { message, exit: Exit::Invalid },
+            Err(error) => return Answer::Failed { message: error.to_string(), exit: Exit::Invalid },
         };
         let cx = self.cx();
         let answer = dispatch(&cx, Call::new(name, Arguments::Json(args), Origin::Step)).await;
@@ -339,29 +339,6 @@ fn new_step(step: &RecordedStep, platform: &str) -> NewStep {
         true => NewCalls::Recorded { classifier: platform.to_string(), calls: step.calls.clone() },
     };
     NewStep { kind: step.kind, text: step.text.clone(), calls }
-}
-
-/// Types `k=v` by the tool's schema.
-pub fn typed(tool: &Tool, args: &[(String, String)]) -> Result<Map<String, Value>, String> {
-    let mut typed = Map::new();
-    for (name, text) in args {
-        let schema = property(tool.schema.json(), name);
-        let value = match schema.get("type").and_then(Value::as_str) {
-            Some("object" | "array") => {
-                serde_json::from_str(text).map_err(|error| format!("`{name}` must be JSON: {error}"))?
-            }
-            _ => match scalar(text, Style::Plain, schema) {
-                Reading::Is(value) => value,
-                Reading::Misfit(expected) => return Err(format!("`{name}` must be {expected}, not `{text}`")),
-                // On a command line there is no way to quote for us; text is what was typed.
-                Reading::Ambiguous(_) => Value::from(text.as_str()),
-            },
-        };
-        if typed.insert(name.clone(), value).is_some() {
-            return Err(format!("`{name}` is given twice"));
-        }
-    }
-    Ok(typed)
 }
 
 fn parse(text: &str) -> Result<Option<Line>, String> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 
-use crate::schema::{Param, Schema};
+use crate::schema::{Param, Schema, Types};
 use crate::trail::ToolCall;
 use crate::yaml::{Decode, Kind, Node, Problems, Reading, Spanned, Style, scalar};
 use crate::{names, table, template, words};
@@ -241,7 +241,7 @@ fn default_value(node: &Node, kind: ParameterType, problems: &mut Problems) -> O
         return None;
     };
     let style = if kind == ParameterType::String { Style::Quoted } else { *style };
-    match scalar(raw, style, &kind.json()) {
+    match scalar(raw, style, Types::of(&kind.json())) {
         Reading::Is(value) => Some(value),
         Reading::Misfit(expected) => {
             problems.error(node.span, format!("the default `{raw}` is not {expected}"));

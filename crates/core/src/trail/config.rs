@@ -5,6 +5,7 @@ use trailblaze_protocol::driver::DriverKey;
 
 use super::Texts;
 use super::classifier::closest;
+use crate::schema::Types;
 use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
 use crate::{names, table, words};
 
@@ -155,7 +156,7 @@ impl ArgType {
             (ArgType::Array | ArgType::Object, Value::String(text)) => {
                 serde_json::from_str(text).unwrap_or(Value::Null)
             }
-            (_, Value::String(text)) => match scalar(text, Style::Plain, &self.json()) {
+            (_, Value::String(text)) => match scalar(text, Style::Plain, Types::of(&self.json())) {
                 Reading::Is(value) => value,
                 _ => Value::Null,
             },

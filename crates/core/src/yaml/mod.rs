@@ -14,5 +14,5 @@ pub use node::{Kind, Node, Source, Span, Style};
 pub(crate) use place::{behind_colon, line_end};
 pub use problem::{Problem, Problems, Severity, nearest};
 pub use read::read;
-pub use scalar::{Reading, loose, plain, property, scalar, to_json};
+pub use scalar::{Reading, loose, plain, scalar, to_json};
 pub use table::{Decode, Entries, Millis, Spanned};

@@ -1,52 +1,41 @@
-//! What a scalar means. One rule serves YAML files, `k=v` on the command line, and memory: quoted is text;
-//! otherwise the declared type decides; where text and YAML reading both fit, the author has to say.
+//! What a scalar means. One rule serves YAML files, `k=v` on the command line, and memory: quoted is text; unquoted is
+//! what YAML reads if the declared type takes that, else text. Where both fit and the YAML reading would lose something
+//! that was written (`12.50`, `+5`), the author has to say.
 
 use serde_json::{Map, Number, Value};
 
 use super::node::{Kind, Node, Span, Style};
 use super::problem::Problems;
-use crate::schema::is_required;
+use crate::schema::{Place, Types, is_required};
 use crate::template;
 
-/// How a scalar may be taken under a schema.
+/// How a scalar may be taken at a place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
     Is(Value),
-    /// Fits neither as text nor as what YAML makes of it; the word names what is expected.
+    /// Fits neither as text nor as what YAML makes of it; the words say what is expected.
     Misfit(String),
-    /// Fits both ways: as text, and as this value.
+    /// Fits both ways: as text, and as this value, which is usually written differently.
     Ambiguous(Value),
 }
 
-/// Reads `raw` for a place that `schema` describes.
-pub fn scalar(raw: &str, style: Style, schema: &Value) -> Reading {
-    let types = types(schema);
-    let takes_text = types.is_empty() || types.contains(&"string");
+/// Reads `raw` for a place that takes these types.
+pub fn scalar(raw: &str, style: Style, types: Types) -> Reading {
+    let takes_text = types.takes(Types::TEXT);
+    let text = || if takes_text { Reading::Is(Value::from(raw)) } else { Reading::Misfit(types.to_string()) };
     // A template stands for a value that is not known yet, so it fits everywhere.
-    if style != Style::Plain || template::has_token(raw) {
-        return match takes_text || template::is_whole_token(raw) {
-            true => Reading::Is(Value::from(raw)),
-            false => Reading::Misfit(expected(&types)),
-        };
+    if template::is_whole_token(raw) {
+        return Reading::Is(Value::from(raw));
     }
-    let Some(read) = other_than_text(raw) else {
-        return if takes_text { Reading::Is(Value::from(raw)) } else { Reading::Misfit(expected(&types)) };
-    };
-    let fits = match &read {
-        Value::Number(number) => {
-            types.is_empty()
-                || types.contains(&"number")
-                || (types.contains(&"integer") && (number.is_i64() || number.is_u64()))
+    if style != Style::Plain || template::has_token(raw) {
+        return text();
+    }
+    match other_than_text(raw).filter(|read| types.takes_value(read)) {
+        None => text(),
+        Some(Value::Number(number)) if takes_text && types.is_exact() && number.to_string() != raw => {
+            Reading::Ambiguous(number.into())
         }
-        Value::Bool(_) => types.is_empty() || types.contains(&"boolean"),
-        Value::Null => types.is_empty() || types.contains(&"null"),
-        _ => false,
-    };
-    match (takes_text && !(read.is_null() && fits), fits) {
-        (true, true) => Reading::Ambiguous(read),
-        (true, false) => Reading::Is(Value::from(raw)),
-        (false, true) => Reading::Is(read),
-        (false, false) => Reading::Misfit(expected(&types)),
+        Some(read) => Reading::Is(read),
     }
 }
 
@@ -100,65 +89,19 @@ fn float(raw: &str) -> Option<Number> {
     is_float.then(|| raw.parse::<f64>().ok().and_then(Number::from_f64)).flatten()
 }
 
-/// The types that a schema takes; none listed means any.
-fn types(schema: &Value) -> Vec<&str> {
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        return values.iter().map(type_name).collect();
-    }
-    for union in ["anyOf", "oneOf"] {
-        if let Some(members) = schema.get(union).and_then(Value::as_array) {
-            let each: Vec<Vec<&str>> = members.iter().map(types).collect();
-            return if each.iter().any(Vec::is_empty) { Vec::new() } else { each.concat() };
-        }
-    }
-    match schema.get("type") {
-        Some(Value::String(name)) => vec![name],
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-fn expected(types: &[&str]) -> String {
-    let mut words: Vec<&str> = types.iter().filter(|name| **name != "null").copied().collect();
-    words.dedup();
-    words
-        .iter()
-        .map(|name| match *name {
-            "integer" => "a whole number",
-            "number" => "a number",
-            "boolean" => "true or false",
-            "string" => "text",
-            "array" => "a list",
-            "object" => "a mapping",
-            other => other,
-        })
-        .collect::<Vec<_>>()
-        .join(" or ")
-}
-
 /// Types a whole tree under a schema. Only scalars are judged here; the schema check does the rest.
 ///
 /// A schema may say `"x-scalars": "yaml"` to have what is beneath it read as YAML does, for parts that it does not
 /// describe.
 pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<Value> {
-    if schema.get("x-scalars").and_then(Value::as_str) == Some("yaml") {
-        return Some(loose(node));
-    }
+    typed(node, &Place::root(schema), schema, problems)
+}
+
+/// `schema` is where `required` is looked for; it follows properties and items, not references.
+fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems) -> Option<Value> {
     match &node.kind {
         Kind::Scalar { raw, tag: Some(tag), .. } => tagged(raw, tag, node.span, problems),
-        Kind::Scalar { raw, style, tag: None } => match scalar(raw, *style, schema) {
+        Kind::Scalar { raw, style, tag: None } => match scalar(raw, *style, place.types()) {
             Reading::Is(value) => Some(value),
             Reading::Misfit(expected) => {
                 let hint = match style {
@@ -173,22 +116,21 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
                 None
             }
             Reading::Ambiguous(value) => {
-                let tag = match value {
-                    Value::Bool(_) => "bool",
-                    Value::Number(ref number) if number.is_f64() => "float",
-                    _ => "int",
-                };
                 problems.error_with_hint(
                     node.span,
-                    format!("`{raw}` could be text or {}", type_word(&value)),
-                    format!("quote it for text ('{raw}'), or write `!!{tag} {raw}`"),
+                    format!("`{raw}` could be text or the number {value}"),
+                    format!("quote it for text ('{raw}'), or write {value}"),
                 );
                 None
             }
         },
         Kind::Seq(items) => {
             let inner = schema.get("items").unwrap_or(&Value::Null);
-            let values: Vec<Option<Value>> = items.iter().map(|item| to_json(item, inner, problems)).collect();
+            let values: Vec<Option<Value>> = items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| typed(item, &place.item(index), inner, problems))
+                .collect();
             values.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)
         }
         Kind::Map(entries) => {
@@ -196,16 +138,14 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
             let mut complete = true;
             for (key, value) in entries {
                 let name = key.raw().unwrap_or_default();
-                if is_left_out(value, schema, name) {
+                let place = place.property(name);
+                // Nothing was written for a property that need not be there and has no use for nothing.
+                if value.is_null() && !is_required(schema, name) && !place.types().takes(Types::NULL) {
                     continue;
                 }
-                let inner = property(schema, name);
-                // What the schema forbids is not typed: the schema check names it.
-                if inner.is_null() && schema.get("additionalProperties") == Some(&Value::Bool(false)) {
-                    map.insert(name.to_string(), loose(value));
-                    continue;
-                }
-                match to_json(value, inner, problems) {
+                let inner =
+                    schema.get("properties").and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
+                match typed(value, &place, inner, problems) {
                     Some(value) => {
                         map.insert(name.to_string(), value);
                     }
@@ -215,12 +155,6 @@ pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<V
             complete.then_some(Value::Object(map))
         }
     }
-}
-
-/// Whether nothing was written for a property that need not be there and has no other use for nothing.
-fn is_left_out(value: &Node, schema: &Value, name: &str) -> bool {
-    let takes_nothing = || matches!(scalar("null", Style::Plain, property(schema, name)), Reading::Misfit(_));
-    value.is_null() && !is_required(schema, name) && takes_nothing()
 }
 
 /// A value with every scalar read as YAML would, for what no schema describes. Enough to compare and to keep, not
@@ -235,22 +169,6 @@ pub fn loose(node: &Node) -> Value {
             Value::Object(entries.iter().map(entry).collect())
         }
     }
-}
-
-/// The schema of one property, looked for in unions too.
-pub fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
-    if let Some(found) = schema.get("properties").and_then(|properties| properties.get(name)) {
-        return found;
-    }
-    for union in ["anyOf", "oneOf", "allOf"] {
-        for member in schema.get(union).and_then(Value::as_array).into_iter().flatten() {
-            let found = property(member, name);
-            if !found.is_null() {
-                return found;
-            }
-        }
-    }
-    schema.get("additionalProperties").filter(|schema| schema.is_object()).unwrap_or(&Value::Null)
 }
 
 fn tagged(raw: &str, tag: &str, span: Span, problems: &mut Problems) -> Option<Value> {
@@ -269,14 +187,6 @@ fn tagged(raw: &str, tag: &str, span: Span, problems: &mut Problems) -> Option<V
     value
 }
 
-fn type_word(value: &Value) -> &'static str {
-    match value {
-        Value::Bool(_) => "true or false",
-        Value::Null => "nothing",
-        _ => "a number",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -284,7 +194,7 @@ mod tests {
     use super::*;
 
     fn check(raw: &str, schema: Value, expected: Reading) {
-        assert_eq!(scalar(raw, Style::Plain, &schema), expected, "{raw} for {schema}");
+        assert_eq!(scalar(raw, Style::Plain, Types::of(&schema)), expected, "{raw} for {schema}");
     }
 
     #[test]
@@ -303,15 +213,29 @@ mod tests {
         check("no", json!({"type": "boolean"}), Reading::Misfit("true or false".into()));
         check("010", json!({"type": "integer"}), Reading::Misfit("a whole number".into()));
         check("2.5", json!({"type": "integer"}), Reading::Misfit("a whole number".into()));
+        check("5.0", json!({"type": "integer"}), Reading::Is(json!(5.0)));
         check("null", json!({"type": ["string", "null"]}), Reading::Is(json!(null)));
     }
 
     #[test]
-    fn where_both_readings_fit_the_author_has_to_say() {
-        check("5", json!({"type": ["string", "integer"]}), Reading::Ambiguous(json!(5)));
-        check("5", json!({}), Reading::Ambiguous(json!(5)));
-        check("five", json!({}), Reading::Is(json!("five")));
-        assert_eq!(scalar("0123", Style::Quoted, &json!({})), Reading::Is(json!("0123")));
+    fn where_both_readings_fit_it_is_what_yaml_reads() {
+        for schema in [json!({}), json!({"type": ["string", "number", "boolean"]})] {
+            check("5", schema.clone(), Reading::Is(json!(5)));
+            check("-2.5", schema.clone(), Reading::Is(json!(-2.5)));
+            check("true", schema.clone(), Reading::Is(json!(true)));
+            check("five", schema.clone(), Reading::Is(json!("five")));
+            check("010", schema.clone(), Reading::Is(json!("010")));
+            assert_eq!(scalar("5", Style::Quoted, Types::of(&schema)), Reading::Is(json!("5")));
+        }
+    }
+
+    #[test]
+    fn a_number_that_would_lose_how_it_is_written_has_to_be_quoted_where_text_fits_too() {
+        check("12.50", json!({}), Reading::Ambiguous(json!(12.5)));
+        check("+5", json!({"type": ["string", "integer"]}), Reading::Ambiguous(json!(5)));
+        check("12.50", json!({"type": "number"}), Reading::Is(json!(12.5)));
+        check("12.50", json!({"type": "string"}), Reading::Is(json!("12.50")));
+        check("12.50", json!({"x-scalars": "yaml"}), Reading::Is(json!(12.5)));
     }
 
     #[test]

@@ -13,9 +13,10 @@ use trailblaze_protocol::exit::Exit;
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_new, tool_test};
+use crate::arguments::typed;
 use crate::print;
 use crate::project::Loaded;
-use crate::shell::{Answer, typed};
+use crate::shell::Answer;
 use crate::wire::{self, Wiring};
 
 /// Call one tool on a fresh device; write, test and check tools of your own
@@ -167,7 +168,7 @@ fn unless_wrong(
     let tool = known(registry, args.name.as_deref().unwrap_or_default())?;
     // The message may repeat what was typed.
     let secrets = wire::secrets(loaded, &args.on.secret)?;
-    let mut known = typed(tool, given).map_err(|message| Refusal::usage(secrets.redact(&message)))?;
+    let mut known = typed(tool, given).map_err(|error| Refusal::usage(secrets.redact(&error.to_string())))?;
     tool.schema.fill_defaults(&mut known);
     let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);
     let missing: Vec<String> =
