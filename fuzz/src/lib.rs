@@ -5,7 +5,7 @@ use trailblaze_core::config::decode;
 use trailblaze_core::effects::{CallEffects, Effect};
 use trailblaze_core::selector::{Case, Pattern};
 use trailblaze_core::template::{Fill, Token, fill};
-use trailblaze_core::trail::{Form, Slot, StepCalls, Trail, convert, save};
+use trailblaze_core::trail::{Form, Merge, NewCalls, NewStep, Slot, StepCalls, Trail, convert, merge, save};
 use trailblaze_core::yaml::{Entries, Node, Problems, Source, block, loose, read};
 use trailblaze_protocol::event::{Line, StepKind};
 
@@ -76,10 +76,13 @@ pub fn trail_save(data: &[u8]) {
     let Ok(saved) = save(&source, "android", &first) else { return };
     let saved = Source::new("b.trail.yaml", saved);
     assert_eq!(save(&saved, "android", &first).as_ref(), Ok(&saved.text));
-    let new = calls(Slot::New { kind: StepKind::Verify, text: "new: #".into() });
-    if let Ok(text) = save(&saved, "android", &[new]) {
-        let (longer, _) = Trail::read(&Source::new("c.trail.yaml", text));
-        assert_eq!(longer.map(|trail| trail.steps.len()), Some(trail.steps.len() + 1));
+    let new =
+        [NewStep { kind: StepKind::Verify, text: "new: #".into(), calls: NewCalls::Anywhere(first[0].calls.clone()) }];
+    for (how, n_steps) in [(Merge::Append, trail.steps.len() + 1), (Merge::Replace, 1)] {
+        if let Ok(merged) = merge(&saved, &["android".to_string()], &new, how) {
+            let (after, _) = Trail::read(&Source::new("c.trail.yaml", merged.text));
+            assert_eq!(after.map(|trail| trail.steps.len()), Some(n_steps));
+        }
     }
 }
 

@@ -30,6 +30,7 @@ pub mod screen;
 pub mod secret;
 pub mod selector;
 pub mod session;
+pub mod shadow;
 pub mod snapshot;
 pub mod source;
 pub mod template;

@@ -1,6 +1,6 @@
 //! The recording of an attempt: a fold over its events. Nothing is guessed from times; every call knows its parent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
@@ -16,6 +16,9 @@ pub struct RecordedStep {
     pub calls: Vec<Value>,
     /// Tools that did something which cannot be replayed: the step needs a model every time.
     pub needs_model: Vec<String>,
+    /// Whether other calls stand in for some that were made: the delegates of a delegating tool. Otherwise `calls` are
+    /// those that were made, without queries.
+    pub has_stand_ins: bool,
 }
 
 /// The recording of one attempt, step by step. A step that was tried again counts as it went the last time.
@@ -25,9 +28,10 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         .into_iter()
         .map(|(id, mut step)| {
             for call in calls.of_step(&id) {
-                let Recorded { calls, needs_model } = calls.recorded(call);
+                let Recorded { calls, needs_model, has_stand_ins } = calls.recorded(call);
                 step.calls.extend(calls.into_iter().map(|call| as_written(&call.tool, &call.args)));
                 step.needs_model.extend(needs_model);
+                step.has_stand_ins |= has_stand_ins;
             }
             step
         })
@@ -45,14 +49,40 @@ pub(crate) fn steps<'e>(
         if let Event::StepStarted { step, attempt: of, index, kind, text, .. } = event
             && of == attempt
         {
-            let empty =
-                RecordedStep { index: *index, kind: *kind, text: text.clone(), calls: vec![], needs_model: vec![] };
+            let empty = RecordedStep {
+                index: *index,
+                kind: *kind,
+                text: text.clone(),
+                calls: Vec::new(),
+                needs_model: Vec::new(),
+                has_stand_ins: false,
+            };
             steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
             steps.push((step.clone(), empty));
         }
         calls.hear(event);
     }
+    steps.retain(|(id, _)| !calls.undone.contains(&Parent::Step(id.clone())));
     (steps, calls)
+}
+
+/// The last thing that the recording of an attempt holds, and what it is, for people: what an undo takes back. A step
+/// counts when nothing in it is left.
+pub fn last<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Option<(Parent, String)> {
+    let (steps, calls) = steps(attempt, events);
+    let (id, step) = steps.last()?;
+    let is_recorded = |call: &&&Called| {
+        let recorded = calls.recorded(call);
+        !recorded.calls.is_empty() || !recorded.needs_model.is_empty()
+    };
+    let made = calls.of_step(id);
+    Some(match made.iter().rev().find(is_recorded) {
+        Some(call) => {
+            let args = if call.args.is_empty() { String::new() } else { format!(" {}", json!(call.args)) };
+            (Parent::Call(call.call.clone()), format!("{}{args}", call.tool))
+        }
+        None => (Parent::Step(id.clone()), step.text.clone()),
+    })
 }
 
 /// Calls as a tree, with their answers.
@@ -61,6 +91,8 @@ pub(crate) struct Calls<'e> {
     /// In the order in which they were made.
     children: HashMap<&'e Parent, Vec<&'e Called>>,
     answers: HashMap<&'e CallId, &'e Answer>,
+    /// What was taken back.
+    undone: HashSet<&'e Parent>,
 }
 
 /// What a call comes to in a recording.
@@ -68,6 +100,8 @@ pub(crate) struct Calls<'e> {
 pub(crate) struct Recorded<'e> {
     pub calls: Vec<&'e Called>,
     pub needs_model: Vec<String>,
+    /// Whether a call is missing from `calls` because others stand in for it.
+    pub has_stand_ins: bool,
 }
 
 impl<'e> Calls<'e> {
@@ -75,6 +109,7 @@ impl<'e> Calls<'e> {
         match event {
             Event::Called(called) => self.children.entry(&called.parent).or_default().push(called),
             Event::Answered { call, answer, .. } => drop(self.answers.insert(call, answer)),
+            Event::Undone { what, .. } => drop(self.undone.insert(what)),
             _ => {}
         }
     }
@@ -98,17 +133,24 @@ impl<'e> Calls<'e> {
     }
 
     fn record(&self, call: &'e Called, recorded: &mut Recorded<'e>) {
+        if self.undone.contains(&Parent::Call(call.call.clone())) {
+            return;
+        }
         let Some(Answer::Outcome(outcome)) = self.answer(call) else { return };
         if outcome.is_error() || matches!(call.kind, ToolKind::Query | ToolKind::Meta) {
             return;
         }
         if !outcome.delegates.is_empty() {
+            recorded.has_stand_ins = true;
             let delegates = self.beneath(call).into_iter().filter(|child| child.origin == Origin::Delegate);
             delegates.for_each(|child| self.record(child, recorded));
         } else if call.is_recordable {
             recorded.calls.push(call);
         } else if !call.is_delegating || self.acted_beneath(call) {
             recorded.needs_model.push(call.tool.clone());
+        } else {
+            // It had nothing to ask for this time.
+            recorded.has_stand_ins = true;
         }
     }
 
@@ -262,6 +304,32 @@ mod tests {
             .call(Of { is_recordable: false, ..top("judgeColours") })
             .call(beneath("judgeColours", "tap", Origin::Callback))
             .check(&[], &["judgeColours"]);
+    }
+
+    #[test]
+    fn a_step_whose_calls_were_recorded_as_they_were_made_has_no_stand_ins() {
+        let has_stand_ins = |script: Script| fold(&AttemptId::new("a"), &script.0)[0].has_stand_ins;
+        let query = || Of { kind: ToolKind::Query, ..top("isVisible") };
+        assert!(!has_stand_ins(script().call(query()).call(top("tap"))));
+        assert!(has_stand_ins(script().call(delegating("flow")).call(beneath("flow", "tap", Origin::Delegate))));
+        assert!(has_stand_ins(script().call(Of { outcome: Outcome::default(), ..delegating("flow") })));
+    }
+
+    #[test]
+    fn what_was_undone_is_not_recorded() {
+        let undo = |mut script: Script| {
+            let (what, about) = last(&AttemptId::new("a"), &script.0).unwrap();
+            script.0.push(Event::Undone { attempt: AttemptId::new("a"), what });
+            (script, about)
+        };
+        let failed = Of { outcome: Outcome::failed("no"), ..top("missed") };
+        let (script, about) = undo(script().call(top("first")).call(top("second")).call(failed));
+        assert_eq!(about, "second");
+        let (script, about) = undo(script);
+        assert_eq!(about, "first");
+        let (script, about) = undo(script);
+        assert_eq!((about.as_str(), fold(&AttemptId::new("a"), &script.0)), ("Do it", vec![]));
+        assert_eq!(last(&AttemptId::new("a"), &script.0), None);
     }
 
     #[test]

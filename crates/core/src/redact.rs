@@ -47,7 +47,7 @@ impl Secrets {
                 text(message);
                 failure.iter_mut().for_each(|failure| self.redact_failure(failure));
             }
-            Event::ServerStarted { .. } | Event::RunEnded { .. } => {}
+            Event::ServerStarted { .. } | Event::Undone { .. } | Event::RunEnded { .. } => {}
             Event::ServerEnded { message, .. } => text(message),
         }
     }

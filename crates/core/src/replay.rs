@@ -352,7 +352,8 @@ impl Broken {
     }
 }
 
-fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
+/// A failure as it is told in the record.
+pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
     let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
     Failure {
         step: None,

@@ -136,6 +136,11 @@ pub enum Event {
         micros: u64,
         answer: Answer,
     },
+    /// A person took back a call or a step: it was made, and is no part of the recording.
+    Undone {
+        attempt: AttemptId,
+        what: Parent,
+    },
     StepEnded {
         step: StepId,
         verdict: Verdict,

@@ -1,20 +1,24 @@
-//! The file beside a recorded trail, `<trail>.effects.yaml`: what the tools were that it calls, and what they did. It is a
-//! file of its own because other readers of trail files refuse keys that they do not know.
+//! The file beside a recorded trail, `<trail>.effects.yaml`: what the tools were that it calls, what they did, and which
+//! recordings were made from `tools:`. It is a separate file because other readers of trail files refuse keys that they do
+//! not know.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use trailblaze_core::config::decode;
 use trailblaze_core::effects::CallEffects;
 use trailblaze_core::secret::Secrets;
+use trailblaze_core::shadow::both;
 use trailblaze_core::table;
-use trailblaze_core::trail::{StepPlan, Trail};
+use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, written_calls};
 use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
 
 use crate::project::read_source;
 use crate::recordings::{RecordError, write_atomically};
-use crate::tool_lock::Pin;
+use crate::tool_lock::{Pin, hex};
 
 table! {
     /// What is kept beside a recorded trail, by classifier. Written by `trailblaze run --record`.
@@ -25,6 +29,8 @@ table! {
         "args" => args: Entries<Node> = Entries::default(),
         /// What each call of a custom tool did, in the order of the trail.
         "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
+        /// Digests of the recordings that were made from a step's `tools:`, each with what `tools:` said.
+        "recordedFrom" => recorded_from: Entries<Vec<String>> = Entries::default(),
     }
 }
 
@@ -43,6 +49,34 @@ pub struct Section {
     pub args: Map<String, Value>,
     /// None keeps those of earlier runs, as long as the tools are what they were.
     pub effects: Option<Vec<Value>>,
+    pub origins: Vec<Origin>,
+}
+
+/// A recording beside `tools:`.
+pub struct Origin {
+    digest: String,
+    /// Whether this run made the recording from `tools:`.
+    is_new: bool,
+}
+
+/// The recordings beside `tools:` that a device uses of a trail. `before` is the trail as it was run.
+pub fn origins(before: &Trail, trail: &Trail, lineage: &[String]) -> Vec<Origin> {
+    let origin = |(before, step): (&Step, &Step)| {
+        let (_, recorded, tools) = both(step, lineage)?;
+        let is_new = matches!(before.plan(lineage), StepPlan::Authored(_));
+        Some(Origin { digest: digest(tools, recorded), is_new })
+    };
+    steps(before).zip(steps(trail)).filter_map(origin).collect()
+}
+
+fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
+    trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
+}
+
+/// Of a recording and the `tools:` that it was made from.
+fn digest(tools: &[ToolCall], recorded: &[ToolCall]) -> String {
+    let both = json!([written_calls(tools), written_calls(recorded)]);
+    hex(&Sha256::digest(both.to_string().as_bytes()))
 }
 
 /// `pay.trail.yaml` has `pay.effects.yaml` beside it.
@@ -54,9 +88,9 @@ pub fn file(trail: &str) -> String {
 /// Where what a device does is kept: the closest classifier that the trail has recordings of, else the platform. Devices
 /// that share recordings share this too.
 pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
-    let steps = || trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
     let is_used = |name: &&String| {
-        steps().any(|step| matches!(step.plan(lineage), StepPlan::Recording { classifier, .. } if classifier == **name))
+        steps(trail)
+            .any(|step| matches!(step.plan(lineage), StepPlan::Recording { classifier, .. } if classifier == **name))
     };
     lineage.iter().find(is_used).or(lineage.last()).map_or("", String::as_str)
 }
@@ -90,6 +124,12 @@ impl Kept {
         args.map_or_else(|| Value::Object(Map::new()), yaml::loose)
     }
 
+    /// Whether a recording was made from these `tools:`, and neither changed since.
+    pub fn is_derived(&self, classifier: &str, tools: &[ToolCall], recorded: &[ToolCall]) -> bool {
+        let known = self.beside.as_ref().and_then(|beside| beside.recorded_from.get(classifier));
+        known.is_some_and(|known| known.contains(&digest(tools, recorded)))
+    }
+
     pub fn effects(&self, classifier: &str) -> &[CallEffects] {
         self.beside.as_ref().and_then(|beside| beside.effects.get(classifier)).map_or(&[], Vec::as_slice)
     }
@@ -105,7 +145,15 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
     }
     let old = document(&kept);
     let (mut tools, mut args, mut effects) = (part(&old, "tools"), part(&old, "args"), part(&old, "effects"));
-    for Section { classifier, tools: pins, args: given, effects: new } in sections {
+    let mut recorded_from = part(&old, "recordedFrom");
+    for Section { classifier, tools: pins, args: given, effects: new, origins } in sections {
+        let known = recorded_from.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
+        let is_kept = |origin: &Origin| origin.is_new || known.iter().any(|digest| *digest == origin.digest);
+        let kept: BTreeSet<String> = origins.into_iter().filter(is_kept).map(|origin| origin.digest).collect();
+        match kept.is_empty() {
+            true => drop(recorded_from.remove(&classifier)),
+            false => drop(recorded_from.insert(classifier.clone(), json!(kept))),
+        }
         match &new {
             Some(new) if new.is_empty() || given.is_empty() => drop(args.remove(&classifier)),
             Some(_) => drop(args.insert(classifier.clone(), given.into())),
@@ -126,8 +174,8 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
             false => drop(tools.insert(classifier, pins.into())),
         }
     }
-    let parts =
-        [("tools", tools), ("args", args), ("effects", effects)].into_iter().filter(|(_, part)| !part.is_empty());
+    let parts = [("tools", tools), ("args", args), ("effects", effects), ("recordedFrom", recorded_from)];
+    let parts = parts.into_iter().filter(|(_, part)| !part.is_empty());
     let new: Map<String, Value> = parts.map(|(name, part)| (name.to_string(), part.into())).collect();
     let write_error = |source| RecordError::Write { path: name.clone(), source };
     if new.is_empty() {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use trailblaze_core::effects;
 use trailblaze_core::preflight::{missing, preflight, preflight_broken, preflight_played};
 use trailblaze_core::registry::Registry;
+use trailblaze_core::shadow::shadowed;
 use trailblaze_core::source::SourceError;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems, Severity, inline};
@@ -216,6 +217,9 @@ impl Lane<'_> {
                 }
                 continue;
             };
+            let place = classifier(trail, lineage);
+            let is_derived = |tools: &[_], recorded: &[_]| kept.is_derived(place, tools, recorded);
+            problems.extend(shadowed(trail, registry, lineage, is_derived));
             if rule.replay == Replay::Effects {
                 problems.extend(preflight_played(trail, registry, lineage));
                 problems.extend(tools.stale(trail, kept, lineage));

@@ -7,7 +7,7 @@ use trailblaze_core::effects::{self, Effect, Journal, StepDid};
 use trailblaze_core::events::{EventSink, Shot};
 use trailblaze_core::record::{self, RecordedStep};
 use trailblaze_protocol::event::Event;
-use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId};
+use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::progress::Progress;
@@ -27,6 +27,11 @@ impl LaneSink {
 
     pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
         record::fold(attempt, &*self.journal())
+    }
+
+    /// What an undo would take back, and what it is, for people.
+    pub fn last_recorded(&self, attempt: &AttemptId) -> Option<(Parent, String)> {
+        record::last(attempt, &*self.journal())
     }
 
     /// What the calls of an attempt did.
@@ -61,7 +66,9 @@ impl EventSink for LaneSink {
         let mut journal = self.journal();
         match event {
             Event::AttemptStarted { .. } => journal.clear(),
-            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } => journal.push(event),
+            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } | Event::Undone { .. } => {
+                journal.push(event);
+            }
             _ => {}
         }
     }

@@ -173,10 +173,15 @@ fn a_killed_run_still_opens_as_a_report() {
     let project = Project::wallet();
     let flags = ["run", "--record", "--pictures", "action", "-d", "android/sim-1,ios/sim-1", "--sim", "latency=1ms"];
     // How many lines a whole run writes decides when to kill the others.
-    let authored = project.read("trails/send-money.trail.yaml");
+    let trail = project.read("trails/send-money.trail.yaml");
+    // A copy of `tools:`, which every run removes.
+    let copy = "    recording: {android: [{assertVisible: {id: balance, expectedText: €107.50}}]}\n";
+    let authored = format!("{trail}{copy}");
+    project.write("trails/send-money.trail.yaml", &authored);
     project.run(&flags).exits(0);
     let whole = project.last_run().mentions("");
     let recorded = project.read("trails/send-money.trail.yaml");
+    assert_eq!(recorded, trail);
     let names = ["activity", "send-money", "wrong-pin"].map(|name| format!("trails/{name}.trail.yaml"));
 
     let mut n_unfinished = 0;

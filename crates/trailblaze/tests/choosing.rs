@@ -5,9 +5,11 @@ mod support;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use support::{Project, Ran};
+use support::{Project, Ran, parcels};
 
 const PASSES: &str = "    tools: [{launchApp: {packageId: com.example.counter}}, {tap: {id: add}}, {assertVisible: {text: 'Count: 1'}}]\n";
+/// What is delegated is recorded.
+const DELEGATES: &str = "    tools: [{launchApp: {packageId: com.example.counter}}, {parcel_tap: {id: add}}]\n";
 const FAILS: &str =
     "    tools: [{launchApp: {packageId: com.example.counter}}, {assertVisible: {text: Nowhere, timeoutMs: 0}}]\n";
 
@@ -295,7 +297,7 @@ fn the_trails_of_a_lost_device_go_to_others() {
 
 #[test]
 fn two_runs_that_save_into_one_file_both_succeed() {
-    let project = Project::counter().with("trails/a.trail.yaml", trail("", PASSES));
+    let project = parcels().with("trails/a.trail.yaml", trail("", DELEGATES));
     let record = |device: &str| project.start(&["run", "--pictures", "off", "--record", "-d", device]);
     let (android, ios) = (record("android/sim-1"), record("ios/sim-1"));
     project.ended(android).exits(0);
@@ -307,11 +309,11 @@ fn two_runs_that_save_into_one_file_both_succeed() {
 
 #[test]
 fn a_recording_that_cannot_be_stored_is_printed_and_harms_nothing() {
-    let project = Project::counter().with("trails/a.trail.yaml", trail("", PASSES));
+    let project = parcels().with("trails/a.trail.yaml", trail("", DELEGATES));
     let before = project.read("trails/a.trail.yaml");
     // A file where the folder of the lock should be: nothing can be saved, whoever runs this.
     project.write(".trailblaze", "in the way\n");
-    let ran = project.run(&["run", "--pictures", "off", "--record"]);
+    let ran = project.run(&["run", "--pictures", "off", "--record", "-d", "android/sim-1"]);
     assert_ne!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("    recording:\n      android:\n        - launchApp:"), "{}", ran.stdout);
     assert_eq!(project.read("trails/a.trail.yaml"), before);
@@ -360,13 +362,13 @@ fn a_tool_that_changed_is_told_of_once_for_all_platforms() {
 #[test]
 fn only_who_asks_for_a_recording_is_warned_of_what_it_lacks() {
     let text = format!(
-        "trailhead:\n  step: Start\n  tools: [{{launchApp: {{packageId: com.example.counter}}}}, {{tap: {{id: add}}}}]\n{}",
+        "trailhead:\n  step: Start\n  tools: [{{launchApp: {{packageId: com.example.counter}}}}, {{parcel_tap: {{id: add}}}}]\n{}",
         trail("", "    tools: [{assertVisible: {id: count}}]\n")
     );
-    let project = Project::counter().with("trails/a.trail.yaml", text);
+    let project = parcels().with("trails/a.trail.yaml", text);
     let warned = |args: &[&str]| project.run(args).exits(0).stderr.contains("the trailhead made 2 calls");
-    assert!(!warned(&["run", "--pictures", "off"]));
-    assert!(warned(&["run", "--pictures", "off", "--record"]));
+    assert!(!warned(&["run", "-d", "android/sim-1"]));
+    assert!(warned(&["run", "-d", "android/sim-1", "--record"]));
 }
 
 #[test]

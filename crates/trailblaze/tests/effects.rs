@@ -113,7 +113,7 @@ fn what_a_custom_tool_did_is_kept_beside_the_trail() {
 fn record_alone_records_the_calls_and_takes_a_path() {
     let project = greeting();
     run(&project, &["--record", "trails/a.trail.yaml"], 0);
-    assert!(project.read("trails/a.trail.yaml").contains("- greetTwice:\n            who: Ada\n"));
+    assert_eq!(project.read("trails/a.trail.yaml"), TRAIL, "`tools:` say it already");
     assert!(!project.read("trails/a.effects.yaml").contains("effects:"), "the tools are pinned, and no more");
     run(&project, &["--record=calls", "trails/a.trail.yaml"], 0);
     let ran = run(&project, &["--record", "efects"], 3);
@@ -167,19 +167,19 @@ fn effects_of_another_call_are_out_of_date() {
     insta::assert_snapshot!(run(&project, &["--replay", "effects"], 3).refusal(), @r"
     exit 3
     error: the effects of `greetTwice` are out of date: the trail calls it otherwise than when they were recorded
-      --> trails/a.trail.yaml:12:11
-       |
-    12 |         - greetTwice:
-       |           ^^^^^^^^^^
-       |
-       = help: record them with `trailblaze run --record effects`
+     --> trails/a.trail.yaml:5:14
+      |
+    5 |     tools: [{greetTwice: {who: Grace}}]
+      |              ^^^^^^^^^^
+      |
+      = help: record them with `trailblaze run --record effects`
 
     error: 1 problem
     ");
     project.last_run().assert_refused();
     project.write(
         "trails/a.trail.yaml",
-        recorded.replace("- greetTwice:\n            who: Ada", "- tap:\n            id: add"),
+        recorded.replace("tools: [{greetTwice: {who: Ada}}]", "tools: [{tap: {id: add}}]"),
     );
     insta::assert_snapshot!(run(&project, &["--replay", "effects"], 3).refusal(), @r"
     exit 3
@@ -293,10 +293,10 @@ fn a_tool_that_changed_is_shown_with_what_changed() {
                  additionalProperties: false
                  required:
                …
-      --> trails/a.trail.yaml:12:11
-       |
-    12 |         - greetTwice:
-       |           ^^^^^^^^^^
+     --> trails/a.trail.yaml:5:14
+      |
+    5 |     tools: [{greetTwice: {who: Ada}}]
+      |              ^^^^^^^^^^
     ");
     let checked = project.run(&["check"]).exits(0);
     assert!(checked.stderr.contains("Keeps a name"), "{}", checked.stderr);

@@ -14,11 +14,12 @@ use std::process::{Command, Stdio};
 use support::{COUNTER_APP, COUNTER_PROJECT, Project, Ran};
 use tempfile::TempDir;
 
+/// A tap by ref is recorded as one that finds the element again.
 const TRAIL: &str = "\
 # Nobody may lose this line.
 trail:
   - step: Count
-    tools: [{launchApp: {packageId: com.example.counter}}, {tap: {id: add}}, {assertVisible: {text: 'Count: 1'}}]
+    tools: [{launchApp: {packageId: com.example.counter}}, {captureScreen: {}}, {tap: {ref: d454}}, {assertVisible: {text: 'Count: 1'}}]
 ";
 const FULL: &str = "No space left on device";
 const KILOBYTE: u64 = 1024;

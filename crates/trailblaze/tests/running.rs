@@ -1,10 +1,12 @@
 //! `trailblaze run`: what it leaves behind, how it ends, and what it plays again.
 
+#[path = "running/recording.rs"]
+mod recording;
 mod support;
 
 use serde_json::{Value, json};
-use support::{Pixels, Project, files};
-use trailblaze_protocol::event::{Event, Plan, Verdict};
+use support::{Pixels, Project, files, parcels};
+use trailblaze_protocol::event::{Event, Verdict};
 
 /// A trail of one step that calls these tools.
 fn trail(tools: &str) -> String {
@@ -12,6 +14,8 @@ fn trail(tools: &str) -> String {
 }
 
 const PASSES: &str = "      - launchApp: {packageId: com.example.counter}\n      - assertVisible: {text: 'Count: 0'}\n";
+/// The same, with a call whose delegates are recorded in its place.
+const DELEGATES: &str = "      - launchApp: {packageId: com.example.counter}\n      - parcel_tap: {id: add}\n";
 const FAILS: &str = "      - assertVisible: {text: Nowhere, timeoutMs: 10}\n";
 
 #[test]
@@ -196,45 +200,9 @@ fn devices_are_any_number_of_any_platform() {
 }
 
 #[test]
-fn recorded_slots_are_played_again_and_then_written_no_more() {
-    let project = Project::wallet();
-    let trail = "trails/send-money.trail.yaml";
-    let authored = project.read(trail);
-    let plans = || -> Vec<Plan> {
-        let plan = |event: Event| match event {
-            Event::StepStarted { plan, .. } => Some(plan),
-            _ => None,
-        };
-        project.last_run().events().into_iter().filter_map(plan).collect()
-    };
-    let record = || project.run(&["run", trail, "--record"]).exits(0);
-
-    let first = record();
-    assert!(first.stderr.contains("recorded android, ios in trails/send-money.trail.yaml"), "{}", first.stderr);
-    assert!(plans().iter().all(|plan| *plan == Plan::Authored));
-    let recorded = project.read(trail);
-    assert_ne!(recorded, authored);
-    for line in authored.lines() {
-        assert!(recorded.contains(line), "`{line}` is kept");
-    }
-    // Templates stay templates; a tool of the project stays one call.
-    assert!(recorded.contains("wallet_signIn:\n            pin: '{{pin}}'"), "{recorded}");
-
-    record();
-    let expected = |classifier: &str| Plan::Recording { classifier: classifier.to_string() };
-    assert!(plans().iter().all(|plan| *plan == expected("android") || *plan == expected("ios")));
-    assert_eq!(project.read(trail), recorded);
-    record();
-    assert_eq!(project.read(trail), recorded);
-    // A device without a slot of its own still uses what was authored.
-    project.run(&["run", trail, "-d", "web/sim-1"]).exits(0);
-    assert!(plans().iter().all(|plan| *plan == Plan::Authored));
-}
-
-#[test]
 fn a_failing_trail_is_not_recorded() {
-    let text = trail(&format!("{PASSES}{FAILS}"));
-    let project = Project::counter().with("trails/b.trail.yaml", &text);
+    let text = trail(&format!("{DELEGATES}{FAILS}"));
+    let project = parcels().with("trails/b.trail.yaml", &text);
     project.run(&["run", "--record"]).exits(1);
     assert_eq!(project.read("trails/b.trail.yaml"), text);
 }
@@ -384,8 +352,8 @@ fn a_device_stands_for_the_driver_that_it_is_given() {
 
 #[test]
 fn a_trail_outside_the_project_is_recorded_where_it_is() {
-    let elsewhere = Project::empty().with("a.trail.yaml", trail(PASSES));
-    let project = Project::counter();
+    let elsewhere = Project::empty().with("a.trail.yaml", trail(DELEGATES));
+    let project = parcels();
     let mut command = elsewhere.command(&["run", "a.trail.yaml", "--record", "-C"]);
     command.arg(project.root());
     elsewhere.finish(command).exits(0);
@@ -405,27 +373,27 @@ fn two_trails_with_one_id_have_two_recordings() {
 #[test]
 fn a_trailhead_of_several_calls_stays_authored_while_the_steps_are_recorded() {
     let text = "trailhead:\n  step: Begin\n  tools:\n    - launchApp: {packageId: com.example.counter}\n    \
-                - tap: {id: add}\ntrail:\n  - verify: It counted\n    tools:\n      - assertVisible: {text: 'Count: 1'}\n";
-    let project = Project::counter().with("trails/a.trail.yaml", text);
-    let ran = project.run(&["run", "--record"]).exits(0);
+                - parcel_tap: {id: add}\ntrail:\n  - step: Count\n    tools:\n      - parcel_tap: {id: add}\n";
+    let project = parcels().with("trails/a.trail.yaml", text);
+    let ran = project.run(&["run", "--record", "-d", "android/sim-1"]).exits(0);
     assert!(ran.stderr.contains("warning: trails/a.trail.yaml: the trailhead made 2 calls"), "{}", ran.stderr);
     let recorded = project.read("trails/a.trail.yaml");
     assert_eq!(recorded.matches("recording:").count(), 1, "{recorded}");
-    project.run(&["run"]).exits(0);
+    project.run(&["run", "-d", "android/sim-1"]).exits(0);
 }
 
 #[test]
 fn a_recording_that_cannot_be_kept_fails_the_run() {
     // Beside a name of this length there is no room for the name that is written first.
     let name = format!("trails/{}.trail.yaml", "x".repeat(240));
-    let project = Project::counter().with(&name, trail(PASSES));
-    let ran = project.run(&["run", "--record"]).exits(2);
+    let project = parcels().with(&name, trail(DELEGATES));
+    let ran = project.run(&["run", "--record", "-d", "android/sim-1"]).exits(2);
     assert!(
         ran.stderr.contains(&format!("error: the recording was not saved: cannot write `{name}`")),
         "{}",
         ran.stderr
     );
-    assert_eq!(project.read(&name), trail(PASSES));
+    assert_eq!(project.read(&name), trail(DELEGATES));
 }
 
 #[test]

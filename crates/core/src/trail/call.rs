@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::yaml::{Decode, Kind, Node, Problems, Source, Spanned};
+use crate::yaml::{Decode, Kind, Node, Problems, Source, Spanned, loose};
 
 /// A call as it was written. Its arguments are typed only when the tool's schema is at hand, so that a call of a
 /// tool that nobody here knows is kept as it is.
@@ -60,6 +60,24 @@ impl Decode for ToolCall {
             "additionalProperties": {"type": ["object", "null"]},
         })
     }
+}
+
+/// Calls as a recording holds them, each as `{tool: args}`, with scalars read as YAML does.
+pub fn written_calls(calls: &[ToolCall]) -> Vec<Value> {
+    calls.iter().map(|call| json!({ &call.tool.value: loose(&call.args) })).collect()
+}
+
+/// Whether two lists of calls say the same, however their scalars are quoted.
+pub fn same_calls(a: &[Value], b: &[Value]) -> bool {
+    fn text(value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items.iter().map(text).collect(),
+            Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), text(value))).collect()),
+            Value::String(text) => Value::from(text.as_str()),
+            other => Value::from(other.to_string()),
+        }
+    }
+    a.iter().map(text).eq(b.iter().map(text))
 }
 
 fn found(node: &Node) -> String {

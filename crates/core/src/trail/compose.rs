@@ -23,42 +23,53 @@ pub enum NewCalls {
     None,
 }
 
-/// The text of a new trail file.
+impl NewStep {
+    /// As an item of `trail:`.
+    pub fn item(&self) -> Value {
+        let mut item = self.words();
+        match &self.calls {
+            NewCalls::Anywhere(calls) => item.insert("tools".into(), calls.clone().into()),
+            NewCalls::Recorded { classifier, calls } => item.insert("recording".into(), json!({ classifier: calls })),
+            NewCalls::None => None,
+        };
+        item.into()
+    }
+
+    /// As the value of `trailhead:`, whose recording holds one call.
+    pub fn trailhead(&self) -> Value {
+        match &self.calls {
+            NewCalls::Recorded { classifier, calls } => {
+                let mut head = self.words();
+                let call = calls.first().cloned().unwrap_or_else(|| json!({}));
+                head.insert("recording".into(), json!({ classifier: call }));
+                head.into()
+            }
+            NewCalls::Anywhere(_) | NewCalls::None => self.item(),
+        }
+    }
+
+    /// Whether it can be a trailhead: a recording of one holds a single call.
+    pub fn fits_trailhead(&self) -> bool {
+        !matches!(&self.calls, NewCalls::Recorded { calls, .. } if calls.len() != 1)
+    }
+
+    fn words(&self) -> Map<String, Value> {
+        let key = if self.kind == StepKind::Verify { "verify" } else { "step" };
+        Map::from_iter([(key.to_string(), self.text.as_str().into())])
+    }
+}
+
+/// The text of a new trail file. At most the first step is a trailhead.
 pub fn new_trail(config: Map<String, Value>, steps: &[NewStep]) -> String {
     let mut document = Map::new();
     if !config.is_empty() {
         document.insert("config".into(), Value::Object(config));
     }
-    let entry = |step: &NewStep, with_calls: bool| {
-        let mut entry = Map::new();
-        let key = if step.kind == StepKind::Verify { "verify" } else { "step" };
-        entry.insert(key.into(), step.text.as_str().into());
-        match &step.calls {
-            _ if !with_calls => {}
-            NewCalls::Anywhere(calls) => {
-                entry.insert("tools".into(), calls.clone().into());
-            }
-            NewCalls::Recorded { classifier, calls } => {
-                entry.insert("recording".into(), json!({ classifier: calls }));
-            }
-            NewCalls::None => {}
-        }
-        Value::Object(entry)
-    };
-    let mut trail = Vec::new();
-    for step in steps {
-        match (step.kind, &step.calls) {
-            (StepKind::Trailhead, NewCalls::Recorded { classifier, calls }) if calls.len() == 1 => {
-                let mut head = entry(step, false);
-                head["recording"] = json!({ classifier: calls[0] });
-                document.insert("trailhead".into(), head);
-            }
-            (StepKind::Trailhead, _) => {
-                document.insert("trailhead".into(), entry(step, true));
-            }
-            _ => trail.push(entry(step, true)),
-        }
+    let (heads, steps): (Vec<&NewStep>, Vec<&NewStep>) =
+        steps.iter().partition(|step| step.kind == StepKind::Trailhead);
+    if let Some(head) = heads.first() {
+        document.insert("trailhead".into(), head.trailhead());
     }
-    document.insert("trail".into(), trail.into());
+    document.insert("trail".into(), steps.into_iter().map(NewStep::item).collect());
     block(&Value::Object(document), 0)
 }

@@ -7,16 +7,20 @@ mod compose;
 mod config;
 mod convert;
 mod list_form;
+mod merge;
+mod revise;
 mod rewrite;
 mod save;
 pub(crate) mod splice;
 mod step;
 
-pub use call::ToolCall;
+pub use call::{ToolCall, same_calls, written_calls};
 pub use classifier::lineage;
 pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, TrailConfig};
 pub use convert::{ConvertError, convert};
+pub use merge::{Merge, Merged, merge};
+pub use revise::{Change, revise};
 pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};
 

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trailblaze_protocol::event::StepKind;
 
-use super::splice::{Edit, append, apply, put, without_slots};
+use super::splice::{Edit, apply, put, without_slots};
 use super::{Form, Trail};
-use crate::yaml::{Kind, Node, Problems, Severity, Source, loose, read};
+use crate::yaml::{Node, Problems, Severity, Source, loose, read};
 
 /// The recorded calls of one step, each as `{tool: args}`.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,11 +21,6 @@ pub enum Slot {
     Trailhead,
     /// From 0.
     Step(usize),
-    /// A step behind the last one of the file.
-    New {
-        kind: StepKind,
-        text: String,
-    },
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -67,7 +61,6 @@ impl StepCalls {
         let step = match self.slot {
             Slot::Trailhead => trail.trailhead.as_ref().map(|head| &head.0),
             Slot::Step(index) => trail.steps.get(index),
-            Slot::New { .. } => None,
         };
         step.is_none_or(|step| step.is_recordable)
     }
@@ -81,17 +74,10 @@ impl StepCalls {
             (_, calls) => Some(Value::from(calls)),
         }
     }
-
-    /// A new step in full.
-    fn step(&self, classifier: &str) -> Option<Value> {
-        let Slot::New { kind, text } = &self.slot else { return None };
-        let key = if *kind == StepKind::Verify { "verify" } else { "step" };
-        Some(json!({ key: text, "recording": { classifier: self.calls } }))
-    }
 }
 
 /// Reads a file both as a trail and as the values it is made of.
-fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
+pub(super) fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
     let (trail, problems) = Trail::read(source);
     let root = read(source, &mut Problems::new(source));
     let (Some(trail), Some(root)) = (trail, root) else {
@@ -108,7 +94,7 @@ fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
 fn edits(source: &Source, root: &Node, classifier: &str, recordings: &[&StepCalls]) -> Result<Vec<Edit>, SaveError> {
     let path = || source.path.clone();
     let mut edits = Vec::new();
-    for recording in recordings.iter().filter(|recording| !matches!(recording.slot, Slot::New { .. })) {
+    for recording in recordings {
         let step = step_of(root, &recording.slot).ok_or_else(|| match recording.slot {
             Slot::Step(index) => SaveError::NoSuchStep { path: path(), number: index + 1 },
             _ => SaveError::NoTrailhead { path: path() },
@@ -124,19 +110,13 @@ fn edits(source: &Source, root: &Node, classifier: &str, recordings: &[&StepCall
             edits.extend(put.ok_or_else(|| SaveError::Unsafe { path: path() })?);
         }
     }
-    let added: Vec<Value> = recordings.iter().filter_map(|recording| recording.step(classifier)).collect();
-    if !added.is_empty() {
-        let appended = root.get("trail").and_then(|trail| append(&source.text, trail, &added));
-        edits.push(appended.ok_or_else(|| SaveError::NoSteps { path: path() })?);
-    }
     Ok(edits)
 }
 
-fn step_of<'n>(root: &'n Node, slot: &Slot) -> Option<&'n Node> {
+pub(super) fn step_of<'n>(root: &'n Node, slot: &Slot) -> Option<&'n Node> {
     match slot {
         Slot::Trailhead => root.get("trailhead").filter(|head| !head.is_null()),
         Slot::Step(index) => root.get("trail")?.items()?.get(*index),
-        Slot::New { .. } => None,
     }
 }
 
@@ -146,34 +126,17 @@ fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
 
 /// Whether the new text is a trail whose slots hold the recordings, and all else is the same as it was.
 fn says(source: &Source, text: &str, before: &Node, classifier: &str, recordings: &[&StepCalls]) -> bool {
-    let Ok((_, mut after)) = parse(&Source::new(&source.path, text)) else { return false };
-    let added: Vec<Value> = recordings.iter().filter_map(|recording| recording.step(classifier)).collect();
-    if take_last_steps(&mut after, added.len()) != Some(added) {
-        return false;
-    }
-    let holds_recordings =
-        recordings.iter().filter(|recording| !matches!(recording.slot, Slot::New { .. })).all(|recording| {
-            let slot = step_of(&after, &recording.slot).and_then(|step| slot_of(step, classifier));
-            slot.map(loose) == recording.value()
-        });
+    let Ok((_, after)) = parse(&Source::new(&source.path, text)) else { return false };
+    let holds_recordings = recordings.iter().all(|recording| {
+        let slot = step_of(&after, &recording.slot).and_then(|step| slot_of(step, classifier));
+        slot.map(loose) == recording.value()
+    });
     let is_meant = |index: Option<usize>| {
         let slot = index.map_or(Slot::Trailhead, Slot::Step);
         recordings.iter().any(|recording| recording.slot == slot)
     };
     let rest = |root: &Node| loose(&without_slots(root, classifier, is_meant));
     holds_recordings && rest(before) == rest(&after)
-}
-
-/// Takes steps off the end of a trail.
-fn take_last_steps(root: &mut Node, count: usize) -> Option<Vec<Value>> {
-    if count == 0 {
-        return Some(Vec::new());
-    }
-    let Kind::Map(entries) = &mut root.kind else { return None };
-    let (_, trail) = entries.iter_mut().find(|(key, _)| key.raw() == Some("trail"))?;
-    let Kind::Seq(steps) = &mut trail.kind else { return None };
-    let from = steps.len().checked_sub(count)?;
-    Some(steps.drain(from..).map(|step| loose(&step)).collect())
 }
 
 #[cfg(test)]

@@ -48,26 +48,131 @@ pub fn put(text: &str, step: &Node, classifier: &str, value: &Value) -> Option<V
 
 /// Adds items behind the last one of a list.
 pub fn append(text: &str, list: &Node, items: &[Value]) -> Option<Edit> {
-    let last = list.items()?.last()?;
-    if is_flow(text, list.span) {
-        let added = items.iter().map(|item| format!(", {}", inline(item))).collect();
-        return Some(Edit { start: last.span.end, end: last.span.end, text: added });
-    }
-    Some(below(text, last.span.end, &block(&Value::from(items), list.span.column - 1)))
+    insert_items(text, list, list.items()?.len().checked_sub(1), items)
 }
 
-fn entry<'n>(map: &'n Node, name: &str) -> Option<&'n (Node, Node)> {
+/// Adds items to a list that has some: behind the one of this index, or before the first.
+pub fn insert_items(text: &str, list: &Node, after: Option<usize>, items: &[Value]) -> Option<Edit> {
+    let first = list.items()?.first()?;
+    let before = after.and_then(|index| list.items()?.get(index));
+    let lines = || block(&Value::from(items), list.span.column - 1);
+    if is_flow(text, list.span) {
+        let added: Vec<String> = items.iter().map(inline).collect();
+        let (at, text) = match before {
+            Some(item) => (item.span.end, added.iter().map(|item| format!(", {item}")).collect()),
+            None => (first.span.start, added.iter().map(|item| format!("{item}, ")).collect()),
+        };
+        return Some(Edit { start: at, end: at, text });
+    }
+    match before {
+        Some(item) => Some(below(text, item.span.end, &lines())),
+        None => {
+            let at = dash_line(text, list, first)?;
+            Some(Edit { start: at, end: at, text: with_breaks(&lines(), break_at(text, at)) })
+        }
+    }
+}
+
+/// Takes an item out of a list.
+pub fn remove_item(text: &str, list: &Node, index: usize) -> Option<Edit> {
+    let items = list.items()?;
+    let item = items.get(index).filter(|item| is_within(item.span, list.span))?;
+    if is_flow(text, list.span) {
+        let spans: Vec<Span> = items.iter().map(|item| item.span).collect();
+        return cut_from_flow(text, &spans, index);
+    }
+    Some(cut_lines(text, dash_line(text, list, item)?, item.span.end))
+}
+
+/// Takes an entry out of a mapping. What stands on its lines goes too.
+pub fn remove_entry(text: &str, map: &Node, name: &str) -> Option<Edit> {
+    let entries = map.entries().filter(|_| holds(map))?;
+    let index = entries.iter().position(|(key, _)| key.raw() == Some(name))?;
+    // What an alias names ends elsewhere.
+    let end = |(key, value): &(Node, Node)| match is_within(value.span, map.span) {
+        true => value.span.end.max(key.span.end),
+        false => key.span.end,
+    };
+    if is_flow(text, map.span) {
+        let span = |entry: &(Node, Node)| Span { end: end(entry), ..entry.0.span };
+        return cut_from_flow(text, &entries.iter().map(span).collect::<Vec<_>>(), index);
+    }
+    let key = &entries[index].0;
+    let start = line_start(text, key.span.start);
+    if text[start..key.span.start].chars().all(|c| c == ' ') {
+        return Some(cut_lines(text, start, end(&entries[index])));
+    }
+    // It stands behind the dash of its list: the next entry moves up.
+    let next = &entries.get(index + 1)?.0;
+    let is_plain = !text[key.span.start..next.span.start].contains('#') && !text[start..key.span.start].contains('?');
+    is_plain.then(|| Edit { start: key.span.start, end: next.span.start, text: String::new() })
+}
+
+/// One of several values between brackets, with a comma.
+fn cut_from_flow(text: &str, spans: &[Span], index: usize) -> Option<Edit> {
+    let (start, end) = match (index.checked_sub(1), spans.get(index + 1)) {
+        (_, Some(next)) => (spans[index].start, next.start),
+        (Some(before), None) => (spans[before].end, spans[index].end),
+        (None, None) => (spans[index].start, spans[index].end),
+    };
+    let is_plain = !text.get(start..end)?.contains('#');
+    is_plain.then(|| Edit { start, end, text: String::new() })
+}
+
+/// Whole lines, from the one that begins at `start` to the one that `end` is in, with the line break before them.
+fn cut_lines(text: &str, start: usize, end: usize) -> Edit {
+    let end = text[..end].trim_end_matches(['\n', '\r']).len();
+    let before = &text[..start];
+    let before = before.strip_suffix('\n').unwrap_or(before);
+    let before = before.strip_suffix('\r').unwrap_or(before);
+    Edit { start: before.len(), end: line_end(text, end), text: String::new() }
+}
+
+/// Where the line begins that has the dash of a block list's item.
+fn dash_line(text: &str, list: &Node, item: &Node) -> Option<usize> {
+    let column = list.span.column.checked_sub(1)?;
+    let mut start = line_start(text, item.span.start);
+    loop {
+        let indent = text.get(start..)?.bytes().take_while(|byte| *byte == b' ').count();
+        if indent == column && text[start + indent..].starts_with('-') {
+            return Some(start);
+        }
+        if start <= list.span.start {
+            return None;
+        }
+        start = line_start(text, start - 1);
+    }
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind(['\n', '\r']).map_or(0, |at| at + 1)
+}
+
+fn is_within(inner: Span, outer: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+pub fn entry<'n>(map: &'n Node, name: &str) -> Option<&'n (Node, Node)> {
     map.entries()?.iter().find(|(key, _)| key.raw() == Some(name))
 }
 
 /// Whether a mapping stands where it is used. What an alias names stands elsewhere, and others use it too.
-fn holds(map: &Node) -> bool {
+pub fn holds(map: &Node) -> bool {
     let entries = map.entries().unwrap_or_default();
-    entries.iter().all(|(key, _)| map.span.start <= key.span.start && key.span.end <= map.span.end)
+    entries.iter().all(|(key, _)| is_within(key.span, map.span))
 }
 
 fn is_flow(text: &str, span: Span) -> bool {
     text[span.start..].starts_with(['{', '['])
+}
+
+/// Adds an entry to a mapping in block style, before the one of that name.
+pub fn insert_entry_before(text: &str, map: &Node, before: &str, name: &str, value: &Value) -> Option<Edit> {
+    let (key, _) = entry(map, before).filter(|_| holds(map) && !is_flow(text, map.span))?;
+    let at = line_start(text, key.span.start);
+    let lines = block(&json!({ name: value }), map.span.column - 1);
+    let is_alone = text[at..key.span.start].chars().all(|c| c == ' ');
+    is_alone.then(|| Edit { start: at, end: at, text: with_breaks(&lines, break_at(text, at)) })
 }
 
 /// Adds an entry behind the last one of a mapping.

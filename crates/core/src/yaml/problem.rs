@@ -59,6 +59,10 @@ impl Problems {
         self.push(Severity::Warning, span, message.into(), None);
     }
 
+    pub fn warning_with_hint(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+        self.push(Severity::Warning, span, message.into(), Some(hint.into()));
+    }
+
     /// An unknown word among `known` ones, with the nearest of them suggested.
     pub fn unknown<'a>(&mut self, span: Span, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) {
         let known: Vec<&str> = known.into_iter().collect();

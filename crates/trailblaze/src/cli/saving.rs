@@ -7,9 +7,9 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
-use crate::beside::{self, Section, kept_args};
+use crate::beside::{self, Section, kept_args, origins};
 use crate::print;
-use crate::recordings::{self, ENDING, ONE, RecordError, SEVERAL, slug, unlike, write_atomically};
+use crate::recordings::{self, ENDING, ONE, RecordError, Recorded, SEVERAL, slug, unlike, write_atomically};
 use crate::run_folder::RunFolder;
 use crate::runner::{Done, Job, Shared};
 use crate::server_files::ServerFiles;
@@ -77,10 +77,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         });
         match saved {
             Ok((written, beside)) => {
-                shared.progress.say(&match written.classifiers.as_slice() {
-                    [] => format!("{path} is recorded already"),
-                    classifiers => format!("recorded {} in {path}", classifiers.join(", ")),
-                });
+                shared.progress.say(&said(path, &written));
                 match beside {
                     Ok(0) if level == Level::Effects => {
                         shared.progress.say(&format!("{path} calls no custom tools whose effects could be kept"));
@@ -111,6 +108,22 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
     exit
 }
 
+/// What recording did to a trail, in words.
+fn said(path: &str, written: &Recorded) -> String {
+    let mut said = Vec::new();
+    if !written.classifiers.is_empty() {
+        said.push(format!("recorded {} in {path}", written.classifiers.join(", ")));
+    }
+    if !written.removed.is_empty() {
+        let removed = written.removed.join(", ");
+        said.push(format!("removed recordings for {removed} from {path} that said the same as `tools:`"));
+    }
+    if said.is_empty() {
+        said.push(format!("nothing to record in {path}: it already says what was done"));
+    }
+    said.join("\n")
+}
+
 /// Keeps what the trail's custom tools were and, if that was asked for, what they did. Answers of how many calls.
 fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
     let path = &job.trail.source.path;
@@ -124,6 +137,7 @@ fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Le
             &done.lineage,
             &done.custom_tools,
         ),
+        origins: origins(&job.trail, &trail, &done.lineage),
         args: kept_args(&wiring.secrets, &job.args),
         effects: (level == Level::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
     };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trailblaze_protocol::event::{Called, Event, Header, Line, Parsed};
+use trailblaze_protocol::event::{Called, Event, Header, Level, Line, Parsed};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent, SessionId, StepId};
 
 use super::model::{
@@ -114,13 +114,9 @@ impl Reader {
                     tree: pictured.tree,
                 });
             }
-            Event::Noted { about, level, text } => {
-                let notes = match about {
-                    None => &mut self.run.notes,
-                    Some(Parent::Step(step)) => &mut self.step(&step)?.notes,
-                    Some(Parent::Call(call)) => &mut self.call(&call)?.notes,
-                };
-                notes.push(Note { at, level, text });
+            Event::Noted { about, level, text } => self.notes(about.as_ref())?.push(Note { at, level, text }),
+            Event::Undone { what, .. } => {
+                self.notes(Some(&what))?.push(Note { at, level: Level::Info, text: "undone".to_string() });
             }
             Event::Answered { call, micros, answer } => {
                 self.call(&call)?.answer = Some(Answered { micros, answer });
@@ -153,6 +149,14 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    fn notes(&mut self, about: Option<&Parent>) -> Result<&mut Vec<Note>, Stray> {
+        Ok(match about {
+            None => &mut self.run.notes,
+            Some(Parent::Step(step)) => &mut self.step(step)?.notes,
+            Some(Parent::Call(call)) => &mut self.call(call)?.notes,
+        })
     }
 
     fn take_call(&mut self, at: u64, called: Called) -> Result<(), Stray> {

@@ -161,6 +161,16 @@ impl Project {
     }
 }
 
+/// The counter app, and a server whose tools take arguments of any shape or delegate.
+pub fn parcels() -> Project {
+    let script = repository().join("crates/trailblaze/tests/servers/parcels.py");
+    let server = format!(
+        "mcpServers:\n  parcels:\n    command: python3\n    args: ['{}']\n    multiDevice: stdio\n",
+        script.display()
+    );
+    Project::counter().with("trailblaze.yaml", format!("{COUNTER_PROJECT}{server}"))
+}
+
 /// The folder of the whole repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

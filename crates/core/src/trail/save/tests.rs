@@ -78,8 +78,6 @@ fn a_file_that_would_not_read_back_is_left_alone() {
     assert_eq!(refused(head, of(Slot::Trailhead)), SaveError::TrailheadIsTool { path: path() });
     assert_eq!(refused("trail: [{step: a}]", of(Slot::Trailhead)), SaveError::NoTrailhead { path: path() });
     assert_eq!(refused("trail: [{step: a}]", of(Slot::Step(1))), SaveError::NoSuchStep { path: path(), number: 2 });
-    let new = Slot::New { kind: StepKind::Step, text: "b".into() };
-    assert_eq!(refused("config: {id: a}\n", of(new)), SaveError::NoSteps { path: path() });
     let long = StepCalls { slot: Slot::Trailhead, calls: vec![json!({"a": {}}), json!({"b": {}})] };
     let head = "trailhead: {step: go}\ntrail:\n  - step: a\n";
     assert_eq!(refused(head, long), SaveError::TrailheadTooLong { path: path(), count: 2 });
@@ -97,29 +95,6 @@ fn a_step_that_is_not_recordable_gets_no_recording() {
 fn a_slot_that_says_the_same_stays_as_it_is_written() {
     let text = "trail:\n  - step: Pay\n    recording: {\"android\": [\"tap\": {id: \"a\"}]} # by hand\n";
     check(text, json!([{"tap": {"id": "a"}}]), text);
-}
-
-#[test]
-fn a_longer_recording_appends_steps_behind_the_last_one() {
-    let recordings = [
-        StepCalls { slot: Slot::Step(0), calls: vec![] },
-        StepCalls {
-            slot: Slot::New { kind: StepKind::Verify, text: "It: done".into() },
-            calls: vec![json!({"b": {}})],
-        },
-    ];
-    let check = |before: &str, expected: &str| {
-        let source = Source::new("a.trail.yaml", before);
-        assert_eq!(save(&source, "ios", &recordings).as_deref(), Ok(expected));
-    };
-    check(
-        "trail:\n- step: Pay # now\n# end\n",
-        "trail:\n- step: Pay # now\n  recording:\n    ios: []\n- verify: 'It: done'\n  recording:\n    ios:\n      - b: {}\n# end\n",
-    );
-    check(
-        "trail: [{step: Pay} # now\n]\n",
-        "trail: [{step: Pay, recording: {ios: []}}, {verify: 'It: done', recording: {ios: [{b: {}}]}} # now\n]\n",
-    );
 }
 
 #[test]

@@ -1,0 +1,211 @@
+//! Puts the steps of a session into a trail that exists. Its comments, its other keys and what it holds for other devices
+//! stay.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use trailblaze_protocol::event::StepKind;
+
+use super::call::{same_calls, written_calls};
+use super::compose::{NewCalls, NewStep};
+use super::revise::{Change, revise};
+use super::save::{SaveError, Slot, parse};
+use super::step::{Step, StepPlan};
+use crate::yaml::Source;
+
+/// What becomes of the steps that the file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merge {
+    /// They stay, and the session's are added behind them. A session that began with the steps of the file adds what
+    /// came after those.
+    Append,
+    /// The file has the session's steps afterwards. One that has the same words in both keeps its place and what it
+    /// holds for other devices.
+    Replace,
+}
+
+/// A trail with a session in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    pub text: String,
+    pub n_added: usize,
+    pub n_kept: usize,
+    pub n_removed: usize,
+}
+
+/// Merges steps that were made on a device with these classifiers, the closest first.
+pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: Merge) -> Result<Merged, SaveError> {
+    let (trail, root) = parse(source)?;
+    let old = trail.steps.as_slice();
+    let head = trail.trailhead.as_ref().map(|head| &head.0);
+    let mut steps = steps.to_vec();
+    // What starts the app may be the first step of a trail that has no trailhead.
+    if let (None, Some(first), Some(new)) = (head, old.first(), steps.first_mut())
+        && (new.kind, first.kind) == (StepKind::Trailhead, StepKind::Step)
+        && new.text == first.text.value
+    {
+        new.kind = StepKind::Step;
+    }
+    let steps = steps.as_slice();
+    let (changes, n_added, n_removed) = match how {
+        Merge::Append => {
+            let steps = beyond(head, old, steps);
+            let items: Vec<Value> = steps.iter().map(NewStep::item).collect();
+            let n_added = items.len();
+            let after = old.len().checked_sub(1);
+            let changes = if items.is_empty() { Vec::new() } else { vec![Change::Insert { after, steps: items }] };
+            (changes, n_added, 0)
+        }
+        Merge::Replace => replace(head, old, lineage, steps),
+    };
+    if old.is_empty() && !changes.is_empty() {
+        return Err(SaveError::NoSteps { path: source.path.clone() });
+    }
+    let is_name = root.get("trailhead").is_some_and(|head| head.raw().is_some() && !head.is_null());
+    if is_name && changes.iter().any(|change| change.step() == Some(&Slot::Trailhead)) {
+        return Err(SaveError::TrailheadIsTool { path: source.path.clone() });
+    }
+    let text = if changes.is_empty() { source.text.clone() } else { revise(source, &changes)? };
+    Ok(Merged { text, n_added, n_kept: old.len() - n_removed, n_removed })
+}
+
+/// The steps that come after those of the file, if the session began with these; else all of them.
+fn beyond<'s>(head: Option<&Step>, old: &[Step], steps: &'s [NewStep]) -> &'s [NewStep] {
+    let mut rest = steps;
+    if let (Some(head), Some((first, others))) = (head, rest.split_first())
+        && first.kind == StepKind::Trailhead
+        && (first.text == head.text.value || does_the_same(head, first))
+    {
+        rest = others;
+    }
+    let begins = rest.len() >= old.len() && old.iter().zip(rest).all(|(old, new)| has_same_words(old, new));
+    if begins { &rest[old.len()..] } else { steps }
+}
+
+fn has_same_words(old: &Step, new: &NewStep) -> bool {
+    (old.kind, old.text.value.as_str()) == (new.kind, new.text.as_str())
+}
+
+fn does_the_same(old: &Step, new: &NewStep) -> bool {
+    let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &new.calls else { return false };
+    old.tools.as_deref().is_some_and(|tools| same_calls(&written_calls(tools), calls))
+}
+
+/// The changes, and how many steps they add and remove.
+fn replace(head: Option<&Step>, old: &[Step], lineage: &[String], steps: &[NewStep]) -> (Vec<Change>, usize, usize) {
+    let (new_heads, steps): (Vec<&NewStep>, Vec<&NewStep>) =
+        steps.iter().partition(|step| step.kind == StepKind::Trailhead);
+    let mut changes = Vec::new();
+    match (head, new_heads.first()) {
+        (Some(head), Some(new)) => changes.extend(update(Slot::Trailhead, head, lineage, new)),
+        (None, Some(new)) => changes.push(Change::AddTrailhead(new.trailhead())),
+        (_, None) => {}
+    }
+    let (mut n_added, mut n_removed) = (0, 0);
+    let mut after = None;
+    let mut added: Vec<Value> = Vec::new();
+    for fate in align(old, &steps) {
+        if !matches!(fate, Fate::Added(_)) && !added.is_empty() {
+            changes.push(Change::Insert { after, steps: std::mem::take(&mut added) });
+        }
+        match fate {
+            Fate::Kept(index, new) => {
+                changes.extend(update(Slot::Step(index), &old[index], lineage, steps[new]));
+                after = Some(index);
+            }
+            Fate::Removed(index) => {
+                changes.push(Change::RemoveStep(index));
+                n_removed += 1;
+                after = Some(index);
+            }
+            Fate::Added(new) => {
+                added.push(steps[new].item());
+                n_added += 1;
+            }
+        }
+    }
+    if !added.is_empty() {
+        changes.push(Change::Insert { after, steps: added });
+    }
+    (changes, n_added, n_removed)
+}
+
+/// What a step of the file has to say for this device to do what was done in the session.
+fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Change> {
+    let used = match old.plan(lineage) {
+        StepPlan::Recording { classifier, calls } => Some((classifier, written_calls(calls))),
+        StepPlan::Authored(_) | StepPlan::Model => None,
+    };
+    let own: Vec<String> = lineage.iter().filter(|name| old.recording.get(name).is_some()).cloned().collect();
+    let without_own = || {
+        let remove = Change::RemoveRecordings { step: slot.clone(), classifiers: own.clone() };
+        (!own.is_empty()).then_some(remove)
+    };
+    let (calls, platform) = match &new.calls {
+        _ if !old.is_recordable => return Vec::new(),
+        // What other devices do stays; this one has nothing that could be replayed.
+        NewCalls::None => return without_own().into_iter().collect(),
+        NewCalls::Anywhere(calls) => (calls, lineage.last()),
+        NewCalls::Recorded { classifier, calls } => (calls, Some(classifier)),
+    };
+    let is_anywhere = matches!(new.calls, NewCalls::Anywhere(_));
+    let tools = old.tools.as_deref().map(written_calls);
+    if tools.as_ref().is_some_and(|tools| same_calls(tools, calls)) {
+        return without_own().into_iter().collect();
+    }
+    if is_anywhere && (tools.is_some() || old.recording.iter().next().is_none()) {
+        let put = Change::PutTools { step: slot.clone(), calls: calls.clone().into() };
+        return std::iter::once(put).chain(without_own()).collect();
+    }
+    if used.as_ref().is_some_and(|(_, written)| same_calls(written, calls)) {
+        return Vec::new();
+    }
+    let Some(classifier) = used.map(|(classifier, _)| classifier).or_else(|| platform.cloned()) else {
+        return Vec::new();
+    };
+    let value = match (&slot, calls.as_slice()) {
+        (Slot::Trailhead, [call]) => call.clone(),
+        (Slot::Trailhead, _) => return Vec::new(),
+        (_, calls) => calls.into(),
+    };
+    vec![Change::PutRecording { step: slot, classifier, value }]
+}
+
+/// What becomes of a step of the file, or of the session.
+enum Fate {
+    Kept(usize, usize),
+    Removed(usize),
+    Added(usize),
+}
+
+/// Pairs steps with the same words, as many as can be in one order. What goes comes before what is added in its place.
+fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
+    let width = new.len() + 1;
+    let mut common = vec![0u32; (old.len() + 1) * width];
+    for (i, one) in old.iter().enumerate().rev() {
+        for (j, other) in new.iter().enumerate().rev() {
+            common[i * width + j] = match has_same_words(one, other) {
+                true => common[(i + 1) * width + j + 1] + 1,
+                false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut fates = Vec::new();
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && has_same_words(&old[i], new[j]) {
+            fates.push(Fate::Kept(i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if i < old.len() && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1]) {
+            fates.push(Fate::Removed(i));
+            i += 1;
+        } else {
+            fates.push(Fate::Added(j));
+            j += 1;
+        }
+    }
+    fates
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Changes a trail file in several places at once by splicing bytes. The same changes are made to the value that the file
+//! holds; a text that would not read back as that value is not handed out.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::save::{SaveError, Slot, parse, step_of};
+use super::splice::{
+    Edit, apply, entry, holds, insert_entry, insert_entry_before, insert_items, put, remove_entry, remove_item,
+    replace_value,
+};
+use crate::yaml::{Node, Source, loose};
+
+/// One change. Steps are counted as they are in the file before all changes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// The recording of a classifier becomes this.
+    PutRecording {
+        step: Slot,
+        classifier: String,
+        value: Value,
+    },
+    /// The recordings of these classifiers go, and `recording:` with the last of them.
+    RemoveRecordings {
+        step: Slot,
+        classifiers: Vec<String>,
+    },
+    /// `tools:` becomes this.
+    PutTools {
+        step: Slot,
+        calls: Value,
+    },
+    /// Steps are added behind one of the file, or before the first.
+    Insert {
+        after: Option<usize>,
+        steps: Vec<Value>,
+    },
+    RemoveStep(usize),
+    /// The file, which has none, gets a trailhead.
+    AddTrailhead(Value),
+}
+
+impl Change {
+    /// The step that it changes, if it does not add or remove whole ones.
+    pub fn step(&self) -> Option<&Slot> {
+        match self {
+            Change::PutRecording { step, .. }
+            | Change::RemoveRecordings { step, .. }
+            | Change::PutTools { step, .. } => Some(step),
+            Change::Insert { .. } | Change::RemoveStep(_) | Change::AddTrailhead(_) => None,
+        }
+    }
+}
+
+/// The text of the file with the changes made, or why they cannot be made.
+pub fn revise(source: &Arc<Source>, changes: &[Change]) -> Result<String, SaveError> {
+    let (_, root) = parse(source)?;
+    let unsafe_here = || SaveError::Unsafe { path: source.path.clone() };
+    let mut edits = Vec::new();
+    for change in changes {
+        edits.extend(edit(&source.text, &root, change).ok_or_else(unsafe_here)?);
+    }
+    let text = apply(&source.text, edits).ok_or_else(unsafe_here)?;
+    let (_, after) = parse(&Source::new(&source.path, text.as_str())).map_err(|_| unsafe_here())?;
+    if loose(&after) != revised(loose(&root), changes) {
+        return Err(unsafe_here());
+    }
+    Ok(text)
+}
+
+fn edit(text: &str, root: &Node, change: &Change) -> Option<Vec<Edit>> {
+    let trail = || root.get("trail");
+    Some(match change {
+        Change::PutRecording { step, classifier, value } => put(text, step_of(root, step)?, classifier, value)?,
+        Change::RemoveRecordings { step, classifiers } => {
+            let step = step_of(root, step)?;
+            let (_, slots) = entry(step, "recording")?;
+            let is_last = slots.entries()?.iter().all(|(key, _)| is_among(classifiers, key.raw()));
+            match is_last {
+                true => vec![remove_entry(text, step, "recording")?],
+                false => classifiers
+                    .iter()
+                    .filter(|classifier| entry(slots, classifier).is_some())
+                    .map(|classifier| remove_entry(text, slots, classifier))
+                    .collect::<Option<_>>()?,
+            }
+        }
+        Change::PutTools { step, calls } => {
+            let step = step_of(root, step).filter(|step| holds(step))?;
+            match entry(step, "tools") {
+                Some((key, old)) => replace_value(text, step, key, old, calls)?,
+                None => vec![insert_entry(text, step, "tools", calls)?],
+            }
+        }
+        Change::Insert { after, steps } => vec![insert_items(text, trail()?, *after, steps)?],
+        Change::RemoveStep(index) => vec![remove_item(text, trail()?, *index)?],
+        Change::AddTrailhead(head) => {
+            let before = insert_entry_before(text, root, "trail", "trailhead", head);
+            vec![before.or_else(|| insert_entry(text, root, "trailhead", head))?]
+        }
+    })
+}
+
+fn is_among(classifiers: &[String], name: Option<&str>) -> bool {
+    classifiers.iter().any(|classifier| Some(classifier.as_str()) == name)
+}
+
+/// What the file is to say afterwards.
+fn revised(mut root: Value, changes: &[Change]) -> Value {
+    for change in changes {
+        let entries = match change.step() {
+            Some(Slot::Trailhead) => root.get_mut("trailhead"),
+            Some(Slot::Step(index)) => root.get_mut("trail").and_then(|trail| trail.get_mut(*index)),
+            None => None,
+        };
+        if let Some(entries) = entries.and_then(Value::as_object_mut) {
+            revise_step(entries, change);
+        }
+    }
+    let old = root.get("trail").and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_removed = |index: usize| changes.contains(&Change::RemoveStep(index));
+    let added = |behind: Option<usize>| {
+        changes.iter().flat_map(move |change| match change {
+            Change::Insert { after, steps } if *after == behind => steps.clone(),
+            _ => Vec::new(),
+        })
+    };
+    let mut steps: Vec<Value> = added(None).collect();
+    for (index, step) in old.into_iter().enumerate() {
+        steps.extend((!is_removed(index)).then_some(step));
+        steps.extend(added(Some(index)));
+    }
+    root["trail"] = steps.into();
+    for change in changes {
+        if let Change::AddTrailhead(head) = change {
+            root["trailhead"] = head.clone();
+        }
+    }
+    root
+}
+
+fn revise_step(entries: &mut Map<String, Value>, change: &Change) {
+    match change {
+        Change::PutRecording { classifier, value, .. } => {
+            let slots = entries.entry("recording").or_insert(Value::Null);
+            if !slots.is_object() {
+                *slots = json!({});
+            }
+            slots[classifier.as_str()] = value.clone();
+        }
+        Change::RemoveRecordings { classifiers, .. } => {
+            if let Some(Value::Object(slots)) = entries.get_mut("recording") {
+                slots.retain(|name, _| !classifiers.contains(name));
+                if slots.is_empty() {
+                    entries.shift_remove("recording");
+                }
+            }
+        }
+        Change::PutTools { calls, .. } => drop(entries.insert("tools".into(), calls.clone())),
+        Change::Insert { .. } | Change::RemoveStep(_) | Change::AddTrailhead(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
