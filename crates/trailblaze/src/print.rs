@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
-use std::sync::OnceLock;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
@@ -40,16 +41,35 @@ pub fn bytes(bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Talk. There is nobody to tell that it cannot be heard.
-pub fn say(text: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+/// Where talk goes while a person edits a line, so that it does not tear that line apart. It belongs to the process, like
+/// the terminal.
+static ABOVE_PROMPT: Mutex<Option<SyncSender<String>>> = Mutex::new(None);
+
+/// Sends talk to whoever draws the prompt, until the answer is dropped.
+pub fn above_prompt(to: SyncSender<String>) -> AbovePrompt {
+    *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
+    AbovePrompt(())
 }
 
-/// Asks a person for a line.
-pub fn prompt(text: impl Display) {
-    let _ = write!(anstream::stderr(), "{text}");
-    // A prompt that cannot be shown is no reason to stop reading.
-    let _ = std::io::stderr().flush();
+/// While it lives, talk is printed above the prompt.
+pub struct AbovePrompt(());
+
+impl Drop for AbovePrompt {
+    fn drop(&mut self) {
+        *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Talk. There is nobody to tell that it cannot be heard.
+pub fn say(text: impl Display) {
+    if let Some(prompt) = &*ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) {
+        let mut line = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&std::io::stderr()));
+        let _ = writeln!(line, "{text}");
+        if prompt.try_send(String::from_utf8_lossy(&line.into_inner()).into_owned()).is_ok() {
+            return;
+        }
+    }
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 pub fn error(message: impl Display) {

@@ -1,50 +1,73 @@
-//! A stateful prompt on one device: steps, calls and snapshots, kept as a trail when it is worth keeping. Fed by a
-//! person, a script or an agent.
+//! A session on one device that is worked on call by call: steps, calls and snapshots, kept as a trail when it is worth
+//! keeping. Used by a person, a script or an agent.
 
-use std::path::{Path, PathBuf};
+mod command;
+mod complete;
+mod keep;
+
+pub use command::split;
+pub use complete::{Completion, Vocabulary};
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::cx::{Attempt, Cx};
-use trailblaze_core::dispatch::{Arguments, Call, dispatch};
+use trailblaze_core::dispatch::{Arguments, Call, dispatch_named};
+use trailblaze_core::fault::{Fault, Stop};
 use trailblaze_core::ids;
 use trailblaze_core::memory::Memory;
-use trailblaze_core::record::{RecordedStep, is_bound_to_device};
 use trailblaze_core::registry::Registry;
+use trailblaze_core::replay::failure;
+use trailblaze_core::secret::Secrets;
 use trailblaze_core::session::Session;
-use trailblaze_core::trail::{NewCalls, NewStep, Trail, lineage, new_trail};
-use trailblaze_core::yaml::Source;
+use trailblaze_core::trail::{NewStep, lineage};
 use trailblaze_core::{snapshot, yaml};
-use trailblaze_protocol::event::{Event, Origin, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::event::{Event, Failure, Origin, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::ids::StepId;
+use trailblaze_protocol::ids::{Parent, StepId};
 
 use crate::arguments::typed;
 use crate::lane::LaneSink;
 use crate::print;
-use crate::recordings::write_atomically;
+use crate::recordings::{ONE, write_atomically};
+use command::{Command, Save, parse};
+use keep::{EXPLORE, Home};
 
 pub struct Shell {
     session: Arc<Session>,
     sink: Arc<LaneSink>,
     attempt: Arc<Attempt>,
-    cancel: CancellationToken,
+    /// The project's folder.
+    root: PathBuf,
+    /// The run's folder, where the steps are kept as they are made.
+    folder: PathBuf,
     target: Option<String>,
     step: Option<OpenStep>,
-    steps: usize,
-    has_failed: bool,
+    n_steps: usize,
+    failures: Failures,
     last_snapshot: Option<String>,
+    /// The recording in the run folder, as it was last written.
+    kept: Option<String>,
+    /// The steps as they were last saved.
+    saved: Vec<NewStep>,
 }
 
 struct OpenStep {
     id: StepId,
-    has_failed: bool,
+    verdict: Verdict,
+}
+
+/// The calls that failed.
+struct Failures {
+    worst: Exit,
+    first: Option<Failure>,
 }
 
 /// What a line came to.
 #[derive(Debug, PartialEq)]
-pub enum Answer {
+pub enum Reply {
     /// Text for people, and the same for programs.
     Done {
         text: String,
@@ -58,38 +81,15 @@ pub enum Answer {
     Nothing,
 }
 
-/// A line, taken apart.
-#[derive(Debug, PartialEq)]
-pub enum Line {
-    Step { kind: StepKind, text: String },
-    Snapshot { details: snapshot::Details, within: Option<String>, only_changes: bool },
-    Tool { name: String, args: Vec<(String, String)> },
-    Tools { search: Option<String> },
-    Memory,
-    Save { path: PathBuf, overwrite: bool },
-    Help,
-    Quit,
+/// Where a shell works.
+pub struct Place {
+    pub root: PathBuf,
+    pub folder: PathBuf,
+    pub target: Option<String>,
 }
 
-pub const HELP: &str = "\
-step \"WORDS\"            begin a step: what the next calls are for
-verify \"WORDS\"          begin a step that checks something
-snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes]
-                        show the screen, with refs to tap; or what changed since the last one
-tool NAME k=v ...       call a tool; `tool` may be left out
-tools [WORD]            list the tools
-memory                  show what is remembered
-save FILE [--force]     keep the steps as a trail
-quit                    leave";
-
 impl Shell {
-    pub fn open(
-        session: Arc<Session>,
-        sink: Arc<LaneSink>,
-        memory: Memory,
-        target: Option<String>,
-        cancel: CancellationToken,
-    ) -> Shell {
+    pub fn open(session: Arc<Session>, sink: Arc<LaneSink>, memory: Memory, place: Place) -> Shell {
         let attempt = Attempt::new(ids::attempt(), memory, "");
         let trail = TrailRef { id: "shell".into(), title: "shell".into(), path: String::new(), tags: Vec::new() };
         session.emit(Event::AttemptStarted {
@@ -99,110 +99,164 @@ impl Shell {
             number: 1,
             repeat: None,
         });
-        Shell { session, sink, attempt, cancel, target, step: None, steps: 0, has_failed: false, last_snapshot: None }
+        let Place { root, folder, target } = place;
+        Shell {
+            session,
+            sink,
+            attempt,
+            root,
+            folder,
+            target,
+            step: None,
+            n_steps: 0,
+            failures: Failures { worst: Exit::Passed, first: None },
+            last_snapshot: None,
+            kept: None,
+            saved: Vec::new(),
+        }
     }
 
-    /// Carries out one line. What it answers is fit to be shown: a message may repeat what was typed.
-    pub async fn line(&mut self, text: &str) -> Answer {
-        let answer = self.answer(text).await;
-        self.fit_to_show(answer)
+    /// Carries out one line, unless that is cancelled. The reply is fit to be shown: a message may repeat what was typed.
+    pub async fn line(&mut self, text: &str, cancel: &CancellationToken) -> Reply {
+        let reply = match parse(text) {
+            Ok(Some(command)) => self.execute(command, cancel).await,
+            Ok(None) => Reply::Nothing,
+            Err(error) => refused(error),
+        };
+        self.keep();
+        self.fit_to_show(reply)
+    }
+
+    /// Calls a tool, as a line that names it does.
+    pub async fn call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
+        let reply = self.make_call(tool, args, cancel).await;
+        self.keep();
+        self.fit_to_show(reply)
     }
 
     pub fn registry(&self) -> Arc<Registry> {
         self.session.registry()
     }
 
-    /// Calls a tool, as a line that names it does.
-    pub async fn call(&mut self, name: &str, args: &[(String, String)]) -> Answer {
-        let answer = self.tool(name, args).await;
-        self.fit_to_show(answer)
+    pub fn secrets(&self) -> &Secrets {
+        &self.session.secrets
     }
 
-    fn fit_to_show(&self, mut answer: Answer) -> Answer {
+    /// What can be completed on the next line.
+    pub fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::new(&self.session.registry(), self.last_snapshot.as_deref().unwrap_or_default())
+    }
+
+    /// The gravest way in which a call failed. One that a person cancelled did not fail.
+    pub fn worst(&self) -> Exit {
+        self.failures.worst
+    }
+
+    /// Where the steps are kept that were not saved, if there are any.
+    pub fn unsaved(&self) -> Option<PathBuf> {
+        (self.kept.is_some() && self.steps() != self.saved).then(|| self.folder.join(ONE))
+    }
+
+    /// Ends the session in the record, as it ended altogether.
+    pub async fn close(mut self, exit: Exit, is_cancelled: bool) {
+        self.end_step();
+        let verdict = match exit {
+            Exit::Passed => Verdict::Passed,
+            Exit::Failed => Verdict::Failed,
+            Exit::Invalid => Verdict::Invalid,
+            Exit::Environment if is_cancelled => Verdict::Cancelled,
+            Exit::Environment => Verdict::Errored,
+            Exit::Bug => Verdict::Bug,
+        };
+        let failure = self.failures.first.take();
+        let message = failure.as_ref().map(|failure| failure.message.clone()).unwrap_or_default();
+        let attempt = self.attempt.id.clone();
+        self.session.emit(Event::AttemptEnded { attempt, verdict, message, failure: failure.map(Box::new) });
+        self.session.close("").await;
+    }
+
+    fn fit_to_show(&self, mut reply: Reply) -> Reply {
         let secrets = &self.session.secrets;
-        match &mut answer {
-            Answer::Done { text, value } => {
+        match &mut reply {
+            Reply::Done { text, value } => {
                 secrets.redact_in_place(text);
                 secrets.redact_value(value);
             }
-            Answer::Failed { message, .. } => secrets.redact_in_place(message),
-            Answer::Quit | Answer::Nothing => {}
+            Reply::Failed { message, .. } => secrets.redact_in_place(message),
+            Reply::Quit | Reply::Nothing => {}
         }
-        answer
+        reply
     }
 
-    async fn answer(&mut self, text: &str) -> Answer {
-        let line = match parse(text) {
-            Ok(Some(line)) => line,
-            Ok(None) => return Answer::Nothing,
-            Err(message) => return Answer::Failed { message, exit: Exit::Invalid },
-        };
-        match line {
-            Line::Step { kind, text } => {
-                self.begin(kind, &text);
-                done(format!("step {}: {text}", self.steps), json!({"step": self.steps, "text": text}))
+    async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+        match command {
+            Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps > 0 => {
+                refused("a trailhead comes before all steps, and one was begun already")
             }
-            Line::Snapshot { details, within, only_changes } => self.snapshot(details, within, only_changes).await,
-            Line::Tool { name, args } => self.tool(&name, &args).await,
-            Line::Tools { search } => self.tools(search.as_deref()),
-            Line::Memory => {
+            Command::Step { kind, text } => {
+                self.begin(kind, &text);
+                done(format!("step {}: {text}", self.n_steps), json!({"step": self.n_steps, "text": text}))
+            }
+            Command::Snapshot { details, within, only_changes } => {
+                self.snapshot(details, within, only_changes, cancel).await
+            }
+            Command::Call { tool, args } => self.make_call(&tool, &args, cancel).await,
+            Command::Tools { search } => self.tools(search.as_deref()),
+            Command::Memory => {
                 let values = Value::Object(self.attempt.memory().values().clone());
                 done(yaml::block(&values, 0).trim_end().to_string(), values)
             }
-            Line::Save { path, overwrite } => self.save(&path, overwrite),
-            Line::Help => done(HELP.to_string(), json!(HELP)),
-            Line::Quit => Answer::Quit,
+            Command::Undo => self.undo(),
+            Command::Save(save) => self.save(&save),
+            Command::Help => done(command::help(), json!(command::help())),
+            Command::Quit => Reply::Quit,
         }
     }
 
     fn begin(&mut self, kind: StepKind, text: &str) {
         self.end_step();
-        let id = StepId::new(format!("{}/{}.1", self.attempt.id, self.steps));
+        let id = StepId::new(format!("{}/{}.1", self.attempt.id, self.n_steps));
         self.session.emit(Event::StepStarted {
             step: id.clone(),
             attempt: self.attempt.id.clone(),
-            index: self.steps,
+            index: self.n_steps,
             kind,
             text: text.to_string(),
             plan: Plan::Interactive,
         });
-        self.steps += 1;
-        self.step = Some(OpenStep { id, has_failed: false });
+        self.n_steps += 1;
+        self.step = Some(OpenStep { id, verdict: Verdict::Passed });
     }
 
     fn end_step(&mut self) {
-        if let Some(step) = self.step.take() {
-            let verdict = if step.has_failed { Verdict::Failed } else { Verdict::Passed };
-            self.session.emit(Event::StepEnded { step: step.id, verdict, message: String::new() });
+        if let Some(OpenStep { id, verdict }) = self.step.take() {
+            self.session.emit(Event::StepEnded { step: id, verdict, message: String::new() });
         }
     }
 
-    /// Ends the session in the record.
-    pub async fn close(mut self) {
-        self.end_step();
-        let verdict = if self.has_failed { Verdict::Failed } else { Verdict::Passed };
-        let attempt = self.attempt.id.clone();
-        self.session.emit(Event::AttemptEnded { attempt, verdict, message: String::new(), failure: None });
-        self.session.close("").await;
-    }
-
-    fn cx(&mut self) -> Cx {
+    fn cx(&mut self, cancel: &CancellationToken) -> Cx {
         if self.step.is_none() {
-            self.begin(StepKind::Step, "Explore");
+            self.begin(StepKind::Step, EXPLORE);
         }
         let step = self.step.as_ref().map(|step| step.id.clone()).expect("a step was begun");
-        Cx::for_step(&self.session, &self.attempt, step, self.cancel.clone())
+        Cx::for_step(&self.session, &self.attempt, step, cancel.clone())
     }
 
-    async fn snapshot(&mut self, mut details: snapshot::Details, within: Option<String>, only_changes: bool) -> Answer {
-        let cx = self.cx();
+    async fn snapshot(
+        &mut self,
+        mut details: snapshot::Details,
+        within: Option<String>,
+        only_changes: bool,
+        cancel: &CancellationToken,
+    ) -> Reply {
+        let cx = self.cx(cancel);
         match self.session.device.show_with(&cx, &details).await {
             Ok(screen) => {
                 if let Some(reference) = within {
                     let found = screen.root.walk().find(|node| node.reference.as_deref() == Some(&reference));
                     let Some(found) = found else {
                         let message = format!("nothing on the screen has the ref `{reference}`");
-                        return Answer::Failed { message, exit: Exit::Failed };
+                        return Reply::Failed { message, exit: Exit::Failed };
                     };
                     details.within = Some(found.id);
                 }
@@ -211,31 +265,24 @@ impl Shell {
                 let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
                 done(text.clone(), json!({"app": screen.app, "text": text}))
             }
-            Err(trailblaze_core::fault::Stop::Fault(fault)) => {
-                Answer::Failed { message: fault.to_string(), exit: fault.exit() }
-            }
-            Err(trailblaze_core::fault::Stop::Failed(outcome)) => {
-                Answer::Failed { message: outcome.text, exit: Exit::Failed }
-            }
+            Err(Stop::Fault(fault)) => self.faulted("snapshot", &fault),
+            Err(Stop::Failed(outcome)) => self.failed(failure(Some("snapshot"), &outcome.text, None), Exit::Failed),
         }
     }
 
-    async fn tool(&mut self, name: &str, args: &[(String, String)]) -> Answer {
-        let registry = self.session.registry_with(name).await;
-        let args = match registry.get(name) {
-            Some(tool) => typed(tool, args),
-            None => {
-                let mut lack = registry.lack(name);
-                lack.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
-                return self.failed(lack.to_string(), Exit::Invalid);
-            }
+    async fn make_call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
+        let registry = self.session.registry_with(tool).await;
+        let Some(known) = registry.get(tool) else {
+            let mut lack = registry.lack(tool);
+            lack.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
+            return refused(lack);
         };
-        let args = match args {
+        let args = match typed(known, args) {
             Ok(args) => args,
-            Err(error) => return Answer::Failed { message: error.to_string(), exit: Exit::Invalid },
+            Err(error) => return refused(error),
         };
-        let cx = self.cx();
-        let answer = dispatch(&cx, Call::new(name, Arguments::Json(args), Origin::Step)).await;
+        let cx = self.cx(cancel);
+        let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), Origin::Step)).await;
         match answer {
             Ok(outcome) if !outcome.is_error() => {
                 let delegates: Vec<String> = outcome
@@ -250,21 +297,42 @@ impl Shell {
                 };
                 done(text, serde_json::to_value(&outcome).unwrap_or_default())
             }
-            Ok(outcome) => self.failed(outcome.text, Exit::Failed),
-            Err(fault) => self.failed(fault.to_string(), fault.exit()),
+            Ok(outcome) => {
+                let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
+                self.failed(Failure { call, ..failure }, Exit::Failed)
+            }
+            Err(fault) => self.faulted(tool, &fault),
         }
     }
 
-    fn failed(&mut self, message: String, exit: Exit) -> Answer {
-        self.has_failed = true;
-        let message = self.session.secrets.redact(&message).into_owned();
+    /// A call that could not be carried out.
+    fn faulted(&mut self, tool: &str, fault: &Fault) -> Reply {
+        let message = fault.to_string();
+        match fault.exit() {
+            _ if matches!(fault, Fault::Cancelled) => {
+                if let Some(step) = &mut self.step {
+                    step.verdict = Verdict::Cancelled;
+                }
+                Reply::Failed { message, exit: fault.exit() }
+            }
+            // It was not made.
+            Exit::Invalid => refused(message),
+            exit => self.failed(failure(Some(tool), &message, None), exit),
+        }
+    }
+
+    fn failed(&mut self, mut failure: Failure, exit: Exit) -> Reply {
+        self.failures.worst = self.failures.worst.worst(exit);
         if let Some(step) = &mut self.step {
-            step.has_failed = true;
+            step.verdict = Verdict::Failed;
+            failure.step = Some(step.id.clone());
         }
-        Answer::Failed { message, exit }
+        let message = failure.message.clone();
+        self.failures.first.get_or_insert(failure);
+        Reply::Failed { message, exit }
     }
 
-    fn tools(&self, search: Option<&str>) -> Answer {
+    fn tools(&self, search: Option<&str>) -> Reply {
         let registry = self.session.registry();
         let found = registry.offered().filter(|tool| {
             search.is_none_or(|word| {
@@ -278,199 +346,79 @@ impl Shell {
         done(text, json!(rows.iter().map(|(name, _)| name).collect::<Vec<_>>()))
     }
 
-    /// Writes the steps so far as a trail that runs wherever it can.
-    fn save(&self, path: &Path, overwrite: bool) -> Answer {
-        let refuse = |message: String| Answer::Failed { message, exit: Exit::Invalid };
-        if path.exists() && !overwrite {
-            return refuse(format!("{} exists; `save {} --force` replaces it", path.display(), path.display()));
+    /// Takes the last call that would be saved out of the steps, or the last step if it has none.
+    fn undo(&mut self) -> Reply {
+        loop {
+            let Some((what, about)) = self.sink.last_recorded(&self.attempt.id) else {
+                return refused("there is nothing to undo");
+            };
+            self.session.emit(Event::Undone { attempt: self.attempt.id.clone(), what: what.clone() });
+            if matches!(&what, Parent::Step(id) if self.step.as_ref().is_some_and(|step| step.id == *id)) {
+                self.end_step();
+            }
+            match what {
+                Parent::Call(_) => {
+                    let text = format!("undid {about}; the device stays as it is");
+                    return done(text, json!({"undone": about}));
+                }
+                // A person did not begin it.
+                Parent::Step(_) if about == EXPLORE => {}
+                Parent::Step(_) => return done(format!("undid step \"{about}\""), json!({"undone": about})),
+            }
         }
-        let recorded = self.sink.recording(&self.attempt.id);
+    }
+
+    /// The steps so far, for a trail that runs wherever it can.
+    fn steps(&self) -> Vec<NewStep> {
         let description = self.session.device.description();
         let platform =
             lineage(&description.classifiers).last().cloned().unwrap_or_else(|| description.platform.to_string());
-        let steps: Vec<NewStep> =
-            recorded.iter().filter(|step| !step.calls.is_empty()).map(|step| new_step(step, &platform)).collect();
-        if steps.is_empty() {
-            return refuse("nothing was done yet that could be replayed".to_string());
-        }
-        let mut config = Map::new();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("trail");
-        let id = name.strip_suffix(".trail.yaml").or(name.strip_suffix(".yaml")).unwrap_or(name);
-        config.insert("id".into(), id.into());
-        if let Some(target) = &self.target {
-            config.insert("target".into(), target.as_str().into());
-        }
-        let text = new_trail(config, &steps);
-        // What cannot be read back is not written.
-        let (trail, problems) = Trail::read(&Source::new(path.display().to_string(), text.as_str()));
-        if trail.is_none() {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            return Answer::Failed {
-                message: format!("the trail would not read back: {}", problems.join("; ")),
-                exit: Exit::Bug,
-            };
-        }
-        if let Err(error) = write_atomically(path, &text) {
-            return Answer::Failed {
-                message: format!("cannot write {}: {error}", path.display()),
-                exit: Exit::Environment,
-            };
-        }
-        let mut lines = vec![format!("saved {} in {}", print::count(steps.len(), "step"), path.display())];
-        for step in recorded.iter().filter(|step| !step.needs_model.is_empty()) {
-            lines.push(format!(
-                "step \"{}\" depends on a model: {} cannot be replayed",
-                step.text,
-                step.needs_model.join(", ")
-            ));
-        }
-        done(lines.join("\n"), json!({"saved": path, "steps": steps.len()}))
+        keep::steps(&self.sink.recording(&self.attempt.id), &platform)
     }
-}
 
-fn done(text: String, value: Value) -> Answer {
-    Answer::Done { text, value }
-}
-
-/// Calls that speak of no platform go anywhere; others belong to the platform that they were made on.
-fn new_step(step: &RecordedStep, platform: &str) -> NewStep {
-    let calls = match step.calls.iter().any(is_bound_to_device) {
-        false => NewCalls::Anywhere(step.calls.clone()),
-        true => NewCalls::Recorded { classifier: platform.to_string(), calls: step.calls.clone() },
-    };
-    NewStep { kind: step.kind, text: step.text.clone(), calls }
-}
-
-fn parse(text: &str) -> Result<Option<Line>, String> {
-    let words = split(text)?;
-    let [first, rest @ ..] = words.as_slice() else { return Ok(None) };
-    if first.starts_with('#') {
-        return Ok(None);
-    }
-    let say = |kind: StepKind| match rest.join(" ") {
-        text if text.trim().is_empty() => Err(format!("`{first}` needs words: {first} \"Pay Ada\"")),
-        text => Ok(Some(Line::Step { kind, text })),
-    };
-    match first.as_str() {
-        "step" => say(StepKind::Step),
-        "verify" => say(StepKind::Verify),
-        "snapshot" => {
-            let mut details = snapshot::Details::default();
-            let (mut within, mut only_changes) = (None, false);
-            let mut words = rest.iter();
-            while let Some(flag) = words.next() {
-                match flag.as_str() {
-                    "--bounds" => details.bounds = true,
-                    "--offscreen" => details.offscreen = true,
-                    "--covered" => details.covered = true,
-                    "--all" => details.all = true,
-                    "--changes" => only_changes = true,
-                    "--within" => match words.next() {
-                        Some(reference) => within = Some(reference.trim_matches(['[', ']']).to_string()),
-                        None => return Err("`--within` needs a ref: snapshot --within e7".to_string()),
-                    },
-                    "--depth" => match words.next().and_then(|depth| depth.parse().ok()) {
-                        Some(depth) => details.depth = Some(depth),
-                        None => return Err("`--depth` needs a number: snapshot --depth 2".to_string()),
-                    },
-                    other => {
-                        return Err(format!(
-                            "`snapshot` has no `{other}`; it takes --bounds, --offscreen, --covered, --all, --within REF, \
-                             --depth N and --changes"
-                        ));
-                    }
-                }
+    fn save(&mut self, wish: &Save) -> Reply {
+        let steps = self.steps();
+        let lineage = lineage(&self.session.device.description().classifiers);
+        let home = Home { root: &self.root, target: self.target.as_deref(), lineage: &lineage };
+        match keep::save(&home, &steps, wish) {
+            Ok(said) => {
+                let remarks = keep::remarks(&self.sink.recording(&self.attempt.id));
+                let value = json!({"saved": wish.path, "steps": steps.len(), "remarks": remarks});
+                let lines: Vec<String> = std::iter::once(said).chain(remarks).collect();
+                self.saved = steps;
+                done(lines.join("\n"), value)
             }
-            Ok(Some(Line::Snapshot { details, within, only_changes }))
-        }
-        "tool" => match rest {
-            [] => Err("`tool` needs a name: tool tap text=Pay".to_string()),
-            [name, args @ ..] => call(name, args),
-        },
-        "tools" => Ok(Some(Line::Tools { search: rest.first().cloned() })),
-        "memory" => Ok(Some(Line::Memory)),
-        "save" => {
-            let overwrite = rest.iter().any(|word| word == "--force");
-            let paths: Vec<&String> = rest.iter().filter(|word| *word != "--force").collect();
-            match paths.as_slice() {
-                [path] => Ok(Some(Line::Save { path: PathBuf::from(path.as_str()), overwrite })),
-                _ => Err("`save` needs one file: save pay.trail.yaml".to_string()),
-            }
-        }
-        "help" | "?" => Ok(Some(Line::Help)),
-        "quit" | "exit" => Ok(Some(Line::Quit)),
-        name => call(name, rest),
-    }
-}
-
-fn call(name: &str, args: &[String]) -> Result<Option<Line>, String> {
-    let args = args
-        .iter()
-        .map(|arg| match arg.split_once('=') {
-            Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
-            _ => Err(format!("arguments are written name=value, not `{arg}`")),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(Some(Line::Tool { name: name.to_string(), args }))
-}
-
-/// Splits a line into words, as a shell does: quotes of either kind hold a word together, a backslash takes the next
-/// character as it is.
-fn split(text: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some('\''), c) => word.get_or_insert_default().push(c),
-            (_, '\\') => match chars.next() {
-                Some(next) => word.get_or_insert_default().push(next),
-                None => return Err("the line ends with a lone backslash".to_string()),
-            },
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '"' | '\'') => {
-                word.get_or_insert_default();
-                quote = Some(c);
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, c) => word.get_or_insert_default().push(c),
+            Err(error) => Reply::Failed { exit: error.exit(), message: error.to_string() },
         }
     }
-    if let Some(open) = quote {
-        return Err(format!("a quote {open} is not closed"));
-    }
-    words.extend(word);
-    Ok(words)
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_split_as_a_shell_does() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(split(text).unwrap(), expected, "{text}");
-        check(r#"tap text="Send money"  index=0"#, &["tap", "text=Send money", "index=0"]);
-        check(r"step 'it is' it\'s", &["step", "it is", "it's"]);
-        check(r#"a "" b"#, &["a", "", "b"]);
-        assert_eq!(split("a 'b").unwrap_err(), "a quote ' is not closed");
-    }
-
-    #[test]
-    fn what_is_no_verb_is_a_tool() {
-        let check = |text: &str, expected: Result<Option<Line>, &str>| {
-            assert_eq!(parse(text), expected.map_err(String::from), "{text}")
+    /// Keeps the steps in the run folder, so that leaving loses nothing.
+    fn keep(&mut self) {
+        let steps = self.steps();
+        let text = keep::text("shell", "Explored in a shell", self.target.as_deref(), &steps);
+        let is_new = match &self.kept {
+            Some(kept) => *kept != text,
+            None => !steps.is_empty(),
         };
-        check("", Ok(None));
-        check("# a remark", Ok(None));
-        let tap = || Line::Tool { name: "tap".into(), args: vec![("text".into(), "a=b".into())] };
-        check("tap text=a=b", Ok(Some(tap())));
-        check("tool tap text=a=b", Ok(Some(tap())));
-        check("tap Pay", Err("arguments are written name=value, not `Pay`"));
-        check("step", Err("`step` needs words: step \"Pay Ada\""));
-        check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
-        check("save a --force", Ok(Some(Line::Save { path: "a".into(), overwrite: true })));
+        if !is_new {
+            return;
+        }
+        let path = self.folder.join(ONE);
+        let stored = match steps.is_empty() {
+            true => std::fs::remove_file(&path),
+            false => write_atomically(&path, &text),
+        };
+        if let Err(error) = stored {
+            print::warning(format!("cannot keep the steps in `{}`: {error}", path.display()));
+        }
+        self.kept = (!steps.is_empty()).then_some(text);
     }
+}
+
+fn done(text: String, value: Value) -> Reply {
+    Reply::Done { text, value }
+}
+
+fn refused(why: impl ToString) -> Reply {
+    Reply::Failed { message: why.to_string(), exit: Exit::Invalid }
 }

@@ -1,6 +1,10 @@
 //! `trailblaze shell`, fed from standard input: from a first look to a trail that runs elsewhere.
 
+#[path = "exploring/saving.rs"]
+mod saving;
 mod support;
+#[path = "exploring/terminal.rs"]
+mod terminal;
 
 use serde_json::{Value, json};
 use support::Project;
@@ -33,16 +37,19 @@ fn what_was_explored_on_one_phone_runs_on_others() {
          save explored.trail.yaml\n"
     );
     let ran = project.feed(shell, &lines).exits(0);
-    assert!(ran.stdout.ends_with("saved 4 steps in explored.trail.yaml\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("saved a trailhead and 3 steps in explored.trail.yaml\n"), "{}", ran.stdout);
     insta::assert_snapshot!(project.read("explored.trail.yaml"), @"
+    # yaml-language-server: $schema=.trailblaze/schemas/trail.schema.json
     config:
       id: explored
+      title: Explored
       target: wallet
+    trailhead:
+      step: Open the wallet
+      tools:
+        - launchApp:
+            packageId: '{{target.appId}}'
     trail:
-      - step: Open the wallet
-        tools:
-          - launchApp:
-              packageId: '{{target.appId}}'
       - step: Sign in
         tools:
           - tap:
@@ -148,40 +155,26 @@ fn a_ref_of_an_earlier_screen_is_stale() {
 }
 
 #[test]
-fn a_file_is_not_overwritten_unless_forced() {
-    let project = Project::counter().with("mine.trail.yaml", "precious\n");
-    let lines = "launchApp packageId=com.example.counter\nsave mine.trail.yaml\n";
-    let ran = project.feed(COUNTER, lines).exits(3);
-    assert!(ran.stderr.contains("mine.trail.yaml exists; `save mine.trail.yaml --force` replaces it"));
-    assert_eq!(project.read("mine.trail.yaml"), "precious\n");
-    project.feed(COUNTER, "launchApp packageId=com.example.counter\nsave mine.trail.yaml --force\n").exits(0);
-    assert!(project.read("mine.trail.yaml").contains("launchApp"));
-}
-
-#[test]
-fn nothing_to_keep_is_not_kept() {
-    let project = Project::counter();
-    let ran = project.feed(COUNTER, "snapshot\nisVisible text=Counter\nsave a.trail.yaml\n").exits(3);
-    assert!(ran.stderr.contains("nothing was done yet that could be replayed"), "{}", ran.stderr);
-    assert!(!project.root().join("a.trail.yaml").exists());
-}
-
-#[test]
 fn steps_are_kept_in_order_without_failures_and_questions() {
     let project = Project::counter();
     let lines = "launchApp packageId=com.example.counter\n\
                  step \"Add: one, 'then' more\"\ntap id=nowhere timeoutMs=10\ntap nonsense=1\ntap text=Nowhere index=0 timeoutMs=10\ntap id=add\nisVisible text=More\ntap id=add\n\
                  step \"Nothing comes of this\"\nhasText text=Count\n\
                  verify \"It counted\"\nassertVisible text='Count: 9' timeoutMs=10\nassertVisible text='Count: 2'\nsave a.trail.yaml\n";
-    project.feed(COUNTER, lines).exits(3);
+    let ran = project.feed(COUNTER, lines).exits(3);
+    let left_out = "step \"Nothing comes of this\" was left out: no call in it passed that could be replayed\n";
+    assert!(ran.stdout.ends_with(left_out), "{}", ran.stdout);
     insta::assert_snapshot!(project.read("a.trail.yaml"), @"
+    # yaml-language-server: $schema=.trailblaze/schemas/trail.schema.json
     config:
       id: a
+      title: A
+    trailhead:
+      step: Start the app
+      tools:
+        - launchApp:
+            packageId: com.example.counter
     trail:
-      - step: Explore
-        tools:
-          - launchApp:
-              packageId: com.example.counter
       - step: 'Add: one, ''then'' more'
         tools:
           - tap:

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
@@ -35,21 +36,47 @@ impl Drop for Interrupt {
     }
 }
 
-/// Returns when somebody wants the process to end.
+/// Returns when the process is told to end: by Ctrl-C, or by SIGTERM.
 pub async fn told_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
+    Signals::listen().next().await;
+}
+
+/// Ctrl-C and SIGTERM, told apart. None is missed between two calls of `next`.
+pub struct Signals {
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+}
+
+/// What the process was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Ctrl-C: end what is going on.
+    Interrupt,
+    /// SIGTERM: end altogether.
+    Terminate,
+}
+
+impl Signals {
+    pub fn listen() -> Signals {
+        let heard = |kind: SignalKind| signal(kind).ok();
+        Signals { interrupt: heard(SignalKind::interrupt()), terminate: heard(SignalKind::terminate()) }
+    }
+
+    pub async fn next(&mut self) -> Told {
+        tokio::select! {
+            () = received(&mut self.interrupt) => Told::Interrupt,
+            () = received(&mut self.terminate) => Told::Terminate,
         }
     }
-    // Where signals cannot be had, nobody can say stop that way.
-    if tokio::signal::ctrl_c().await.is_err() {
+}
+
+/// Where a signal cannot be had, it never comes.
+async fn received(signal: &mut Option<Signal>) {
+    let is_received = match signal {
+        Some(signal) => signal.recv().await.is_some(),
+        None => false,
+    };
+    if !is_received {
         std::future::pending::<()>().await;
     }
 }

@@ -1,6 +1,7 @@
 //! `trailblaze shell`.
 
 use std::io::{BufRead, IsTerminal};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,8 +13,10 @@ use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
 use super::cassette::{CassetteArgs, save_cassettes};
-use super::interrupt::told_to_stop;
+use super::interrupt::{Signals, Told};
+use super::line_editor::{Heard, LineEditor};
 use super::run::SimArgs;
+use super::shell_history::{History, fit_to_keep};
 use super::{Refusal, command_line, load, pairs};
 use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::file_changes::FileChanges;
@@ -24,11 +27,9 @@ use crate::progress::Progress;
 use crate::project::Loaded;
 use crate::report;
 use crate::run_folder::RunFolder;
-use crate::shell::{Answer, Shell};
+use crate::shell::{Place, Reply, Shell};
 use crate::tool_servers::{Mode, Outlets, ToolServers};
 use crate::wire::{self, NotOpened, Wiring};
-
-const PROMPT: &str = "trailblaze> ";
 
 /// Explore a device from a prompt, or from standard input, and keep the result as a trail
 #[derive(Args)]
@@ -95,21 +96,24 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
     let is_person = std::io::stdin().is_terminal() && !args.json;
     on_device(Arc::clone(&loaded), &args.on, device, async |shell, wiring, cancel| {
         let root = &loaded.root;
-        let conversing = converse(shell, is_person, args.json, cancel);
+        let conversing = async {
+            if !is_person {
+                return Ok(follow_script(shell, args.json, cancel).await);
+            }
+            let exit = talk(shell, cancel).await;
+            if let Some(kept) = shell.unsaved() {
+                print::say(format!("The steps were not saved as a trail. They are kept in {}", kept.display()));
+            }
+            exit
+        };
         if !args.watch {
-            return Ok(conversing.await);
+            return conversing.await;
         }
         let changes = FileChanges::of(root, &args.on.logs(root));
         let mut changes = changes.map_err(|error| Refusal::cannot_watch(root, &error))?;
-        // What is said of a swap comes where a person was asked for a line.
-        let ask_again = || {
-            if is_person {
-                print::prompt(PROMPT)
-            }
-        };
         tokio::select! {
-            exit = conversing => Ok(exit),
-            never = hot_swap::follow(wiring, &mut changes, |_| {}, ask_again) => match never {},
+            exit = conversing => exit,
+            never = hot_swap::follow(wiring, &mut changes, |_| {}, || {}) => match never {},
         }
     })
     .await
@@ -168,17 +172,20 @@ pub async fn on_device(
     }
     let memory = wiring.memory((&device, target.as_deref()), None, &memory, Default::default());
     let cancel = CancellationToken::new();
-    let mut shell = Shell::open(session, sink, memory, target, cancel.clone());
+    let place = Place { root: loaded.root.clone(), folder: folder.path.clone(), target };
+    let mut shell = Shell::open(session, sink, memory, place);
     let explored = explore(&mut shell, &wiring, &cancel).await;
-    shell.close().await;
-    wiring.close().await;
-    let kept = save_cassettes(&wiring.servers, cancel.is_cancelled(), |text| print::say(text));
-    let explored = explored.map(|exit| exit.worst(kept));
-    let exit = match &explored {
+    let ended = match &explored {
         Ok(exit) => *exit,
         Err(refusal) => refusal.exit(),
     };
-    folder.finish(exit, wiring.supervisor.leaked()).map_err(|message| Refusal::Environment { message })?;
+    // A person's failed calls are not the shell's, but the record has them.
+    let ended = ended.worst(shell.worst());
+    shell.close(ended, cancel.is_cancelled()).await;
+    wiring.close().await;
+    let kept = save_cassettes(&wiring.servers, cancel.is_cancelled(), |text| print::say(text));
+    let explored = explored.map(|exit| exit.worst(kept));
+    folder.finish(ended.worst(kept), wiring.supervisor.leaked()).map_err(|message| Refusal::Environment { message })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     if explored.is_ok() {
         print::say(format!("Report: {}", written.html.display()));
@@ -186,85 +193,117 @@ pub async fn on_device(
     explored
 }
 
-/// Reads lines until they end. The worst of their answers is the shell's.
-async fn converse(shell: &mut Shell, is_person: bool, as_json: bool, cancel: &CancellationToken) -> Exit {
-    if is_person {
-        print::say("`help` lists what you can say; `snapshot` shows the screen.");
+/// Talks with a person until they leave. They try things, so a call that fails is no failure of the shell.
+async fn talk(shell: &mut Shell, cancel: &CancellationToken) -> Result<Exit, Refusal> {
+    let (mut history, lines) = History::open();
+    let no_terminal = |error| Refusal::Environment { message: format!("cannot use the terminal: {error}") };
+    let mut editor = LineEditor::open(lines).map_err(no_terminal)?;
+    print::say("`help` lists what you can say; `snapshot` shows the screen.");
+    let mut signals = Signals::listen();
+    let mut last = None;
+    loop {
+        let asked = editor.next(shell.vocabulary(), last.take());
+        tokio::pin!(asked);
+        let heard = loop {
+            tokio::select! {
+                heard = &mut asked => break heard,
+                told = signals.next() => match told {
+                    // The editor hears the key itself; a signal from elsewhere has nothing to end here.
+                    Told::Interrupt => {}
+                    Told::Terminate => return Ok(Exit::Environment),
+                },
+            }
+        };
+        let line = match heard {
+            Heard::Line(line) => line,
+            Heard::Interrupted => continue,
+            Heard::End => return Ok(Exit::Passed),
+        };
+        last = fit_to_keep(shell, &line);
+        last.iter().for_each(|line| history.add(line));
+        let reply = carry_out(shell, &line, &mut signals, cancel, &cancel.child_token()).await;
+        if let ControlFlow::Break(exit) = shown(&reply, false, cancel) {
+            return Ok(exit);
+        }
     }
-    let mut lines = lines(is_person);
+}
+
+/// Carries out the lines of standard input until they end. The worst of their replies is the shell's.
+async fn follow_script(shell: &mut Shell, as_json: bool, cancel: &CancellationToken) -> Exit {
+    let mut lines = lines();
+    let mut signals = Signals::listen();
     let mut worst = Exit::Passed;
     loop {
         let line = tokio::select! {
             line = lines.recv() => line,
-            () = told_to_stop() => None,
+            _ = signals.next() => None,
         };
-        let Some(line) = line else { break };
-        let answer = tokio::select! {
-            answer = shell.line(&line) => answer,
-            () = told_to_stop() => {
-                cancel.cancel();
-                Answer::Failed { message: "cancelled".into(), exit: Exit::Environment }
-            }
-        };
-        match &answer {
-            Answer::Quit => break,
-            // A person tries things; only a script's failures are the shell's.
-            Answer::Failed { exit, .. } if !is_person => worst = worst.worst(*exit),
-            _ => {}
+        let Some(line) = line else { return worst };
+        let reply = carry_out(shell, &line, &mut signals, cancel, cancel).await;
+        if let Reply::Failed { exit, .. } = &reply {
+            worst = worst.worst(*exit);
         }
-        show(&answer, as_json);
-        if cancel.is_cancelled() {
-            break;
+        if let ControlFlow::Break(exit) = shown(&reply, as_json, cancel) {
+            return worst.worst(exit);
         }
-        lines.next();
     }
-    worst
 }
 
-pub fn show(answer: &Answer, as_json: bool) {
-    match (answer, as_json) {
-        (Answer::Done { text, .. }, false) => print::data(text),
-        (Answer::Done { value, .. }, true) => print::data(json!({"ok": true, "answer": value})),
-        (Answer::Failed { message, .. }, false) => print::error(message),
-        (Answer::Failed { message, exit }, true) => {
+/// Carries out a line. Ctrl-C cancels `call` and SIGTERM `all`; either way the call ends by itself, and its reply says
+/// that it was cancelled.
+async fn carry_out(
+    shell: &mut Shell,
+    line: &str,
+    signals: &mut Signals,
+    all: &CancellationToken,
+    call: &CancellationToken,
+) -> Reply {
+    let reply = shell.line(line, call);
+    tokio::pin!(reply);
+    loop {
+        tokio::select! {
+            reply = &mut reply => return reply,
+            told = signals.next() => match told {
+                Told::Interrupt => call.cancel(),
+                Told::Terminate => all.cancel(),
+            },
+        }
+    }
+}
+
+/// Shows a reply, and says whether the shell ends with it.
+fn shown(reply: &Reply, as_json: bool, cancel: &CancellationToken) -> ControlFlow<Exit> {
+    show(reply, as_json);
+    match reply {
+        Reply::Quit => ControlFlow::Break(Exit::Passed),
+        _ if cancel.is_cancelled() => ControlFlow::Break(Exit::Environment),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+pub fn show(reply: &Reply, as_json: bool) {
+    match (reply, as_json) {
+        (Reply::Done { text, .. }, false) => print::data(text),
+        (Reply::Done { value, .. }, true) => print::data(json!({"ok": true, "answer": value})),
+        (Reply::Failed { message, .. }, false) => print::error(message),
+        (Reply::Failed { message, exit }, true) => {
             print::data(json!({"ok": false, "error": message, "code": exit.code()}))
         }
-        (Answer::Nothing | Answer::Quit, _) => {}
+        (Reply::Nothing | Reply::Quit, _) => {}
     }
 }
 
-/// Lines of standard input, read by a thread because a blocking read cannot be cancelled.
-struct Lines {
-    lines: tokio::sync::mpsc::Receiver<String>,
-    wanted: std::sync::mpsc::Sender<()>,
-}
-
-impl Lines {
-    async fn recv(&mut self) -> Option<String> {
-        self.lines.recv().await
-    }
-
-    fn next(&self) {
-        let _ = self.wanted.send(());
-    }
-}
-
-fn lines(is_person: bool) -> Lines {
+/// Lines of standard input, read by a thread because a blocking read cannot be cancelled. It reads no further than it is
+/// listened to.
+fn lines() -> tokio::sync::mpsc::Receiver<String> {
     let (send, lines) = tokio::sync::mpsc::channel(1);
-    let (wanted, asked) = std::sync::mpsc::channel();
-    let _ = wanted.send(());
     std::thread::spawn(move || {
-        let stdin = std::io::stdin();
-        while asked.recv().is_ok() {
-            if is_person {
-                print::prompt(PROMPT);
-            }
-            let mut line = String::new();
-            match stdin.lock().read_line(&mut line) {
-                Ok(n) if n > 0 && send.blocking_send(line).is_ok() => {}
-                _ => return,
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if send.blocking_send(line).is_err() {
+                return;
             }
         }
     });
-    Lines { lines, wanted }
+    lines
 }

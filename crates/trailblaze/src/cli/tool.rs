@@ -16,7 +16,7 @@ use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_new, tool_test};
 use crate::arguments::typed;
 use crate::print;
 use crate::project::Loaded;
-use crate::shell::Answer;
+use crate::shell::Reply;
 use crate::wire::{self, Wiring};
 
 /// Call one tool on a fresh device; write, test and check tools of your own
@@ -115,23 +115,23 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
         }
         let calls = async {
             if let Some(app) = &args.launch {
-                let launched = shell.call("launchApp", &[("packageId".to_string(), app.clone())]).await;
-                if matches!(launched, Answer::Failed { .. }) {
+                let launched = shell.call("launchApp", &[("packageId".to_string(), app.clone())], cancel).await;
+                if matches!(launched, Reply::Failed { .. }) {
                     return launched;
                 }
             }
-            shell.call(name, &given).await
+            shell.call(name, &given, cancel).await
         };
-        let answer = tokio::select! {
-            answer = calls => answer,
-            () = told_to_stop() => {
-                cancel.cancel();
-                Answer::Failed { message: "cancelled".into(), exit: Exit::Environment }
+        tokio::pin!(calls);
+        let reply = loop {
+            tokio::select! {
+                reply = &mut calls => break reply,
+                () = told_to_stop(), if !cancel.is_cancelled() => cancel.cancel(),
             }
         };
-        show(&answer, args.json);
-        Ok(match answer {
-            Answer::Failed { exit, .. } => exit,
+        show(&reply, args.json);
+        Ok(match reply {
+            Reply::Failed { exit, .. } => exit,
             _ => Exit::Passed,
         })
     })

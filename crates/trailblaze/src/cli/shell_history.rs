@@ -1,0 +1,68 @@
+//! The lines that were typed in earlier shells. They belong to the user, so only the user may read them.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::PathBuf;
+
+use crate::recordings::write_atomically;
+use crate::shell::Shell;
+
+/// How many lines are kept.
+pub const LINES: usize = 1_000;
+
+/// The file grows to twice the lines before it is cut.
+pub struct History {
+    file: Option<File>,
+}
+
+impl History {
+    /// Opens the user's history, and answers with its lines, oldest first. Without one, nothing is kept.
+    pub fn open() -> (History, Vec<String>) {
+        let none = || (History { file: None }, Vec::new());
+        let Some(path) = path() else { return none() };
+        let Some(folder) = path.parent() else { return none() };
+        if DirBuilder::new().recursive(true).mode(0o700).create(folder).is_err() {
+            return none();
+        }
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let all: Vec<&str> = text.lines().collect();
+        let lines = &all[all.len().saturating_sub(LINES)..];
+        if all.len() > 2 * LINES {
+            let _ = write_atomically(&path, lines.join("\n") + "\n");
+        }
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let file = file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file)).ok();
+        (History { file }, lines.iter().map(ToString::to_string).collect())
+    }
+
+    /// Keeps a line.
+    pub fn add(&mut self, line: &str) {
+        if let Some(file) = &mut self.file
+            && writeln!(file, "{line}").is_err()
+        {
+            // A full disk is no reason to disturb the session, nor to try again at every line.
+            self.file = None;
+        }
+    }
+}
+
+/// `$XDG_STATE_HOME/trailblaze/shell-history`, by default in `~/.local/state`.
+fn path() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("trailblaze").join("shell-history"))
+}
+
+/// A line as it may be kept: with the names of secrets in place of their values. None of one that is not to be kept,
+/// because it is blank, begins with a space, or holds a secret that quoting breaks up.
+pub fn fit_to_keep(shell: &Shell, line: &str) -> Option<String> {
+    let secrets = shell.secrets();
+    if line.trim().is_empty() || line.starts_with(' ') || line.contains(char::is_control) {
+        return None;
+    }
+    let kept = secrets.redact(line).into_owned();
+    let words = crate::shell::split(&kept).ok()?;
+    let is_clean = words.iter().all(|word| secrets.redact(word) == word.as_str());
+    is_clean.then_some(kept)
+}
