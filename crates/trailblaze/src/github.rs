@@ -43,7 +43,7 @@ pub fn tell(run: &Run) {
         }
     }
     if job.is_action {
-        annotations(run, job.workspace.as_deref()).into_iter().for_each(print::say);
+        annotations(run, job.workspace.as_deref()).iter().for_each(|command| print::workflow_command(command));
     }
 }
 

@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use trailblaze_protocol::event::{Event, Level, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
 
-use crate::print;
+use crate::print::{self, Line};
 
 pub struct Progress {
     mode: Mode,
@@ -42,18 +42,21 @@ impl Progress {
 
     /// Says something without disturbing the live lines.
     pub fn say(&self, text: &str) {
-        match &self.mode {
-            Mode::Live(bars) => bars.suspend(|| print::say(text)),
-            Mode::Plain => print::say(text),
-            Mode::Silent => {}
+        if !matches!(self.mode, Mode::Silent) {
+            self.show_line(Line::new(text));
         }
     }
 
     /// The same for something that is wrong, though not badly.
     pub fn warn(&self, text: &str) {
+        self.show_line(print::warning_line(text));
+    }
+
+    fn show_line(&self, line: Line) {
         match &self.mode {
-            Mode::Live(bars) => bars.suspend(|| print::warning(text)),
-            Mode::Plain | Mode::Silent => print::warning(text),
+            // A terminal that is gone takes no lines; that is no reason to stop.
+            Mode::Live(bars) => drop(bars.println(print::for_terminal(line))),
+            Mode::Plain | Mode::Silent => print::say(line),
         }
     }
 
@@ -87,7 +90,7 @@ impl Progress {
                     bar.finish_and_clear();
                 }
                 drop(lanes);
-                self.say(&line);
+                self.show_line(line);
             }
             _ => {}
         }
@@ -99,24 +102,28 @@ impl Progress {
             let bar = bars.add(ProgressBar::new_spinner());
             let style = ProgressStyle::with_template("{spinner:.dim} {prefix:<16} {elapsed:>4} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.set_prefix(device.to_string());
+            bar.set_prefix(print::one_line(device.as_str()));
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
         let parts: Vec<&str> =
             [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
-        bar.set_message(parts.join(" › "));
+        bar.set_message(print::one_line(&parts.join(" › ")));
     }
 }
 
 /// How an attempt ended, on one line.
-fn ended(device: &DeviceId, trail: &str, verdict: Verdict, micros: u64, message: &str) -> String {
-    let (good, bad, dim) = (print::GOOD, print::WORSE, print::DIM);
-    let (mark, word) = match verdict {
-        Verdict::Passed => (format!("{good}✓{good:#}"), String::new()),
-        Verdict::Skipped => (format!("{dim}-{dim:#}"), format!(" {dim}skipped: {message}{dim:#}")),
-        Verdict::Cancelled => (format!("{bad}✗{bad:#}"), " cancelled".to_string()),
-        _ => (format!("{bad}✗{bad:#}"), String::new()),
+fn ended(device: &DeviceId, trail: &str, verdict: Verdict, micros: u64, message: &str) -> Line {
+    let mark = match verdict {
+        Verdict::Passed => Line::styled(print::GOOD, "✓"),
+        Verdict::Skipped => Line::styled(print::DIM, "-"),
+        _ => Line::styled(print::WORSE, "✗"),
     };
-    format!("{mark} {:<14} {trail} {dim}{}{dim:#}{word}", device.to_string(), print::seconds(micros))
+    let line =
+        mark.then(format!(" {:<14} {trail} ", device.to_string())).then_styled(print::DIM, print::seconds(micros));
+    match verdict {
+        Verdict::Skipped => line.then_styled(print::DIM, format!(" skipped: {message}")),
+        Verdict::Cancelled => line.then(" cancelled"),
+        _ => line,
+    }
 }

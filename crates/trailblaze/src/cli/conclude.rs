@@ -5,7 +5,7 @@ use std::path::Path;
 use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
-use crate::print;
+use crate::print::{self, Line};
 use crate::report::alike;
 use crate::run_folder::RunFolder;
 use crate::runner::{Done, Job};
@@ -15,7 +15,6 @@ const SHOWN: usize = 10;
 const NAMED: usize = 5;
 
 pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, html: Option<&Path>) {
-    let bad = print::WORSE;
     let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
     let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
     for group in groups.iter().take(SHOWN) {
@@ -23,7 +22,8 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder,
         let trail = &jobs[first.job].trail;
         let tries = if first.tries > 1 { format!(", {} tries", first.tries) } else { String::new() };
         let place = first.place.as_ref().map_or_else(|| trail.source.path.clone(), ToString::to_string);
-        print::data(format!("\n{bad}{}{bad:#} on {} ({place}{tries})", trail.title(), first.device));
+        let title = Line::new("\n").then_styled(print::WORSE, trail.title());
+        print::data(title.then(format!(" on {} ({place}{tries})", first.device)));
         print::data(format!("  {}", first.message.replace('\n', "\n  ")));
         if !others.is_empty() {
             let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);

@@ -172,6 +172,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = trailblaze_supervise::guardian_main() {
         return code;
     }
+    std::panic::set_hook(Box::new(print::panic));
     // Scripts ask for the version before anything else, and need no parser for it.
     let mut args = std::env::args_os().skip(1);
     if let (Some(flag), None) = (args.next(), args.next())

@@ -284,10 +284,10 @@ fn shown(reply: &Reply, as_json: bool, cancel: &CancellationToken) -> ControlFlo
 pub fn show(reply: &Reply, as_json: bool) {
     match (reply, as_json) {
         (Reply::Done { text, .. }, false) => print::data(text),
-        (Reply::Done { value, .. }, true) => print::data(json!({"ok": true, "answer": value})),
+        (Reply::Done { value, .. }, true) => print::json_line(&json!({"ok": true, "answer": value})),
         (Reply::Failed { message, .. }, false) => print::error(message),
         (Reply::Failed { message, exit }, true) => {
-            print::data(json!({"ok": false, "error": message, "code": exit.code()}))
+            print::json_line(&json!({"ok": false, "error": message, "code": exit.code()}))
         }
         (Reply::Nothing | Reply::Quit, _) => {}
     }

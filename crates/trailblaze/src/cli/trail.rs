@@ -61,7 +61,11 @@ pub fn trail(command: TrailCommand) -> Result<Exit, Refusal> {
     match (args.json, args.write) {
         (true, written) => print::json(&json!({"file": file, "written": written, "text": text})),
         (false, true) => print::say(format!("converted {file}")),
-        (false, false) => print::data(text.trim_end_matches('\n')),
+        // A file as it would be written: it may be piped into one.
+        (false, false) => {
+            let text = format!("{}\n", text.trim_end_matches('\n'));
+            print::bytes(text.as_bytes()).map_err(io("print"))?;
+        }
     }
     Ok(Exit::Passed)
 }
