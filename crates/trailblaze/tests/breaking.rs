@@ -3,7 +3,7 @@
 mod support;
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 use support::{Project, RunFolder, Running, wait_until};
@@ -147,6 +147,81 @@ fn ctrl_c_ends_a_long_wait_in_good_order() {
     run.assert_finished(2);
     run.assert_calls_have_parents();
     assert!(verdicts(&run).iter().all(|(trail, verdict)| trail == "trails/a" && *verdict == Verdict::Cancelled));
+}
+
+/// The kernel and the shell may both tell of a terminal that went away.
+#[test]
+fn a_terminal_that_goes_away_ends_a_run_in_good_order() {
+    let project = Project::counter().with("trails/a.trail.yaml", WAITS);
+    let running = start_waiting(&project, &["run", "-d", "android/sim-1"], 1);
+    running.signal("HUP");
+    running.signal("HUP");
+    project.ended(running).exits(2);
+    let run = project.last_run();
+    run.assert_finished(2);
+    assert_eq!(verdicts(&run), [("trails/a".to_string(), Verdict::Cancelled)]);
+}
+
+/// The same with a real terminal, to which nothing can be written any more.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_whose_terminal_is_closed_leaves_its_report() {
+    const IN_A_TERMINAL: &str = "\
+import glob, os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+os.set_blocking(terminal, False)
+def drain():
+    try:
+        os.read(terminal, 65536)
+    except BlockingIOError:
+        time.sleep(0.01)
+while not any('waitUntilVisible' in open(file).read() for file in glob.glob('logs/*/events.jsonl')):
+    drain()
+os.close(terminal)
+_, status = os.waitpid(pid, 0)
+print(os.waitstatus_to_exitcode(status))
+";
+    let project = Project::counter().with("trails/a.trail.yaml", WAITS);
+    let program = project.command(&["run", "-d", "android/sim-1"]);
+    let mut command = Command::new("python3");
+    command.args(["-c", IN_A_TERMINAL]).arg(program.get_program()).args(program.get_args()).current_dir(project.root());
+    let ran = project.finish(command).exits(0);
+    assert_eq!(ran.stdout, "2\n", "{}", ran.stderr);
+    project.last_run().assert_finished(2);
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_a_shell_in_good_order() {
+    let project = Project::counter();
+    let mut command = project.command(&["shell", "-d", "android/sim-1"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"waitUntilVisible text=Nowhere timeoutMs=300000\n").unwrap();
+    let running = Running::of(child);
+    wait_until("the call is made", || (project.runs().first()?.mentions(WAITING) == 1).then_some(()));
+    running.signal("HUP");
+    project.ended(running).exits(2);
+    project.last_run().assert_finished(2);
+    drop(stdin);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_ignores_its_terminal_goes_on_without_it() {
+    let project = Project::counter().with("trails/a.trail.yaml", WAITS);
+    let mut command = project.command_after("trap '' HUP", &["run", "-d", "android/sim-1"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = Running::of(command.spawn().unwrap());
+    wait_until("the call is made", || (project.runs().first()?.mentions(WAITING) == 1).then_some(()));
+    running.signal("HUP");
+    running.interrupt();
+    // Had it been told twice, it would have ended at once and left no report.
+    let ran = project.ended(running).exits(2);
+    assert!(ran.stderr.contains("cancelling"), "{}", ran.stderr);
+    project.last_run().assert_finished(2);
 }
 
 #[test]

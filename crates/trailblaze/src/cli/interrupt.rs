@@ -1,6 +1,6 @@
-//! Being told to stop: Ctrl-C, or SIGTERM as CI systems send it.
+//! Being told to stop: Ctrl-C, SIGTERM as CI systems send it, or SIGHUP when the terminal goes away.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -9,7 +9,7 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::progress::Progress;
 
-/// Listens while it lives. The first word to stop ends the run in good order; the second ends it at once.
+/// Listens while it lives. The first request to stop ends the run in good order; the second ends it at once.
 pub struct Interrupt {
     pub cancel: CancellationToken,
     listener: JoinHandle<()>,
@@ -19,11 +19,13 @@ impl Interrupt {
     pub fn listen(progress: Arc<Progress>) -> Interrupt {
         let cancel = CancellationToken::new();
         let token = cancel.clone();
+        let mut signals = Signals::listen();
         let listener = tokio::spawn(async move {
-            told_to_stop().await;
+            signals.next().await;
             progress.say("cancelling; press Ctrl-C again to stop at once");
             token.cancel();
-            told_to_stop().await;
+            // A terminal that goes away may be reported twice, by the kernel and by the shell.
+            while signals.next().await == Stop::Hangup {}
             std::process::exit(i32::from(Exit::Environment.code()));
         });
         Interrupt { cancel, listener }
@@ -36,41 +38,49 @@ impl Drop for Interrupt {
     }
 }
 
-/// Returns when the process is told to end: by Ctrl-C, or by SIGTERM.
+/// Returns when the process is told to end.
 pub async fn told_to_stop() {
     Signals::listen().next().await;
 }
 
-/// Ctrl-C and SIGTERM, told apart. None is missed between two calls of `next`.
+/// The signals that ask the process to stop, since it began to listen. None is lost between two calls of `next`.
 pub struct Signals {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
+    hangup: Option<Signal>,
 }
 
-/// What the process was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
-    /// Ctrl-C: end what is going on.
+pub enum Stop {
+    /// Ctrl-C: end the current call.
     Interrupt,
-    /// SIGTERM: end altogether.
+    /// SIGTERM: end the process.
     Terminate,
+    /// SIGHUP: the terminal is gone.
+    Hangup,
 }
 
 impl Signals {
     pub fn listen() -> Signals {
-        let heard = |kind: SignalKind| signal(kind).ok();
-        Signals { interrupt: heard(SignalKind::interrupt()), terminate: heard(SignalKind::terminate()) }
+        // Read before the first handler is installed, because a handler replaces the inherited "ignore".
+        static IGNORES_HANGUP: LazyLock<bool> = LazyLock::new(ignores_hangup);
+        Signals {
+            interrupt: signal(SignalKind::interrupt()).ok(),
+            terminate: signal(SignalKind::terminate()).ok(),
+            hangup: if *IGNORES_HANGUP { None } else { signal(SignalKind::hangup()).ok() },
+        }
     }
 
-    pub async fn next(&mut self) -> Told {
+    pub async fn next(&mut self) -> Stop {
         tokio::select! {
-            () = received(&mut self.interrupt) => Told::Interrupt,
-            () = received(&mut self.terminate) => Told::Terminate,
+            () = received(&mut self.interrupt) => Stop::Interrupt,
+            () = received(&mut self.terminate) => Stop::Terminate,
+            () = received(&mut self.hangup) => Stop::Hangup,
         }
     }
 }
 
-/// Where a signal cannot be had, it never comes.
+/// Waits for ever where the signal cannot be listened for.
 async fn received(signal: &mut Option<Signal>) {
     let is_received = match signal {
         Some(signal) => signal.recv().await.is_some(),
@@ -79,4 +89,12 @@ async fn received(signal: &mut Option<Signal>) {
     if !is_received {
         std::future::pending::<()>().await;
     }
+}
+
+/// Whether the process was started with SIGHUP ignored, as `nohup` does. Linux reports it as a hexadecimal mask; on other
+/// systems it counts as not ignored.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

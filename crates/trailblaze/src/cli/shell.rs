@@ -13,7 +13,7 @@ use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
 use super::cassette::{CassetteArgs, save_cassettes};
-use super::interrupt::{Signals, Told};
+use super::interrupt::{Signals, Stop};
 use super::line_editor::{Heard, LineEditor};
 use super::run::SimArgs;
 use super::shell_history::{History, fit_to_keep};
@@ -209,8 +209,8 @@ async fn talk(shell: &mut Shell, cancel: &CancellationToken) -> Result<Exit, Ref
                 heard = &mut asked => break heard,
                 told = signals.next() => match told {
                     // The editor hears the key itself; a signal from elsewhere has nothing to end here.
-                    Told::Interrupt => {}
-                    Told::Terminate => return Ok(Exit::Environment),
+                    Stop::Interrupt => {}
+                    Stop::Terminate | Stop::Hangup => return Ok(Exit::Environment),
                 },
             }
         };
@@ -264,8 +264,8 @@ async fn carry_out(
         tokio::select! {
             reply = &mut reply => return reply,
             told = signals.next() => match told {
-                Told::Interrupt => call.cancel(),
-                Told::Terminate => all.cancel(),
+                Stop::Interrupt => call.cancel(),
+                Stop::Terminate | Stop::Hangup => all.cancel(),
             },
         }
     }

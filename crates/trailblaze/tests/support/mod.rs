@@ -98,6 +98,20 @@ impl Project {
         command
     }
 
+    /// The same, started by a shell that does something first.
+    pub fn command_after(&self, setup: &str, args: &[&str]) -> Command {
+        let program = self.command(args);
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(format!(r#"{setup}; exec "$0" "$@""#))
+            .arg(program.get_program())
+            .args(program.get_args());
+        command.current_dir(self.root()).env_clear();
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    }
+
     /// Runs the program to its end.
     pub fn run(&self, args: &[&str]) -> Ran {
         self.finish(self.command(args))
@@ -224,7 +238,11 @@ impl Running {
 
     /// Ctrl-C.
     pub fn interrupt(&self) {
-        let kill = format!("kill -INT {}", self.id());
+        self.signal("INT");
+    }
+
+    pub fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
     }
 
