@@ -73,7 +73,11 @@ impl Open {
     }
 
     fn exchange(&self, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-        let mut request = "POST /scripting/callback HTTP/1.1\r\nConnection: close\r\n".to_string();
+        self.exchange_at("/scripting/callback", headers, body)
+    }
+
+    fn exchange_at(&self, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+        let mut request = format!("POST {target} HTTP/1.1\r\nConnection: close\r\n");
         request.extend(headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
         request.push_str("\r\n");
         let mut stream = TcpStream::connect(self.host()).expect("somebody listens");
@@ -259,6 +263,35 @@ fn half_of_an_emoji_in_a_request_is_replaced() {
     let whole = open.request("hasText", "{}").to_string().replace("{}", r#"{\"text\": \"\ud83d\"}"#);
     assert_eq!(open.post(&[], whole.as_bytes()), Heard::called(true, "false", ""));
     open.close(0);
+}
+
+#[test]
+fn a_request_that_names_its_host_twice_or_in_its_target_is_refused() {
+    let open = Open::on(&["android/sim-1"]);
+    let body = open.request("hasText", r#"{"text": "Nowhere"}"#).to_string();
+    let (host, length) = (open.host(), body.len().to_string());
+    let post = |target: &str, hosts: &[&str], origins: &[&str]| {
+        let mut headers = vec![("Content-Type", "application/json"), ("Content-Length", &*length)];
+        headers.extend(hosts.iter().map(|host| ("Host", *host)).chain(origins.iter().map(|page| ("Origin", *page))));
+        Heard::read(&String::from_utf8(open.exchange_at(target, &headers, body.as_bytes())).expect("text"))
+    };
+    let path = "/scripting/callback";
+    assert_eq!(post(path, &[&host], &[]).0, 200);
+    let twice = Heard::refused(403, "the request has 2 Host headers; exactly one is expected");
+    assert_eq!(post(path, &[&host, "evil.example"], &[]), twice);
+    assert_eq!(post(path, &["evil.example", &host], &[]), twice);
+    assert_eq!(post(path, &[&host, &host], &[]), twice);
+    for target in [format!("http://evil.example{path}"), format!("http://{host}{path}")] {
+        let refused = format!(
+            "the request names its target by `{target}`; a path is expected, since only a proxy is asked like that"
+        );
+        assert_eq!(post(&target, &[&host], &[]), Heard::refused(403, &refused));
+    }
+    let ours = format!("http://{host}");
+    let page = "web pages may not call, and this request comes from the page `https://evil.example`";
+    assert_eq!(post(path, &[&host], &[&ours, "https://evil.example"]), Heard::refused(403, page));
+    let played = open.close(0);
+    assert_eq!(played.run.calls().len(), 2, "only the one that nothing is wrong with was called");
 }
 
 #[test]

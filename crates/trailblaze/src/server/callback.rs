@@ -1,6 +1,6 @@
 //! `POST /scripting/callback`: a tool at work calls another tool, on its own device and in its own session.
 //!
-//! The checks, in order: peer, Host and Origin (in `guard`), content type, size, JSON, version, fields, invocation,
+//! The checks, in order: peer, target, Host and Origin (in `guard`), content type, size, JSON, version, fields, invocation,
 //! session, depth, tool, arguments. What passes them goes through the door, under the door's own deadlines.
 
 use std::sync::Arc;

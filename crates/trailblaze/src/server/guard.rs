@@ -1,11 +1,12 @@
-//! Who may come in: programs of this machine, and no web page. Peer, Host and Origin are looked at, in this order,
-//! before anything of the request is read.
+//! Who may come in: programs of this machine, and no web page. Peer, target, Host and Origin are looked at, in this
+//! order, before anything of the request's body is read.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -27,7 +28,7 @@ pub async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    match judge(peer, request.headers(), &names) {
+    match judge(peer, request.uri(), request.headers(), &names) {
         Ok(()) => next.run(request).await,
         Err(turned_away) => refuse(StatusCode::FORBIDDEN, &turned_away.to_string()).into_response(),
     }
@@ -37,27 +38,38 @@ pub async fn guard(
 enum TurnedAway {
     #[error("only programs on this machine may call")]
     Peer,
+    #[error("the request names its target by `{0}`; a path is expected, since only a proxy is asked like that")]
+    Target(String),
+    #[error("the request has {0} Host headers; exactly one is expected")]
+    Hosts(usize),
     #[error("the Host header `{0}` does not name this server")]
     Host(String),
     #[error("web pages may not call, and this request comes from the page `{0}`")]
     Origin(String),
 }
 
-fn judge(peer: SocketAddr, headers: &HeaderMap, Names(names): &Names) -> Result<(), TurnedAway> {
+fn judge(peer: SocketAddr, target: &Uri, headers: &HeaderMap, Names(names): &Names) -> Result<(), TurnedAway> {
     if !peer.ip().to_canonical().is_loopback() {
         return Err(TurnedAway::Peer);
     }
-    let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let host = text(header::HOST).unwrap_or_default();
-    if !names.iter().any(|name| host.eq_ignore_ascii_case(name)) {
-        return Err(TurnedAway::Host(host.into_owned()));
+    // A target with a host in it outranks the header, and two headers are read differently by different programs.
+    if target.authority().is_some() || target.scheme().is_some() {
+        return Err(TurnedAway::Target(target.to_string()));
+    }
+    let texts = |name| headers.get_all(name).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let hosts: Vec<Cow<'_, str>> = texts(header::HOST).collect();
+    match hosts.as_slice() {
+        [] => return Err(TurnedAway::Host(String::new())),
+        [host] if names.iter().any(|name| host.eq_ignore_ascii_case(name)) => {}
+        [host] => return Err(TurnedAway::Host(host.to_string())),
+        hosts => return Err(TurnedAway::Hosts(hosts.len())),
     }
     // A page that this server served itself would be no stranger; any other is one, also from this machine.
     let is_ours =
         |origin: &str| origin.strip_prefix("http://").is_some_and(|host| names.iter().any(|name| name == host));
-    match text(header::ORIGIN) {
-        Some(origin) if !is_ours(&origin) => Err(TurnedAway::Origin(origin.into_owned())),
-        _ => Ok(()),
+    match texts(header::ORIGIN).find(|origin| !is_ours(origin)) {
+        Some(origin) => Err(TurnedAway::Origin(origin.into_owned())),
+        None => Ok(()),
     }
 }
 
@@ -65,9 +77,14 @@ fn judge(peer: SocketAddr, headers: &HeaderMap, Names(names): &Names) -> Result<
 mod tests {
     use super::*;
 
-    fn check(peer: &str, headers: &[(header::HeaderName, &str)], expected: Result<(), &str>) {
-        let headers: HeaderMap = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
-        let judged = judge(peer.parse().unwrap(), &headers, &Names::at(52525)).map_err(|away| away.to_string());
+    fn check(peer: &str, given: &[(header::HeaderName, &str)], expected: Result<(), &str>) {
+        let mut headers = HeaderMap::new();
+        for (name, value) in given {
+            headers.append(name, value.parse().unwrap());
+        }
+        let target = Uri::from_static("/scripting/callback");
+        let judged =
+            judge(peer.parse().unwrap(), &target, &headers, &Names::at(52525)).map_err(|away| away.to_string());
         assert_eq!(judged.as_ref().copied().map_err(String::as_str), expected, "{peer} {headers:?}");
     }
 
@@ -96,6 +113,9 @@ mod tests {
         for origin in ["https://evil.example", "http://localhost:3000", "null", "https://127.0.0.1:52525"] {
             check("127.0.0.1:4711", &[host.clone(), (header::ORIGIN, origin)], Err(&away(origin)));
         }
-        check("127.0.0.1:4711", &[host, (header::ORIGIN, "http://127.0.0.1:52525")], Ok(()));
+        let ours = (header::ORIGIN, "http://127.0.0.1:52525");
+        check("127.0.0.1:4711", &[host.clone(), ours.clone()], Ok(()));
+        let both = [host, ours, (header::ORIGIN, "https://evil.example")];
+        check("127.0.0.1:4711", &both, Err(&away("https://evil.example")));
     }
 }
