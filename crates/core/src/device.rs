@@ -141,6 +141,7 @@ impl Device {
         refs::assign(&mut screen.root);
         let mut masks = Vec::new();
         if !self.secrets.is_empty() {
+            screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
             self.redact(&mut screen.root, &mut masks);
         }
         Ok((screen, masks))
@@ -196,7 +197,7 @@ impl Device {
     /// What the device said by itself goes into the record, beneath the call that it said it during.
     fn tell_heard(&self, cx: &Cx) {
         for heard in self.driver.heard() {
-            cx.note(heard.level, self.secrets.redact(&heard.text).into_owned());
+            cx.note(heard.level, heard.text);
         }
     }
 

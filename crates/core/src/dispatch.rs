@@ -18,7 +18,7 @@ use trailblaze_protocol::outcome::{Attachment, Outcome};
 use crate::cx::{Cx, Deadline};
 use crate::effects::play;
 use crate::fault::{Fault, Stop};
-use crate::memory::unknown_token;
+use crate::memory::{Memory, unknown_token};
 use crate::registry::Registry;
 use crate::source::ToolSource;
 use crate::template::{self, Fill, Token};
@@ -375,7 +375,7 @@ async fn carry_out(
     if outcome.is_error() {
         return Ok(outcome);
     }
-    remember(cx, &mut outcome);
+    remember(cx, tool, &mut outcome)?;
     if outcome.delegates.is_empty() {
         return Ok(outcome);
     }
@@ -385,22 +385,28 @@ async fn carry_out(
 
 /// Remembers what the call says to. What is read off the screen may be a secret; memory and delegates hold its placeholder.
 /// A value that was made from a template keeps its seal, so that it can still be typed.
-fn remember(cx: &Cx, outcome: &mut Outcome) {
+fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
     let secrets = &cx.session.secrets;
+    let own = Memory::take_own(&mut outcome.memory, secrets);
+    if let Some(first) = own.first() {
+        let others = if own.len() > 1 { format!(" (and {} more)", own.len() - 1) } else { String::new() };
+        let text = format!("`{first}`{others} was not changed in memory: the name is reserved");
+        match tool.body {
+            Body::BuiltIn(_) => return Err(Stop::failed(text)),
+            _ => cx.note(Level::Warning, format!("`{}`: {text}", tool.name)),
+        }
+    }
     let is_sealed = |value: &Value| value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
-    let sealed: Vec<(String, Value)> = outcome
-        .memory
-        .set
-        .iter()
-        .filter(|(_, value)| is_sealed(value))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    secrets.redact_outcome(outcome);
+    let sealed = outcome.memory.set.iter().filter(|(_, value)| is_sealed(value));
+    let sealed: Vec<(String, Value)> =
+        sealed.map(|(name, value)| (secrets.redact(name).into_owned(), value.clone())).collect();
+    secrets.redact_requests(outcome);
     if !outcome.memory.is_empty() {
         let mut changes = outcome.memory.clone();
         changes.set.extend(sealed);
         cx.attempt.memory().apply(&changes);
     }
+    Ok(())
 }
 
 /// Waits until nobody wants the answer any more, or nobody can expect one. Boxed, since hardly any call gets there: a

@@ -1,11 +1,14 @@
 //! Where events go, and pictures with them.
 
+use std::sync::Arc;
+
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::screen::Picture;
+use crate::secret::Secrets;
 
 /// The port to the record of a run. It must not block for long: storing happens off the critical path.
 pub trait EventSink: Send + Sync {
@@ -21,6 +24,35 @@ pub trait EventSink: Send + Sync {
 
     /// Stores an attachment and answers its file, relative to the run folder.
     fn store(&self, attachment: &Attachment) -> String;
+}
+
+/// The way into a record through which no secret passes. Nothing is put into a record by another way.
+pub struct Redacted {
+    record: Arc<dyn EventSink>,
+    secrets: Arc<Secrets>,
+}
+
+impl Redacted {
+    pub fn new(record: Arc<dyn EventSink>, secrets: Arc<Secrets>) -> Redacted {
+        Redacted { record, secrets }
+    }
+}
+
+impl EventSink for Redacted {
+    fn emit(&self, mut event: Event) {
+        self.secrets.redact_event(&mut event);
+        self.record.emit(event);
+    }
+
+    fn picture(&self, mut shot: Shot) {
+        self.secrets.redact_in_place(&mut shot.tree);
+        self.record.picture(shot);
+    }
+
+    /// Attachments belong to outcomes, which are redacted as a whole.
+    fn store(&self, attachment: &Attachment) -> String {
+        self.record.store(attachment)
+    }
 }
 
 /// A picture to be stored.

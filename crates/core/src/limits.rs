@@ -36,3 +36,5 @@ pub const ASSERT_WAIT: Duration = Duration::from_secs(5);
 pub const POLL: Duration = Duration::from_millis(100);
 /// A shorter secret could not be told from ordinary text.
 pub const SECRET_CHARS: usize = 4;
+/// A longer secret would make looking for it slow.
+pub const LONGEST_SECRET_CHARS: usize = 16 << 10;

@@ -10,6 +10,9 @@ use crate::secret::Secrets;
 use crate::template::{self, Fill, Token};
 use crate::yaml::{Reading, Style, scalar};
 
+/// The beginnings of names whose values Trailblaze gives itself. No tool may change them.
+const OWN: [&str; 2] = ["target.", "args."];
+
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     values: Map<String, Value>,
@@ -61,6 +64,21 @@ impl Memory {
         for name in &changes.deleted {
             self.values.remove(name);
         }
+    }
+
+    /// Takes out of what a tool wants to change the names that are not its to change: those of Trailblaze itself, and
+    /// those of secrets.
+    pub fn take_own(changes: &mut MemoryChanges, secrets: &Secrets) -> Vec<String> {
+        let is_own = |name: &str| OWN.iter().any(|own| name.starts_with(own)) || secrets.seal(name).is_some();
+        if !changes.set.keys().chain(&changes.deleted).any(|name| is_own(name)) {
+            return Vec::new();
+        }
+        let (own, set) = std::mem::take(&mut changes.set).into_iter().partition(|(name, _)| is_own(name));
+        let (own_deleted, deleted) = std::mem::take(&mut changes.deleted).into_iter().partition(|name| is_own(name));
+        *changes = MemoryChanges { set, deleted };
+        let own: Map<String, Value> = own;
+        let own_deleted: Vec<String> = own_deleted;
+        own.into_iter().map(|(name, _)| name).chain(own_deleted).collect()
     }
 
     /// A copy of `args` with templates resolved. Secrets become seals; unknown tokens stay as they are.

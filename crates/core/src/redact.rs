@@ -1,11 +1,10 @@
-//! The redactor before the record: every field of an event that can hold somebody's text, and no other. Ids and words
+//! The redactor before the record: every field of an event that can hold text from outside, and no other. Ids and words
 //! of the format itself stay, whatever a secret happens to be.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use trailblaze_protocol::event::{Answer, Called, Event, Failure};
-use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
+use trailblaze_protocol::event::{Answer, Called, Event, Failure, Plan};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
 use crate::fault::Fault;
 use crate::secret::Secrets;
@@ -26,9 +25,15 @@ impl Secrets {
             Event::AttemptStarted { trail, .. } => {
                 text(&mut trail.id);
                 text(&mut trail.title);
+                text(&mut trail.path);
                 trail.tags.iter_mut().for_each(text);
             }
-            Event::StepStarted { text: words, .. } => text(words),
+            Event::StepStarted { text: words, plan, .. } => {
+                text(words);
+                if let Plan::Recording { classifier } = plan {
+                    text(classifier);
+                }
+            }
             Event::Called(called) => self.redact_called(Arc::make_mut(called)),
             Event::Touched { what, .. } => text(what),
             Event::Waited { what, saw, .. } => {
@@ -47,8 +52,15 @@ impl Secrets {
                 text(message);
                 failure.iter_mut().for_each(|failure| self.redact_failure(failure));
             }
-            Event::ServerStarted { .. } | Event::Undone { .. } | Event::RunEnded { .. } => {}
-            Event::ServerEnded { message, .. } => text(message),
+            Event::ServerStarted { server, protocol, .. } => {
+                text(server);
+                text(protocol);
+            }
+            Event::ServerEnded { server, message, .. } => {
+                text(server);
+                text(message);
+            }
+            Event::Undone { .. } | Event::RunEnded { .. } => {}
         }
     }
 
@@ -58,20 +70,28 @@ impl Secrets {
         }
         self.redact_in_place(&mut outcome.text);
         outcome.structured.iter_mut().for_each(|value| self.redact_value(value));
+        if let Variant::MissingRequiredArgs { missing } = &mut outcome.variant {
+            missing.iter_mut().for_each(|name| self.redact_in_place(name));
+        }
         for attachment in &mut outcome.attachments {
             self.redact_in_place(&mut attachment.name);
-            // Of a picture or another file that is no text nobody can tell.
-            if let Ok(text) = std::str::from_utf8(&attachment.bytes)
-                && let Cow::Owned(redacted) = self.redact(text)
-            {
-                attachment.bytes = redacted.into_bytes().into();
+            self.redact_in_place(&mut attachment.mime);
+            if let Some(redacted) = self.redact_bytes(&attachment.bytes) {
+                attachment.bytes = redacted.into();
             }
         }
+        self.redact_requests(outcome);
+    }
+
+    /// What an outcome asks for: calls to make and values to remember.
+    pub fn redact_requests(&self, outcome: &mut Outcome) {
         for delegate in &mut outcome.delegates {
-            delegate.args.values_mut().for_each(|value| self.redact_value(value));
+            self.redact_in_place(&mut delegate.tool);
+            self.redact_map(&mut delegate.args);
         }
-        let MemoryChanges { set, .. } = &mut outcome.memory;
-        set.values_mut().for_each(|value| self.redact_value(value));
+        let MemoryChanges { set, deleted } = &mut outcome.memory;
+        self.redact_map(set);
+        deleted.iter_mut().for_each(|name| self.redact_in_place(name));
     }
 
     pub fn redact_fault(&self, fault: Fault) -> Fault {
@@ -99,13 +119,14 @@ impl Secrets {
     }
 
     fn redact_called(&self, called: &mut Called) {
-        Arc::make_mut(&mut called.args).values_mut().for_each(|value| self.redact_value(value));
+        self.redact_map(Arc::make_mut(&mut called.args));
         self.redact_in_place(&mut called.tool);
     }
 
     fn redact_failure(&self, failure: &mut Failure) {
         self.redact_in_place(&mut failure.message);
-        failure.expected.iter_mut().chain(&mut failure.saw).for_each(|text| self.redact_in_place(text));
+        let facts = [&mut failure.tool, &mut failure.expected, &mut failure.saw];
+        facts.into_iter().flatten().for_each(|text| self.redact_in_place(text));
     }
 }
 
@@ -118,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_comes_as_a_file_is_redacted_too() {
+    fn a_file_that_comes_with_an_answer_is_redacted_and_keeps_its_length_where_it_is_no_text() {
         let secrets = Secrets::new([("PIN".to_string(), "4711".to_string())]);
         let file = |bytes: &[u8]| Attachment {
             name: "text-2".into(),
@@ -130,7 +151,7 @@ mod tests {
             Outcome { attachments: vec![file(b"the pin is 4711"), file(b"\xff4711")], ..Outcome::default() };
         secrets.redact_outcome(&mut outcome);
         let [text, picture] = outcome.attachments.as_slice() else { panic!("two files: {outcome:?}") };
-        assert_eq!((&*text.bytes, &*picture.bytes), (&b"the pin is {{PIN}}"[..], &b"\xff4711"[..]));
+        assert_eq!((&*text.bytes, &*picture.bytes), (&b"the pin is {{PIN}}"[..], &b"\xff****"[..]));
     }
 
     #[test]

@@ -1,20 +1,26 @@
-//! Values that nobody may read. Everywhere but at the device a secret is its placeholder, `{{NAME}}`.
+//! Values that must not be shown. Everywhere but at the device a secret is its placeholder, `{{NAME}}`.
+
+mod spelling;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
+use regex_automata::Input;
+use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
-use crate::ids;
+use crate::{ids, limits};
 
 /// The secrets of a run.
 ///
-/// Between a template and the device a secret travels as its seal: a token that nobody can guess. Only a seal is turned
+/// Between a template and the device a secret travels as its seal: a token that cannot be guessed. Only a seal is turned
 /// into the value, so that a page which shows `{{NAME}}` cannot have the secret typed into it.
 #[derive(Clone, Default)]
 pub struct Secrets {
     /// Longest value first, so that a secret within another does not break the other up.
     entries: Vec<Entry>,
+    finder: Option<Finder>,
 }
 
 #[derive(Clone)]
@@ -24,12 +30,35 @@ struct Entry {
     seal: String,
 }
 
+/// Finds values, however they are spelled, and seals. It stands before every event, so it looks for all at once.
+#[derive(Clone)]
+struct Finder {
+    regex: Regex,
+    /// What each pattern stands for: the index of an entry, and in which form.
+    patterns: Vec<(usize, Form)>,
+    /// Whether a number can spell a secret.
+    is_in_numbers: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Value,
+    Seal,
+}
+
+/// A secret in a text.
+struct Found {
+    place: Range<usize>,
+    entry: usize,
+}
+
 impl Secrets {
     pub fn new(entries: impl IntoIterator<Item = (String, String)>) -> Secrets {
         let sealed = |(name, value)| Entry { name, value, seal: format!("\u{e000}{}\u{e001}", ids::seal()) };
         let mut entries: Vec<Entry> = entries.into_iter().map(sealed).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.value.len()));
-        Secrets { entries }
+        let finder = (!entries.is_empty()).then(|| Finder::new(&entries));
+        Secrets { entries, finder }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -52,33 +81,90 @@ impl Secrets {
 
     /// Whether a value or a seal stands in the text.
     pub fn is_in(&self, text: &str) -> bool {
-        self.entries.iter().any(|entry| text.contains(&entry.value) || text.contains(&entry.seal))
+        !self.find(text).is_empty()
+    }
+
+    /// The most bytes that a value takes in any of its usual spellings. A text that is read in pieces must overlap by it.
+    pub fn longest(&self) -> usize {
+        const MOST_OF_A_BYTE: usize = 6;
+        self.entries.first().map_or(0, |entry| entry.value.len() * MOST_OF_A_BYTE)
     }
 
     /// Puts placeholders where values or seals stand.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if !self.is_in(text) {
-            return Cow::Borrowed(text);
-        }
-        let redact = |text: String, entry: &Entry| {
-            let placeholder = format!("{{{{{}}}}}", entry.name);
-            text.replace(&entry.value, &placeholder).replace(&entry.seal, &placeholder)
-        };
-        Cow::Owned(self.entries.iter().fold(text.to_string(), redact))
+        replace(text, self.find(text), |found| self.entries[found.entry].placeholder().into())
     }
 
-    /// As `redact`, for somebody who may have the values of some secrets: their seals become values.
+    /// As [`Secrets::redact`], for what may be no text: there, what is secret is overwritten, so that whatever counts
+    /// bytes still finds the rest.
+    pub fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let finder = self.finder.as_ref()?;
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return match self.redact(text) {
+                Cow::Owned(redacted) => Some(redacted.into_bytes()),
+                Cow::Borrowed(_) => None,
+            };
+        }
+        let found = finder.find(bytes);
+        (!found.is_empty()).then(|| {
+            let mut redacted = bytes.to_vec();
+            found.into_iter().for_each(|found| redacted[found.place].fill(b'*'));
+            redacted
+        })
+    }
+
+    fn find(&self, text: &str) -> Vec<Found> {
+        let Some(finder) = &self.finder else { return Vec::new() };
+        let mut found = finder.find(text.as_bytes());
+        let cut = self.cut_off(text);
+        if !cut.is_empty() {
+            found.extend(cut);
+            found.sort_by_key(|found| found.place.start);
+            found.dedup_by(|later, earlier| {
+                let overlaps = later.place.start < earlier.place.end;
+                if overlaps {
+                    earlier.place.end = earlier.place.end.max(later.place.end);
+                }
+                overlaps
+            });
+        }
+        found
+    }
+
+    /// Beginnings of values that were cut off where a message would have become too long.
+    fn cut_off(&self, text: &str) -> Vec<Found> {
+        /// More than any message keeps.
+        const MOST: usize = 400;
+        let mut found = Vec::new();
+        for (end, _) in text.match_indices('…') {
+            let is_cut = |value: &str| {
+                let beginnings = value.char_indices().take(MOST).skip(limits::SECRET_CHARS).map(|(n, _)| n);
+                beginnings.filter(|n| text[..end].ends_with(&value[..*n])).last()
+            };
+            let mut cut =
+                self.entries.iter().enumerate().filter_map(|(entry, known)| Some((entry, is_cut(&known.value)?)));
+            if let Some((entry, n)) = cut.next() {
+                found.push(Found { place: end - n..end, entry });
+            }
+        }
+        found
+    }
+
+    /// As `redact`, for a server that may have the values of some secrets: their seals become values.
     fn share(&self, text: &mut String, with: &[String]) {
-        for entry in self.entries.iter().filter(|entry| !with.contains(&entry.name)) {
-            let placeholder = format!("{{{{{}}}}}", entry.name);
-            *text = text.replace(&entry.value, &placeholder).replace(&entry.seal, &placeholder);
-        }
-        for entry in self.entries.iter().filter(|entry| with.contains(&entry.name)) {
-            *text = text.replace(&entry.seal, &entry.value);
+        let Some(finder) = &self.finder else { return };
+        let may_have = |entry: usize| with.contains(&self.entries[entry].name);
+        let found = finder.find_if(text.as_bytes(), |entry, form| form == Form::Seal || !may_have(entry));
+        let shared = replace(text, found, |found| match &self.entries[found.entry] {
+            entry if may_have(found.entry) => entry.value.as_str().into(),
+            entry => entry.placeholder().into(),
+        });
+        if let Cow::Owned(shared) = shared {
+            *text = shared;
         }
     }
 
-    /// Makes every text of a map fit for somebody who may have the values of some secrets, keys included.
+    /// Makes every text of a map fit for a server that may have the values of some secrets, keys included.
     pub fn share_map(&self, map: &mut Map<String, Value>, with: &[String]) {
         if self.is_empty() {
             return;
@@ -119,19 +205,24 @@ impl Secrets {
         match value {
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(map) => {
-                if map.keys().any(|key| self.is_in(key)) {
-                    let entries = std::mem::take(map);
-                    map.extend(entries.into_iter().map(|(key, value)| (self.redact(&key).into_owned(), value)));
-                }
-                map.values_mut().for_each(|value| self.redact_value(value));
-            }
+            Value::Object(map) => self.redact_map(map),
             // A secret of digits may come back as a number.
-            Value::Number(number) if self.is_in(&number.to_string()) => {
-                *value = Value::from(self.redact(&number.to_string()).into_owned());
+            Value::Number(number) if self.finder.as_ref().is_some_and(|finder| finder.is_in_numbers) => {
+                if let Cow::Owned(redacted) = self.redact(&number.to_string()) {
+                    *value = Value::from(redacted);
+                }
             }
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// Redacts every text of a map, keys included.
+    pub fn redact_map(&self, map: &mut Map<String, Value>) {
+        if map.keys().any(|key| self.is_in(key)) {
+            let entries = std::mem::take(map);
+            map.extend(entries.into_iter().map(|(key, value)| (self.redact(&key).into_owned(), value)));
+        }
+        map.values_mut().for_each(|value| self.redact_value(value));
     }
 
     /// Puts values where seals stand. Only for what goes to the device.
@@ -146,6 +237,67 @@ impl Secrets {
             false => text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value)),
         };
         self.entries.iter().fold(text.to_string(), reveal)
+    }
+}
+
+fn replace<'t, 's>(text: &'t str, found: Vec<Found>, with: impl Fn(&Found) -> Cow<'s, str>) -> Cow<'t, str> {
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut replaced = String::with_capacity(text.len());
+    let mut end = 0;
+    for found in found {
+        replaced.push_str(&text[end..found.place.start]);
+        replaced.push_str(&with(&found));
+        end = found.place.end;
+    }
+    replaced.push_str(&text[end..]);
+    Cow::Owned(replaced)
+}
+
+impl Entry {
+    fn placeholder(&self) -> String {
+        format!("{{{{{}}}}}", self.name)
+    }
+}
+
+impl Finder {
+    fn new(entries: &[Entry]) -> Finder {
+        let mut texts = Vec::new();
+        let mut patterns = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            texts.push(spelling::literal(&entry.seal));
+            patterns.push((index, Form::Seal));
+            for pattern in spelling::patterns(&entry.value) {
+                texts.push(pattern);
+                patterns.push((index, Form::Value));
+            }
+        }
+        // How long a value may be is limited where it is read.
+        let config = Regex::config().nfa_size_limit(None).onepass(false);
+        let regex = Regex::builder().configure(config).build_many(&texts).expect("spellings are valid patterns");
+        let is_number = |entry: &Entry| entry.value.trim().chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+        Finder { regex, patterns, is_in_numbers: entries.iter().any(is_number) }
+    }
+
+    fn find(&self, text: &[u8]) -> Vec<Found> {
+        self.find_if(text, |_, _| true)
+    }
+
+    /// What is wanted, in order. Where two overlap, both are one.
+    fn find_if(&self, text: &[u8], is_wanted: impl Fn(usize, Form) -> bool) -> Vec<Found> {
+        let mut all: Vec<Found> = Vec::new();
+        let mut at = 0;
+        while let Some(next) = self.regex.search(&Input::new(text).range(at..)) {
+            at = next.start() + 1;
+            let (entry, form) = self.patterns[next.pattern().as_usize()];
+            match all.last_mut() {
+                _ if !is_wanted(entry, form) => {}
+                Some(last) if next.start() < last.place.end => last.place.end = last.place.end.max(next.end()),
+                _ => all.push(Found { place: next.range(), entry }),
+            }
+        }
+        all
     }
 }
 
@@ -174,5 +326,24 @@ mod tests {
         assert_eq!(secrets.redact(&format!("pin {pin}")), "pin {{PIN}}");
         assert_eq!(secrets.reveal("a page that says {{PIN}}"), "a page that says {{PIN}}");
         assert_eq!(format!("{secrets:?}"), r#"["KEY", "PIN"]"#);
+    }
+
+    #[test]
+    fn secrets_that_overlap_or_are_cut_off_leave_nothing() {
+        let named = [("A", "abcdefgh"), ("B", "efghijkl")].map(|(name, value)| (name.to_string(), value.to_string()));
+        let secrets = Secrets::new(named);
+        assert_eq!(secrets.redact("x abcdefghijkl y"), "x {{A}} y");
+        assert_eq!(secrets.redact("saw abcdef… and efghi…; abc…"), "saw {{A}}… and {{B}}…; abc…");
+    }
+
+    #[test]
+    fn a_server_gets_the_values_that_it_may_have_and_no_others() {
+        let named = [("A", "first-secret"), ("B", "second-secret")];
+        let secrets = Secrets::new(named.map(|(name, value)| (name.to_string(), value.to_string())));
+        let (a, b) = (secrets.seal("A").unwrap(), secrets.seal("B").unwrap());
+        let mut args =
+            json!({"x": format!("{a} {b}"), "y": "first-secret second%2Dsecret"}).as_object().cloned().unwrap();
+        secrets.share_map(&mut args, &["A".to_string()]);
+        assert_eq!(Value::Object(args), json!({"x": "first-secret {{B}}", "y": "first-secret {{B}}"}));
     }
 }

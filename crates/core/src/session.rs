@@ -11,7 +11,7 @@ use trailblaze_protocol::ids::SessionId;
 
 use crate::device::Device;
 use crate::driver::Driver;
-use crate::events::{EventSink, PicturePolicy};
+use crate::events::{EventSink, PicturePolicy, Redacted};
 use crate::invocations::Invocations;
 use crate::limits;
 use crate::registry::Registry;
@@ -89,7 +89,7 @@ impl Session {
         let session = Arc::new(Session {
             id: parts.id,
             device: Device::new(parts.driver, Arc::clone(&parts.secrets)),
-            secrets: parts.secrets,
+            secrets: Arc::clone(&parts.secrets),
             pictures: parts.pictures,
             home: parts.home,
             invocations: parts.invocations,
@@ -100,7 +100,7 @@ impl Session {
             catching_up: tokio::sync::Mutex::default(),
             reloading: tokio::sync::Mutex::default(),
             unread: Mutex::default(),
-            events: parts.events,
+            events: Arc::new(Redacted::new(parts.events, Arc::clone(&parts.secrets))),
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
         });
@@ -203,9 +203,7 @@ impl Session {
         &self.events
     }
 
-    /// The one way into the record: nothing passes unredacted.
-    pub fn emit(&self, mut event: Event) {
-        self.secrets.redact_event(&mut event);
+    pub fn emit(&self, event: Event) {
         self.events.emit(event);
     }
 

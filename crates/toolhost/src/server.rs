@@ -138,6 +138,14 @@ impl Server {
         lock(&self.raw).clone()
     }
 
+    /// The same, to be written to a file: a server that may have a secret may also list it.
+    pub fn redacted_listing(&self) -> RawListing {
+        let mut raw = self.raw_listing();
+        raw.tools.iter_mut().for_each(|tool| self.spec.secrets.redact_value(tool));
+        raw.registry.iter_mut().for_each(|registry| self.spec.secrets.redact_in_place(registry));
+        raw
+    }
+
     async fn begin(&self) -> Result<Arc<Live>, SourceError> {
         let Server { spec, supervisor, desk, is_deaf, .. } = self;
         let stderr = Excerpt::default();

@@ -79,24 +79,26 @@ fn shown(line: &str) -> String {
 }
 
 /// Reads until the stream ends. Secrets are named, not shown; a flood is read to its end but not kept.
+///
+/// A line that is too long is kept in pieces. They are cut where no secret can stand across the cut.
 pub async fn capture(mut stream: impl AsyncRead + Unpin, excerpt: Excerpt, log: Option<&Path>, secrets: &Secrets) {
     let mut log = log.and_then(Log::create);
     let mut buffer = Vec::with_capacity(8 << 10);
+    let overlap = secrets.longest();
     // Of a line that is too long, the beginning is shown and the rest is only logged.
     let mut is_rest = false;
     loop {
-        loop {
-            let end = buffer.iter().position(|byte| *byte == b'\n');
-            let n = end.unwrap_or(buffer.len());
-            if end.is_none() && n <= limits::STDERR_LINE_BYTES {
-                break;
-            }
-            let part: Vec<u8> = buffer.drain(..n.min(limits::STDERR_LINE_BYTES)).collect();
-            keep(&part, (!is_rest).then_some(&excerpt), &mut log, secrets);
-            is_rest = n > limits::STDERR_LINE_BYTES || end.is_none();
-            if !is_rest {
-                buffer.drain(..1);
-            }
+        while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = buffer.drain(..=end).take(end).collect();
+            keep(&line, (!is_rest).then_some(&excerpt), &mut log, secrets);
+            is_rest = false;
+        }
+        if buffer.len() > limits::STDERR_LINE_BYTES + overlap {
+            // A secret that is not whole yet stands at the end, and is looked for again with what follows.
+            let mut piece = secrets.redact_bytes(&buffer).unwrap_or_else(|| std::mem::take(&mut buffer));
+            buffer = piece.split_off(piece.len().saturating_sub(overlap));
+            keep(&piece, (!is_rest).then_some(&excerpt), &mut log, secrets);
+            is_rest = true;
         }
         buffer.reserve(8 << 10);
         match stream.read_buf(&mut buffer).await {
@@ -126,9 +128,17 @@ struct Log {
 }
 
 impl Log {
+    /// Only this user may read it, as all of a run folder.
     fn create(path: &Path) -> Option<Log> {
-        std::fs::create_dir_all(path.parent()?).ok()?;
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(path).ok()?;
+        let (mut folder, mut file) = (std::fs::DirBuilder::new(), std::fs::OpenOptions::new());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+            folder.mode(0o700);
+            file.mode(0o600);
+        }
+        folder.recursive(true).create(path.parent()?).ok()?;
+        let file = file.create(true).append(true).open(path).ok()?;
         Some(Log { file, left: limits::STDERR_BYTES })
     }
 
@@ -164,6 +174,19 @@ mod tests {
         let logged = std::fs::read_to_string(&file).unwrap();
         let plain = |text: &str| text.replace(['\r', '\n'], "");
         assert_eq!(plain(&logged), plain(&String::from_utf8_lossy(written)), "all of it is in the log");
+    }
+
+    #[tokio::test]
+    async fn a_secret_in_a_line_of_any_length_is_not_logged() {
+        let secrets = Secrets::new([("KEY".to_string(), "hunter2-hunter2".to_string())]);
+        let folder = tempfile::tempdir().unwrap();
+        for n_before in (limits::STDERR_LINE_BYTES - 40)..(limits::STDERR_LINE_BYTES + 140) {
+            let file = folder.path().join(format!("{n_before}.log"));
+            let written = format!("{}hunter2-hunter2{}\n", "x".repeat(n_before), "y".repeat(20_000));
+            capture(written.as_bytes(), Excerpt::default(), Some(&file), &secrets).await;
+            let logged = std::fs::read_to_string(&file).unwrap().replace('\n', "");
+            assert!(!logged.contains("hunter2") && logged.len() > 28_000, "{n_before}");
+        }
     }
 
     #[tokio::test]

@@ -394,7 +394,12 @@ impl Shelf for DiskShelf {
 /// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
 pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
     let read = |name: &String| match std::env::var(name) {
-        Ok(value) if value.chars().count() < limits::SECRET_CHARS => Err(SecretError::TooShort { name: name.clone() }),
+        Ok(value) if value.trim().chars().count() < limits::SECRET_CHARS => {
+            Err(SecretError::TooShort { name: name.clone() })
+        }
+        Ok(value) if value.chars().count() > limits::LONGEST_SECRET_CHARS => {
+            Err(SecretError::TooLong { name: name.clone() })
+        }
         Ok(value) => Ok((name.clone(), value)),
         Err(_) => Err(SecretError::Unset { name: name.clone() }),
     };
@@ -412,4 +417,6 @@ pub enum SecretError {
         limits::SECRET_CHARS
     )]
     TooShort { name: String },
+    #[error("the secret `{name}` is longer than {} characters", limits::LONGEST_SECRET_CHARS)]
+    TooLong { name: String },
 }

@@ -32,8 +32,9 @@ impl<'a> Scrub<'a> {
     }
 
     pub fn value(&self, value: &mut Value) {
-        self.secrets.redact_value(value);
+        // First, since a secret within a file would otherwise be taken out of its encoding, which could not be read then.
         self.take_out(value);
+        self.secrets.redact_value(value);
     }
 
     pub fn text(&self, text: &mut String) {
@@ -65,14 +66,16 @@ impl<'a> Scrub<'a> {
 
     /// A file in an answer may be a text as well.
     fn encoded(&self, text: &mut String) {
-        self.text(text);
-        let plain = BASE64_STANDARD.decode(&*text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        if let Some(plain) = plain {
-            let mut scrubbed = plain.clone();
-            self.text(&mut scrubbed);
-            if scrubbed != plain {
-                *text = BASE64_STANDARD.encode(scrubbed);
+        let Ok(bytes) = BASE64_STANDARD.decode(&*text) else { return self.text(text) };
+        let scrubbed = match String::from_utf8(bytes.clone()) {
+            Ok(mut plain) => {
+                self.text(&mut plain);
+                plain.into_bytes()
             }
+            Err(_) => self.secrets.redact_bytes(&bytes).unwrap_or_else(|| bytes.clone()),
+        };
+        if scrubbed != bytes {
+            *text = BASE64_STANDARD.encode(scrubbed);
         }
     }
 }

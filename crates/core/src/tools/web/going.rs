@@ -150,7 +150,8 @@ fn address(cx: &Cx, url: &str) -> String {
 }
 
 async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let pattern = args.required("pattern");
+    // Secrets in the address are placeholders already.
+    let pattern = &*cx.session.secrets.redact(args.required("pattern"));
     let is_there = |screen: Screen| {
         let url = screen.app.unwrap_or_default();
         match is_like(&url, pattern) {
