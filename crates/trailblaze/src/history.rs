@@ -32,11 +32,8 @@ impl History {
 
     pub fn write(&self, root: &Path) -> std::io::Result<()> {
         let path = root.join(FILE);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
         let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
-        crate::recordings::write_atomically(&path, format!("{text}\n"))
+        crate::private::write(&path, format!("{text}\n"))
     }
 
     /// Takes in a run: the key of each trail, how many milliseconds it took, and whether it failed. A trail may have run

@@ -16,6 +16,7 @@ pub mod kit;
 pub mod lane;
 pub mod marks;
 pub mod print;
+mod private;
 pub mod progress;
 pub mod project;
 pub mod reach;

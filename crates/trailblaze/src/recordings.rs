@@ -17,6 +17,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{StepKind, Verdict};
 use trailblaze_protocol::exit::Exit;
 
+use crate::private;
 use crate::project::read_source;
 use crate::runner::{Done, Job};
 
@@ -101,8 +102,8 @@ pub struct Lock(#[allow(dead_code, reason = "it is held, not used")] File);
 pub fn lock(root: &Path) -> Result<Lock, RecordError> {
     let path = root.join(".trailblaze").join("save.lock");
     let failed = |source| RecordError::Write { path: ".trailblaze/save.lock".to_string(), source };
-    std::fs::create_dir_all(path.parent().unwrap_or(root)).map_err(failed)?;
-    let file = File::create(&path).map_err(failed)?;
+    private::create_dir_all(path.parent().unwrap_or(root)).map_err(failed)?;
+    let file = private::open(&path).map_err(failed)?;
     file.lock().map_err(failed)?;
     Ok(Lock(file))
 }

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::config::Server;
 use trailblaze_toolhost::listing::RawListing;
 
-use crate::recordings::{slug, write_atomically};
+use crate::private;
+use crate::recordings::slug;
 
 pub struct ToolCache {
     folder: PathBuf,
@@ -41,9 +42,7 @@ impl ToolCache {
         if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
             return;
         }
-        if std::fs::create_dir_all(&self.folder).is_ok() {
-            let _ = write_atomically(&file, &text);
-        }
+        let _ = private::write(&file, &text);
     }
 
     fn file(&self, target: Option<&str>, name: &str) -> PathBuf {

@@ -302,6 +302,11 @@ fn a_killed_run_has_a_page_without_any_command() {
     project.ended(running);
     let run = project.last_run();
     assert!(run.text("report.html").ends_with("</html>\n") && !run.summary()["isFinished"].as_bool().unwrap());
+    // CI systems would take it for a run without failures.
+    assert!(!run.has("junit.xml"));
+    project.run(&["report"]).exits(0);
+    let report = quick_junit::Report::deserialize_from_str(&run.text("junit.xml")).unwrap();
+    assert_eq!((report.tests, report.errors), (1, 1));
 }
 
 #[test]

@@ -170,3 +170,37 @@ fn a_secret_on_the_command_line_is_not_kept() {
     let ran = run(&project, &["--memory", &format!("other={CANARY}")]).exits(0);
     assert_nowhere(&ran, &project.last_run().path);
 }
+
+/// Whatever the umask is: a run folder, and what is remembered of runs, can be read by the user alone.
+#[cfg(unix)]
+#[test]
+fn what_is_written_about_runs_is_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    for umask in ["000", "022"] {
+        let project = project();
+        let run = |args: &[&str]| {
+            let command = project.command_after(&format!("umask {umask}"), args);
+            project.finish(with_secret(command)).exits(0);
+        };
+        run(&["run", "--secret", "PIN", "--pictures", "action", "--record"]);
+        let first = project.last_run().path.display().to_string();
+        run(&["run", "--secret", "PIN"]);
+        run(&["report", "merge", &first, &project.last_run().path.display().to_string(), "-o", "logs/all"]);
+        let mut folders = vec![project.root().join("logs"), project.root().join(".trailblaze")];
+        let mut n_files = 0;
+        while let Some(folder) = folders.pop() {
+            let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(&folder), 0o700, "{} with umask {umask}", folder.display());
+            for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+                if entry.path().is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    assert_eq!(mode(&entry.path()), 0o600, "{} with umask {umask}", entry.path().display());
+                    n_files += 1;
+                }
+            }
+        }
+        assert!(n_files > 10, "{n_files} files");
+    }
+}

@@ -256,7 +256,7 @@ pub async fn run_once(
         shard: args.choice.shard.map(|shard| shard.to_string()),
     });
     // A run that is killed still leaves a page that opens.
-    let _ = report::write(&folder.path);
+    let _ = report::write_unfinished(&folder.path);
     let progress = Arc::new(Progress::new(args.json));
     let outlets = Outlets {
         events: Some(Arc::clone(&folder) as Arc<dyn EventSink>),
@@ -375,7 +375,9 @@ fn remember(root: &Path, jobs: &[Job], done: &[Done]) {
 }
 
 fn finish(folder: &RunFolder, exit: Exit, leaked: usize) -> Result<report::Written, Refusal> {
-    folder.finish(exit, leaked).map_err(|message| Refusal::Environment { message })?;
+    folder.finish(exit, leaked).map_err(|message| Refusal::Environment {
+        message: format!("{message}\nthe record of the run is incomplete, so it has no junit.xml"),
+    })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
     github::tell(&written.run);
     Ok(written)

@@ -8,12 +8,12 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
 use crate::beside::{self, Section, kept_args, origins};
-use crate::print;
-use crate::recordings::{self, ENDING, ONE, RecordError, Recorded, SEVERAL, slug, unlike, write_atomically};
+use crate::recordings::{self, ENDING, ONE, RecordError, Recorded, SEVERAL, slug, unlike};
 use crate::run_folder::RunFolder;
 use crate::runner::{Done, Job, Shared};
 use crate::server_files::ServerFiles;
 use crate::tool_lock::Tools;
+use crate::{print, private};
 
 /// What was asked for on the command line.
 #[derive(Clone, Copy)]
@@ -62,11 +62,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
             format!("{SEVERAL}/{}{ENDING}", unlike(&mut taken, slug(&job.trail.id())))
         };
         let copy = folder.path.join(name);
-        let stored = copy
-            .parent()
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| write_atomically(&copy, &recorded.text));
-        if let Err(error) = stored {
+        if let Err(error) = private::write(&copy, &recorded.text) {
             print::warning(format!("cannot write `{}`: {error}", copy.display()));
         }
         let Some(level) = wish.record else { continue };

@@ -144,7 +144,7 @@ pub async fn on_device(
         trails: 0,
         shard: None,
     });
-    let _ = report::write(&folder.path);
+    let _ = report::write_unfinished(&folder.path);
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;
     let outlets = Outlets {
         events: Some(Arc::clone(&events)),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::clip::clip;
+use crate::run_folder::is_inert;
 
 /// Bytes of pictures that a page holds; a browser takes seconds to load much more. Pictures beyond are
 /// shown from the run folder.
@@ -19,6 +20,7 @@ const LONGEST_TREE: usize = 256 << 10;
 const LONGEST_TAIL: usize = 16 << 10;
 
 const NO_PICTURE: &str = "is not a picture";
+const ACTIVE: &str = "is not linked: opened from here, it could run as a page";
 
 /// Where the page finds a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -71,7 +73,11 @@ impl Album {
             // Not read: it may be a film.
             false => find(&self.folder, file).map_or_else(Kept::Lost, |_| Kept::Beside),
         };
-        if kept == Kept::Lost(NO_PICTURE) { Kept::Beside } else { kept }
+        match kept {
+            Kept::Beside | Kept::Lost(NO_PICTURE) if !is_inert(file) => Kept::Lost(ACTIVE),
+            Kept::Lost(NO_PICTURE) => Kept::Beside,
+            kept => kept,
+        }
     }
 
     /// The data URIs of the pictures, by number.

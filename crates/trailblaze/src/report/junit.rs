@@ -1,12 +1,16 @@
 //! `junit.xml`: a suite for each device, a case for each trail on it. Tries that did not pass stand in the case of the
-//! last one, as reruns.
+//! last one, as reruns. A run that did not pass has at least one case that says so.
 
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
+use trailblaze_protocol::event::Level;
+use trailblaze_protocol::exit::Exit;
+
 use super::clip::clip;
 use super::model::{Attempt, Run, State};
+use super::summary::headline;
 
 /// Characters of one value; CI systems choke on more.
 const LONGEST: usize = 16 * 1024;
@@ -32,7 +36,26 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
         suite.set_time(Duration::from_micros(micros));
         report.add_test_suite(suite);
     }
+    let is_bad = run.end.is_none_or(|end| end.exit != Exit::Passed);
+    if is_bad && !tries.iter().filter_map(|tries| tries.last()).any(|last| last.state().is_bad()) {
+        report.add_test_suite(whole(run));
+    }
     report.to_string()
+}
+
+/// What is wrong with a run of whose trails none went wrong.
+fn whole(run: &Run) -> TestSuite {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let errors = run.notes.iter().filter(|note| note.level == Level::Error).map(|note| note.text.as_str());
+    let errors: Vec<&str> = errors.collect();
+    status.set_type(headline(run));
+    status.set_message(legal(errors.first().copied().unwrap_or(headline(run))));
+    status.set_description(legal(&errors.join("\n")));
+    let mut case = TestCase::new("run", status);
+    case.set_classname("trailblaze");
+    let mut suite = TestSuite::new("trailblaze");
+    suite.add_test_case(case);
+    suite
 }
 
 fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {

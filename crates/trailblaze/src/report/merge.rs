@@ -11,7 +11,7 @@ use trailblaze_protocol::ids::RunId;
 
 use super::merge_files::{Recordings, copy_by_content};
 use super::model::{EVENTS, ReadError, Run};
-use crate::recordings::write_atomically;
+use crate::private;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
@@ -48,7 +48,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
     let wrote = |path: &Path, result: io::Result<()>| {
         result.map_err(|source| MergeError::Write { path: path.to_path_buf(), source })
     };
-    wrote(into, fs::create_dir_all(into))?;
+    wrote(into, private::create_dir_all(into))?;
     let mut recordings = Recordings::default();
     for part in &parts {
         copy_by_content(part.folder, into)?;
@@ -60,7 +60,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
     let text = lines(&parts, id, command, &unfinished, exit);
     // A folder that holds events holds all of them.
     let path = into.join(EVENTS);
-    wrote(&path, write_atomically(&path, text))?;
+    wrote(&path, private::write(&path, text))?;
     Ok(Merged { exit, unfinished, runs: parts.into_iter().map(|part| part.run).collect() })
 }
 

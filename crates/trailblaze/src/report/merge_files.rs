@@ -7,6 +7,7 @@ use std::{fs, io};
 
 use super::merge::MergeError;
 use super::model::Run;
+use crate::private;
 use crate::recordings::{self, ONE, SEVERAL};
 
 /// Folders whose files are named by their content, or at random, so that equal names mean equal files.
@@ -83,8 +84,11 @@ fn is_file(path: &Path) -> bool {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), MergeError> {
-    let copied = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(from, to));
-    copied.map(drop).map_err(|source| MergeError::Write { path: to.to_path_buf(), source })
+    let copy = || {
+        to.parent().map_or(Ok(()), private::create_dir_all)?;
+        io::copy(&mut fs::File::open(from)?, &mut private::create_new(to)?)
+    };
+    copy().map(drop).map_err(|source| MergeError::Write { path: to.to_path_buf(), source })
 }
 
 fn is_same(one: &Path, other: &Path) -> Result<bool, MergeError> {

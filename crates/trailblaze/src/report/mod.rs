@@ -15,4 +15,4 @@ pub mod summary;
 mod write;
 
 pub use model::{ReadError, Run};
-pub use write::{WriteError, Written, write};
+pub use write::{WriteError, Written, write, write_unfinished};

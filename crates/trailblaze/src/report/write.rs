@@ -1,12 +1,13 @@
-//! Writes the three files into the run folder.
+//! Writes the three files into the run folder, each whole or not at all.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
 
 use super::html::html;
 use super::junit::junit;
 use super::model::{ReadError, Run};
 use super::summary::summary;
+use crate::private;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
@@ -31,25 +32,27 @@ pub struct Written {
 /// Reads a run folder and writes `report.html`, `junit.xml` and `summary.json` into it.
 pub fn write(folder: &Path) -> Result<Written, WriteError> {
     let run = Run::read(folder)?;
-    let mut json = serde_json::to_string_pretty(&summary(&run))?;
-    json.push('\n');
-    Ok(Written {
-        summary: put(folder, "summary.json", &json)?,
-        junit: put(folder, "junit.xml", &junit(&run)?)?,
-        html: put(folder, "report.html", &html(&run, folder))?,
-        run,
-    })
+    let junit = put(folder, "junit.xml", &junit(&run)?)?;
+    let (summary, html) = write_page(folder, &run)?;
+    Ok(Written { summary, junit, html, run })
 }
 
-/// Writes beside and renames, so that nobody ever reads half a file.
+/// Writes what a run that is killed leaves to be read. There is no `junit.xml` before the end: CI systems take one
+/// without failures for a run that passed.
+pub fn write_unfinished(folder: &Path) -> Result<(), WriteError> {
+    write_page(folder, &Run::read(folder)?).map(drop)
+}
+
+fn write_page(folder: &Path, run: &Run) -> Result<(PathBuf, PathBuf), WriteError> {
+    let mut json = serde_json::to_string_pretty(&summary(run))?;
+    json.push('\n');
+    Ok((put(folder, "summary.json", &json)?, put(folder, "report.html", &html(run, folder))?))
+}
+
 fn put(folder: &Path, name: &str, text: &str) -> Result<PathBuf, WriteError> {
     let path = folder.join(name);
-    let beside = folder.join(format!(".{name}.{}", process::id()));
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, &path));
-    if let Err(source) = written {
-        // The write has already failed; what is left of it may stay.
-        let _ = fs::remove_file(&beside);
-        return Err(WriteError::Io { path, source });
+    match private::write(&path, text) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(WriteError::Io { path, source }),
     }
-    Ok(path)
 }

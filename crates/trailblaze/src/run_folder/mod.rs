@@ -2,6 +2,7 @@
 //! own, so that a run never waits for a disk longer than its queues are deep.
 
 mod album;
+mod endings;
 mod writer;
 
 use std::io::Write;
@@ -19,8 +20,10 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::RunId;
 use trailblaze_protocol::outcome::Attachment;
 
+use crate::private;
 use album::Album;
 pub use album::{encode, pack, unpacked};
+pub use endings::is_inert;
 use writer::Writer;
 
 /// How many pictures may wait to be written.
@@ -40,7 +43,7 @@ impl RunFolder {
         let now = SystemTime::now();
         let id = new_id(now);
         let path = logs.join(id.as_str());
-        std::fs::create_dir_all(&path)?;
+        private::create_dir_all(&path)?;
         // A folder that cannot hold the record is of no use to anybody.
         RunFolder::start(id, path.clone(), now).inspect_err(|_| {
             let _ = std::fs::remove_dir_all(&path);
@@ -54,7 +57,7 @@ impl RunFolder {
             started_at: humantime::format_rfc3339_millis(now).to_string(),
             version: env!("CARGO_PKG_VERSION").to_string(),
         };
-        let mut file = std::fs::File::create(path.join("events.jsonl"))?;
+        let mut file = private::create_new(&path.join("events.jsonl"))?;
         writeln!(file, "{}", serde_json::to_string(&header).map_err(std::io::Error::other)?)?;
         let writer = Writer::start(file)?;
         let (shots, queue) = sync_channel(SHOTS);
@@ -104,9 +107,7 @@ impl EventSink for RunFolder {
     }
 
     fn store(&self, attachment: &Attachment) -> String {
-        let ending = attachment.mime.rsplit('/').next().unwrap_or("bin");
-        let ending: String = ending.chars().filter(char::is_ascii_alphanumeric).collect();
-        let name = format!("attachments/{}.{ending}", hash(&attachment.bytes));
+        let name = format!("attachments/{}.{}", hash(&attachment.bytes), endings::ending(attachment));
         self.writer.file(self.path.join(&name), Arc::clone(&attachment.bytes));
         name
     }

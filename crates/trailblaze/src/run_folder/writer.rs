@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use trailblaze_protocol::event::Event;
 
+use crate::private;
+
 /// How long lines are collected.
 const GATHER: Duration = Duration::from_millis(1);
 /// How many bytes may wait; whoever has more waits for the disk.
@@ -182,18 +184,9 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// Written beside and renamed: a file that is there is whole.
+/// Files are named by their content: one that is there is the same, and whole.
 pub fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    let beside = path.with_extension("part");
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path)).inspect_err(|_| {
-        let _ = std::fs::remove_file(&beside);
-    })
+    if path.exists() { Ok(()) } else { private::write(path, bytes) }
 }
 
 #[cfg(test)]

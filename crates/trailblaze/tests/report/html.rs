@@ -104,6 +104,20 @@ fn attachments_are_in_the_page_or_beside_it_and_never_from_elsewhere() {
     assert_eq!(kept, [json!({"here": 3}), json!("beside"), json!({"lost": "is outside the run folder"})]);
 }
 
+/// The record may come from elsewhere, or from an older version that named files as tools asked for.
+#[test]
+fn a_file_that_would_run_as_a_page_is_not_linked() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run(folder.path());
+    let (log, events) = (folder.path().join("attachments/server log.txt"), folder.path().join("events.jsonl"));
+    fs::rename(&log, log.with_extension("html")).unwrap();
+    let text = fs::read_to_string(&events).unwrap().replace("server log.txt", "server log.html");
+    fs::write(&events, text).unwrap();
+    let page = Page { html: html(&Run::read(folder.path()).unwrap(), folder.path()), folder };
+    let kept = &page.stored("attempt-")[0]["steps"][2]["calls"][0]["answer"]["outcome"]["attachments"][1]["kept"];
+    assert_eq!(*kept, json!({"lost": "is not linked: opened from here, it could run as a page"}));
+}
+
 #[test]
 fn failures_that_say_the_same_stand_together() {
     let mut run = Recorder::new();

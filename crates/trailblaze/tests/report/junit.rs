@@ -2,7 +2,8 @@ use quick_junit::{NonSuccessKind, TestCaseStatus};
 use trailblaze::report::Run;
 use trailblaze::report::junit::junit;
 use trailblaze_protocol::driver::Platform;
-use trailblaze_protocol::event::Verdict;
+use trailblaze_protocol::event::{Level, Verdict};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Size;
 
 use crate::fixture::{Recorder, write_run};
@@ -81,4 +82,34 @@ fn no_attribute_is_empty() {
     for xml in [fixture(), junit(&Run::from_bytes(run.text().as_bytes())).unwrap()] {
         assert!(!xml.contains("=\"\""), "{xml}");
     }
+}
+
+/// CI systems look for failures, and find none in a file without cases.
+#[test]
+fn a_run_that_did_not_pass_has_a_case_that_says_so() {
+    let cases = |run: &Recorder| {
+        let report = junit(&Run::from_bytes(run.text().as_bytes())).unwrap();
+        let report = quick_junit::Report::deserialize_from_str(&report).unwrap();
+        let message = |status: &TestCaseStatus| match status {
+            TestCaseStatus::NonSuccess { message, .. } => message.as_ref().unwrap().to_string(),
+            _ => "passed".to_string(),
+        };
+        let cases = report.test_suites.iter().flat_map(|suite| &suite.test_cases);
+        cases.map(|case| format!("{}: {}", case.name.as_str(), message(&case.status))).collect::<Vec<_>>()
+    };
+    let mut run = Recorder::new();
+    run.start(1);
+    assert_eq!(cases(&run), ["run: did not finish"]);
+    let session = run.session("ios/one", Platform::Ios, Size { width: 1080, height: 2340 });
+    let attempt = run.attempt(&session, "Pay", 1, &[]);
+    run.end_attempt(&attempt, Verdict::Passed, "", None);
+    assert_eq!(cases(&run), ["Pay: passed", "run: did not finish"]);
+    run.end(Exit::Passed);
+    assert_eq!(cases(&run), ["Pay: passed"]);
+
+    let mut refused = Recorder::new();
+    refused.start(1);
+    refused.note(None, Level::Error, "a.trail.yaml:1:1: no such key");
+    refused.end(Exit::Invalid);
+    assert_eq!(cases(&refused), ["run: a.trail.yaml:1:1: no such key"]);
 }

@@ -598,7 +598,8 @@
     const kept = attached.kept;
     if (!kept) return el("li", {}, "attached ", what, ", not stored");
     if (kept.lost) return el("li", { class: "warning" }, "attached ", what, ", but ", data(cut(attached.file, 120), "mono"), ` ${kept.lost}`);
-    if (!attached.mime.startsWith("image/")) {
+    const isPicture = kept.here !== undefined || /\.(png|jpe?g|gif|webp|avif|bmp)$/i.test(attached.file);
+    if (!isPicture) {
       return el("li", {}, "attached ", el("a", { href: beside(attached.file), target: "_blank", rel: "noopener noreferrer" }, what[0]), what[1]);
     }
     // Nobody says how large it is, so it gets a square to fit into.

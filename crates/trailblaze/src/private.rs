@@ -1,0 +1,82 @@
+//! Files about runs, which only this user may read: folders 0700 and files 0600, whatever the umask. They hold what the
+//! app under test showed, and the ids of calls in flight.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+
+/// Creates a folder, and those above it that are missing.
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.recursive(true).create(path)
+}
+
+/// Creates a file that is not there yet.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    options().create_new(true).open(path)
+}
+
+/// Opens a file to write to, and creates it where it is missing.
+pub fn open(path: &Path) -> io::Result<File> {
+    options().create(true).truncate(false).open(path)
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    options.mode(0o600);
+    options.write(true);
+    options
+}
+
+/// Stores a file whole or not at all, and creates its folder where it is missing.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        create_dir_all(folder)?;
+    }
+    let beside = beside(path);
+    // Left behind by a process of the same number that was killed, or put there by somebody else.
+    let _ = std::fs::remove_file(&beside);
+    let written = create_new(&beside).and_then(|mut file| file.write_all(content.as_ref()));
+    written.and_then(|()| std::fs::rename(&beside, path)).inspect_err(|_| {
+        // On a full disk, half of it may be there.
+        let _ = std::fs::remove_file(&beside);
+    })
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
+    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().expect("it is there").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_written_is_for_this_user_alone_and_links_are_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a/b/file.txt");
+        write(&path, "first").expect("it is written");
+        let elsewhere = folder.path().join("elsewhere");
+        symlink(&elsewhere, beside(&path)).expect("a link");
+        write(&path, "second").expect("it is written");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is read"), "second");
+        assert_eq!(
+            (mode(&path), mode(&folder.path().join("a")), mode(&folder.path().join("a/b"))),
+            (0o600, 0o700, 0o700)
+        );
+        assert!(!elsewhere.exists());
+    }
+}
