@@ -21,6 +21,8 @@ pub struct Launch {
     /// Set on top of our own environment, after `drop_env`.
     pub set_env: Vec<(OsString, OsString)>,
     pub drop_env: Vec<OsString>,
+    /// Variables that it may have although they are withheld from children.
+    pub may_have: Vec<OsString>,
     /// Absolute paths of folders that belong to the child: removed when it is gone, or could not be started.
     pub folders: Vec<PathBuf>,
     /// What the child finds open besides its standard streams, by number from 3 on.
@@ -37,6 +39,7 @@ impl Launch {
             dir: dir.into(),
             set_env: Vec::new(),
             drop_env: Vec::new(),
+            may_have: Vec::new(),
             folders: Vec::new(),
             fds: Vec::new(),
             grace: Grace::default(),
@@ -51,6 +54,7 @@ impl Launch {
             dir: self.dir.clone(),
             set_env: self.set_env.clone(),
             drop_env: self.drop_env.clone(),
+            may_have: self.may_have.clone(),
             folders: self.folders.clone(),
             fds: Vec::new(),
             grace: self.grace,

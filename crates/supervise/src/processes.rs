@@ -16,7 +16,7 @@ pub(crate) struct Process {
 }
 
 #[cfg(target_os = "linux")]
-fn all() -> Vec<Process> {
+pub(crate) fn all() -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let numbers = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
@@ -26,7 +26,7 @@ fn all() -> Vec<Process> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn all() -> Vec<Process> {
+pub(crate) fn all() -> Vec<Process> {
     Vec::new()
 }
 
@@ -40,14 +40,20 @@ fn parse(line: &str) -> Option<Process> {
     Some(Process { pid, parent: number()?, group: number()?, session: number()?, is_zombie })
 }
 
-/// Everything beneath a process, as far as one look shows: whoever is just being handed to another parent may be missed.
+/// Everything beneath a process, as far as one look shows: one that is just being handed to another parent may be missed.
 pub(crate) fn beneath(ancestor: Pid) -> Vec<Process> {
     let all = all();
-    let mut known = BTreeSet::from([ancestor.as_raw_pid()]);
-    let mut found = Vec::new();
+    let children = all.iter().filter(|process| process.parent == ancestor.as_raw_pid()).copied().collect();
+    with_descendants(&all, children)
+}
+
+/// Processes, and everything beneath them.
+pub(crate) fn with_descendants(all: &[Process], roots: Vec<Process>) -> Vec<Process> {
+    let mut known: BTreeSet<i32> = roots.iter().map(|process| process.pid).collect();
+    let mut found = roots;
     loop {
         let before = found.len();
-        for process in &all {
+        for process in all {
             if known.contains(&process.parent) && known.insert(process.pid) {
                 found.push(*process);
             }
@@ -56,12 +62,6 @@ pub(crate) fn beneath(ancestor: Pid) -> Vec<Process> {
             return found;
         }
     }
-}
-
-/// Everything in the session of a process but itself.
-pub(crate) fn in_session_of(leader: Pid) -> Vec<Process> {
-    let leader = leader.as_raw_pid();
-    all().into_iter().filter(|process| process.session == leader && process.pid != leader).collect()
 }
 
 /// How many of them still run.

@@ -1,12 +1,13 @@
 //! Starting children, each with its guardian, and counting what could not be ended.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustix::process::Pid;
@@ -17,6 +18,7 @@ use tokio::time::timeout;
 use crate::child::{Child, Fate};
 use crate::folders;
 use crate::launch::{GuardianFault, Launch, Running, StartError};
+use crate::orphans::{self, Guardian};
 use crate::tend::{self, Tended};
 use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
 
@@ -34,11 +36,15 @@ pub struct Supervisor {
     leaked: Arc<AtomicUsize>,
     /// How many children are not over.
     at_work: Arc<watch::Sender<usize>>,
+    /// Variables that children do not get unless they may have them.
+    withheld: Arc<RwLock<Vec<OsString>>>,
 }
 
 impl Supervisor {
-    /// Guardians are this very program: its `main` calls [`crate::guardian_main`] before anything else.
+    /// Guardians are this very program: its `main` calls [`crate::guardian_main`] before anything else. From now on this
+    /// process takes in what a killed guardian leaves behind.
     pub fn new() -> Supervisor {
+        orphans::take_in();
         // The link leads to the running program even if its file was replaced since.
         #[cfg(target_os = "linux")]
         let guardian = PathBuf::from("/proc/self/exe");
@@ -49,7 +55,24 @@ impl Supervisor {
 
     /// Guardians are another program that calls [`crate::guardian_main`].
     pub fn with_guardian(program: impl Into<PathBuf>) -> Supervisor {
-        Supervisor { guardian: program.into(), leaked: Arc::default(), at_work: Arc::new(watch::Sender::new(0)) }
+        Supervisor {
+            guardian: program.into(),
+            leaked: Arc::default(),
+            at_work: Arc::new(watch::Sender::new(0)),
+            withheld: Arc::default(),
+        }
+    }
+
+    /// Keeps variables of our environment from all children that are started from now on, but for those that may have
+    /// them. On Linux, other processes of this user cannot read them from this process either.
+    pub fn withhold(&self, names: impl IntoIterator<Item = OsString>) {
+        let mut withheld = self.withheld.write().unwrap_or_else(PoisonError::into_inner);
+        withheld.extend(names);
+        withheld.sort();
+        withheld.dedup();
+        if withheld.iter().any(|name| std::env::var_os(name).is_some()) {
+            hide_environment();
+        }
     }
 
     /// How many processes could not be ended, of all children together.
@@ -158,11 +181,25 @@ impl Supervisor {
         // The rest of the line is for people who look at a list of processes.
         command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
-        let guardian = command.spawn()?;
+        for name in self.withheld.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            if !launch.may_have.contains(name) {
+                command.env_remove(name);
+            }
+        }
+        let guardian = Guardian::spawn(&mut command)?;
         let leaked = Arc::clone(&self.leaked);
         Ok((Tended { guardian, child: None, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
     }
 }
+
+/// Keeps the files of this process in `/proc` from others of the same user. It costs core dumps and debuggers.
+#[cfg(target_os = "linux")]
+fn hide_environment() {
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn hide_environment() {}
 
 /// One more child, until it goes.
 struct AtWork(Arc<watch::Sender<usize>>);

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::Child as Process;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -15,6 +14,7 @@ use crate::child::{Ended, Fate, Order, Stopped};
 use crate::folders::{self, TO_REMOVE};
 use crate::guardian::AFTER_KILL;
 use crate::launch::Grace;
+use crate::orphans::{self, Guardian};
 use crate::processes;
 use crate::wire::{Ear, Mouth, Report, Request};
 
@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// A guardian, seen from our side.
 pub(crate) struct Tended {
-    pub guardian: Process,
+    pub guardian: Guardian,
     /// The child, once it runs and until its end is reported.
     pub child: Option<Pid>,
     pub ear: Ear,
@@ -124,31 +124,33 @@ impl Tended {
 
     /// Waits for a guardian that has said its last word.
     pub async fn part(&mut self) {
-        if timeout(SLACK, self.guardian.wait()).await.is_err() {
-            let _ = timeout(SLACK, self.guardian.kill()).await;
+        let guardian = &mut self.guardian.process;
+        if timeout(SLACK, guardian.wait()).await.is_err() {
+            let _ = timeout(SLACK, guardian.kill()).await;
         }
     }
 
-    /// The guardian was killed, or does not answer: ends it and whatever is still in its session, and returns how many
-    /// processes are left. What left the session as well cannot be found without a guardian.
+    /// The guardian was killed, or does not answer: ends it and everything that it leaves, and returns how many processes
+    /// could not be ended.
     pub async fn give_up(&mut self) -> usize {
         self.mouth = None;
-        let _ = self.guardian.start_kill();
+        let _ = self.guardian.process.start_kill();
         let mut leaked = 0;
         // Where sessions cannot be looked through, the child's group is all that can be reached.
         if let Some(child) = self.child.filter(|_| cfg!(not(target_os = "linux"))) {
             let _ = kill_process_group(child, Signal::KILL);
         }
-        // As long as the guardian has not been reaped, its number means nobody else.
-        if let Some(session) = self.guardian.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        // As long as the guardian has not been reaped, its number means no other process.
+        if let Some(guardian) = self.guardian.process.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             let until = Instant::now() + AFTER_KILL;
             loop {
-                let left = processes::in_session_of(session);
+                let left = orphans::left_by(guardian);
                 leaked = processes::count_living(&left);
-                if left.is_empty() || Instant::now() >= until {
+                // What it leaves comes to us at the very end of its life.
+                if left.is_empty() && orphans::is_dead(guardian) || Instant::now() >= until {
                     break;
                 }
-                processes::signal(&left, session, Signal::KILL);
+                orphans::kill(&left);
                 sleep(TICK).await;
             }
         }

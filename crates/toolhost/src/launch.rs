@@ -2,15 +2,15 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::io::AsyncReadExt;
 use tokio::sync::OnceCell;
 use trailblaze_core::config::Server;
 use trailblaze_core::driver::Description;
 use trailblaze_protocol::ids::SessionId;
-use trailblaze_supervise::Launch;
+use trailblaze_supervise::{Launch, Supervisor};
 
 /// Where a server is started, and for whom.
 pub struct Place<'a> {
@@ -40,10 +40,10 @@ pub enum LaunchError {
 }
 
 /// What can run scripts here. It is looked for once per process.
-#[derive(Default)]
 pub struct Runtimes {
     /// Where programs are looked for, as in the variable PATH.
     path: OsString,
+    supervisor: Supervisor,
     found: OnceCell<Found>,
 }
 
@@ -64,12 +64,12 @@ impl Found {
 }
 
 impl Runtimes {
-    pub fn new(path: OsString) -> Runtimes {
-        Runtimes { path, found: OnceCell::new() }
+    pub fn new(path: OsString, supervisor: Supervisor) -> Runtimes {
+        Runtimes { path, supervisor, found: OnceCell::new() }
     }
 
     async fn found(&self) -> &Found {
-        self.found.get_or_init(|| look(&self.path)).await
+        self.found.get_or_init(|| look(&self.path, &self.supervisor)).await
     }
 }
 
@@ -82,6 +82,7 @@ pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> 
     };
     launch.args.extend(server.args.iter().map(OsString::from));
     launch.drop_env = server.drop_env.iter().map(OsString::from).collect();
+    launch.may_have = server.secrets.iter().map(OsString::from).collect();
     let own = server.env.0.iter().map(|(name, value)| (name.value.clone(), value.clone()));
     launch.set_env.extend(own.chain(environment(place)).map(|(name, value)| (name.into(), value.into())));
     Ok(launch)
@@ -242,14 +243,14 @@ impl Package {
     }
 }
 
-async fn look(path: &OsString) -> Found {
+async fn look(path: &OsString, supervisor: &Supervisor) -> Found {
     let find = |name: &str| {
         let places = std::env::split_paths(path).map(|folder| folder.join(name));
         places.into_iter().find(|place| is_program(place))
     };
     let (bun, node, npm, tsx) = (find("bun"), find("node"), find("npm"), find("tsx"));
     let node_runs_types = match (&bun, &tsx, &node) {
-        (None, None, Some(node)) => runs_types(node).await,
+        (None, None, Some(node)) => runs_types(node, supervisor).await,
         _ => false,
     };
     Found { bun, node, npm, tsx, node_runs_types }
@@ -266,11 +267,17 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// Node runs erasable TypeScript by itself since 22.18 and 23.6.
-async fn runs_types(node: &Path) -> bool {
-    let mut command = tokio::process::Command::new(node);
-    command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let Ok(Ok(output)) = tokio::time::timeout(Duration::from_secs(5), command.output()).await else { return false };
-    let version = String::from_utf8_lossy(&output.stdout).trim().trim_start_matches('v').to_string();
+async fn runs_types(node: &Path, supervisor: &Supervisor) -> bool {
+    let mut asked = Launch::new(node, "/");
+    asked.args = vec!["--version".into()];
+    let answer = async {
+        let mut running = supervisor.start(asked).await.ok()?;
+        let mut version = String::new();
+        running.stdout.read_to_string(&mut version).await.ok()?;
+        Some(version)
+    };
+    let Ok(Some(version)) = tokio::time::timeout(Duration::from_secs(5), answer).await else { return false };
+    let version = version.trim().trim_start_matches('v');
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     let (major, minor) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     (major, minor) >= (23, 6) || (major == 22 && minor >= 18)

@@ -82,7 +82,7 @@ impl Wiring {
             }
         }
         for (level, text) in &once {
-            self.servers.tell(*level, text, &self.secrets);
+            self.servers.tell(*level, text);
         }
         !once.is_empty()
     }

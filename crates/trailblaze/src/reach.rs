@@ -59,12 +59,23 @@ fn with_secrets(header: &str, value: &str, secrets: &Secrets) -> Result<String, 
 
 /// The secrets that headers name, as far as the environment has them.
 pub fn header_secrets(loaded: &Loaded) -> Vec<(String, String)> {
-    let all = loaded.targets.iter().map(|target| &target.servers).chain([&loaded.project.servers]);
-    let mut names: Vec<String> = all.flat_map(named_in_headers).collect();
+    let mut names: Vec<String> = servers(loaded).flat_map(named_in_headers).collect();
     names.sort();
     names.dedup();
     let value = |name: String| std::env::var(&name).ok().map(|value| (name, value));
-    names.into_iter().filter_map(value).filter(|(_, value)| value.chars().count() >= limits::SECRET_CHARS).collect()
+    let fits = limits::SECRET_CHARS..=limits::LONGEST_SECRET_CHARS;
+    names.into_iter().filter_map(value).filter(|(_, value)| fits.contains(&value.trim().chars().count())).collect()
+}
+
+/// The names of all secrets that entries of servers mention, whether or not this command uses them.
+pub fn declared_secrets(loaded: &Loaded) -> Vec<String> {
+    let listed =
+        |servers: &Servers| servers.0.iter().flat_map(|(_, server)| server.secrets.clone()).collect::<Vec<_>>();
+    servers(loaded).flat_map(|servers| [named_in_headers(servers), listed(servers)]).flatten().collect()
+}
+
+fn servers(loaded: &Loaded) -> impl Iterator<Item = &Servers> {
+    loaded.targets.iter().map(|target| &target.servers).chain([&loaded.project.servers])
 }
 
 fn named_in_headers(servers: &Servers) -> Vec<String> {

@@ -276,7 +276,7 @@ impl Lane<'_> {
         // A server that died when nobody needed it is no reason to break the next trail.
         let died = self.open.as_ref().and_then(|(_, _, session)| session.unless_dead().err());
         if let Some(died) = died {
-            self.shared.progress.warn(&self.shared.wiring.secrets.redact(&died.to_string()));
+            self.shared.progress.warn(&died.to_string());
             self.close("a tool server died").await;
         }
         let about = about(&job.trail);

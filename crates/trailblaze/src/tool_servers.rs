@@ -80,6 +80,7 @@ pub enum Mode {
 /// Where news of servers go.
 #[derive(Clone, Default)]
 pub struct Outlets {
+    /// A record that redacts.
     pub events: Option<Arc<dyn EventSink>>,
     pub progress: Option<Arc<Progress>>,
     /// The run folder: the logs of servers go beneath it.
@@ -133,7 +134,7 @@ impl ToolServers {
             is_crowded: false,
             port: None,
             supervisor: Arc::new(supervisor.clone()),
-            runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default()),
+            runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default(), supervisor.clone()),
             loopback: OnceCell::new(),
             shared: Mutex::default(),
             restarts: Mutex::default(),
@@ -387,12 +388,7 @@ impl ToolServers {
             base_url: base_url.to_string(),
             log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
             secrets: Arc::clone(secrets),
-            diary: Arc::new(Record {
-                session: session.map(|(id, _)| id.clone()),
-                log,
-                secrets: Arc::clone(secrets),
-                outlets: self.outlets.clone(),
-            }),
+            diary: Arc::new(Record { session: session.map(|(id, _)| id.clone()), log, outlets: self.outlets.clone() }),
             tape: self.recording().map(|recording| recording.tape(&named.key())),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
@@ -430,15 +426,14 @@ impl ToolServers {
     }
 
     /// Says something about the tools, on the screen and in the record.
-    pub fn tell(&self, level: Level, text: &str, secrets: &Secrets) {
-        let text = secrets.redact(text).into_owned();
+    pub fn tell(&self, level: Level, text: &str) {
         match (&self.outlets.progress, level) {
-            (Some(progress), Level::Warning | Level::Error) => progress.warn(&text),
-            (Some(progress), _) => progress.say(&text),
+            (Some(progress), Level::Warning | Level::Error) => progress.warn(text),
+            (Some(progress), _) => progress.say(text),
             (None, _) => {}
         }
         if let Some(events) = &self.outlets.events {
-            events.emit(Event::Noted { about: None, level, text });
+            events.emit(Event::Noted { about: None, level, text: text.to_string() });
         }
     }
 
@@ -539,13 +534,11 @@ impl Waiting {
 struct Record {
     session: Option<SessionId>,
     log: String,
-    secrets: Arc<Secrets>,
     outlets: Outlets,
 }
 
 impl Record {
-    fn emit(&self, mut event: Event) {
-        self.secrets.redact_event(&mut event);
+    fn emit(&self, event: Event) {
         if let Some(events) = &self.outlets.events {
             events.emit(event);
         }
@@ -556,7 +549,7 @@ impl Diary for Record {
     fn note(&self, server: &str, level: Level, text: String) {
         let text = format!("server `{server}`: {text}");
         if let (Level::Warning | Level::Error, Some(progress)) = (level, &self.outlets.progress) {
-            progress.warn(&self.secrets.redact(&text));
+            progress.warn(&text);
         }
         self.emit(Event::Noted { about: None, level, text });
     }

@@ -25,8 +25,9 @@ use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 
 use crate::devices::{DeviceKind, DeviceSpec};
+use crate::print;
 use crate::project::Loaded;
-use crate::reach::header_secrets;
+use crate::reach::{declared_secrets, header_secrets};
 use crate::sim::SimSetup;
 use crate::tool_servers::{Absent, Mode, ToolServers};
 
@@ -69,12 +70,15 @@ pub struct Prepared {
 impl Wiring {
     pub fn new(loaded: &Arc<Loaded>, target: Option<String>) -> Wiring {
         let supervisor = Supervisor::new();
+        supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
+        let secrets = Arc::new(Secrets::new(header_secrets(loaded)));
+        print::hide(&secrets);
         Wiring {
             loaded: Arc::clone(loaded),
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
             sim: loaded.sim.clone(),
             seed: 0,
-            secrets: Arc::new(Secrets::new(header_secrets(loaded))),
+            secrets,
             pictures: PicturePolicy::Off,
             invocations: Arc::default(),
             groups: Vec::new(),
@@ -85,6 +89,13 @@ impl Wiring {
             ready: Mutex::default(),
             opened: Mutex::default(),
         }
+    }
+
+    /// Uses these secrets. They are not printed, and their variables are kept from children that do not list them.
+    pub fn use_secrets(&mut self, secrets: Secrets) {
+        self.supervisor.withhold(secrets.names().map(Into::into));
+        self.secrets = Arc::new(secrets);
+        print::hide(&self.secrets);
     }
 
     /// Shows the window of the browser that web devices will use.
@@ -322,13 +333,6 @@ pub struct NotOpened {
 
 /// Which Chromium, and how it must be started here.
 fn browser_options(entry: Option<&BrowserEntry>, is_headed: bool) -> BrowserOptions {
-    #[cfg(unix)]
-    let is_root = {
-        use std::os::unix::fs::MetadataExt;
-        std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
-    };
-    #[cfg(not(unix))]
-    let is_root = false;
     let program = entry.and_then(|entry| entry.program.clone()).map(Into::into);
     BrowserOptions {
         program: std::env::var_os("TRAILBLAZE_CHROMIUM").or(program).map(PathBuf::from),
@@ -337,7 +341,7 @@ fn browser_options(entry: Option<&BrowserEntry>, is_headed: bool) -> BrowserOpti
         ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
         args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
         path: std::env::var_os("PATH").unwrap_or_default(),
-        is_root,
+        is_root: rustix::process::geteuid().is_root(),
     }
 }
 
@@ -391,6 +395,7 @@ impl Shelf for DiskShelf {
         }
     }
 }
+
 /// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
 pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
     let read = |name: &String| match std::env::var(name) {

@@ -36,7 +36,7 @@ table! {
         "restart" => restart: Restart = Restart::Never,
         /// How a call's context travels: both, or only in _meta.
         "context" => context: Option<Context> = None,
-        /// The secrets whose values it may have.
+        /// The secrets that it may have: their values in arguments, and their environment variables.
         "secrets" => secrets: Vec<String> = Vec::new(),
         /// The MCP version to speak, such as 2025-11-25; negotiated unless given.
         "protocol" => protocol: Option<String> = None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use trailblaze_core::events::{EventSink, PicturePolicy};
+use trailblaze_core::events::{EventSink, PicturePolicy, Redacted};
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::event::{Event, Level as Gravity, Verdict};
 use trailblaze_protocol::exit::Exit;
@@ -210,7 +210,7 @@ pub async fn run_once(
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
     }
-    wiring.secrets = Arc::new(wire::secrets(&loaded, &args.secret)?);
+    wiring.use_secrets(wire::secrets(&loaded, &args.secret)?);
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
@@ -248,8 +248,9 @@ pub async fn run_once(
     let logs = args.logs(&loaded.root);
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
-    folder.emit(Event::RunStarted {
-        command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+    let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
+    record.emit(Event::RunStarted {
+        command: command_line().collect(),
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: jobs.len(),
@@ -259,7 +260,7 @@ pub async fn run_once(
     let _ = report::write_unfinished(&folder.path);
     let progress = Arc::new(Progress::new(args.json));
     let outlets = Outlets {
-        events: Some(Arc::clone(&folder) as Arc<dyn EventSink>),
+        events: Some(Arc::clone(&record)),
         progress: Some(Arc::clone(&progress)),
         folder: Some(folder.path.clone()),
     };
@@ -278,9 +279,8 @@ pub async fn run_once(
             problems.extend(judgement.problems);
             for error in &judgement.unneeded {
                 let text = format!("{error}\nno trail of this run needs it, so it goes on");
-                let text = wiring.secrets.redact(&text).into_owned();
                 progress.warn(&text);
-                folder.emit(Event::Noted { about: None, level: Gravity::Warning, text });
+                record.emit(Event::Noted { about: None, level: Gravity::Warning, text });
             }
         }
         () = interrupt.cancel.cancelled() => {}
@@ -288,7 +288,7 @@ pub async fn run_once(
     let problems = jobs::in_order(problems);
     if let Err(refusal) = Refusal::unless_sound(&problems) {
         for problem in &problems {
-            folder.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
+            record.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
         }
         wiring.close().await;
         finish(&folder, Exit::Invalid, wiring.supervisor.leaked())?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::events::{EventSink, PicturePolicy};
+use trailblaze_core::events::{EventSink, PicturePolicy, Redacted};
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
@@ -129,7 +129,7 @@ pub async fn on_device(
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     wiring.show_browser(args.devices.headed);
     Refusal::unless_known(&wiring)?;
-    wiring.secrets = Arc::new(wire::secrets(&loaded, &args.secret)?);
+    wiring.use_secrets(wire::secrets(&loaded, &args.secret)?);
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
@@ -137,23 +137,23 @@ pub async fn on_device(
     let logs = args.logs(&loaded.root);
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
-    folder.emit(Event::RunStarted {
-        command: command_line().map(|arg| wiring.secrets.redact(&arg).into_owned()).collect(),
+    let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
+    record.emit(Event::RunStarted {
+        command: command_line().collect(),
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: 0,
         shard: None,
     });
     let _ = report::write_unfinished(&folder.path);
-    let events = Arc::clone(&folder) as Arc<dyn EventSink>;
     let outlets = Outlets {
-        events: Some(Arc::clone(&events)),
+        events: Some(record),
         progress: Some(Arc::new(Progress::new(false))),
         folder: Some(folder.path.clone()),
     };
     wiring.servers =
         ToolServers::new(&loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets).with_cassettes(cassettes);
-    let sink = Arc::new(LaneSink::new(device.id.clone(), events, Arc::new(Progress::new(true))));
+    let sink = Arc::new(LaneSink::new(device.id.clone(), Arc::clone(&folder) as _, Arc::new(Progress::new(true))));
     let target = wiring.target.clone();
     let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
         Ok(session) => session,
@@ -161,7 +161,7 @@ pub async fn on_device(
             session.close(&error.to_string()).await;
             wiring.close().await;
             let _ = folder.finish(Exit::Environment, wiring.supervisor.leaked());
-            return Err(Refusal::Environment { message: wiring.secrets.redact(&error.to_string()).into_owned() });
+            return Err(Refusal::Environment { message: error.to_string() });
         }
     };
     if let Err(refusal) = Refusal::unless_sound(&loaded.refused_tools(&session.registry())) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use serde_json::json;
-use trailblaze_core::events::{EventSink, Shot};
+use trailblaze_core::events::{EventSink, Redacted, Shot};
 use trailblaze_core::ids;
 use trailblaze_core::registry::Batch;
 use trailblaze_core::source::SourceError;
@@ -105,7 +105,8 @@ struct Visit {
 impl Visit {
     async fn make(wiring: &Wiring, device: &DeviceSpec, server: &str, protocol: Option<&str>) -> Visit {
         let notes = Arc::new(Notes::default());
-        let outlets = Outlets { events: Some(Arc::clone(&notes) as Arc<dyn EventSink>), ..Outlets::default() };
+        let record = Redacted::new(Arc::clone(&notes) as _, Arc::clone(&wiring.secrets));
+        let outlets = Outlets { events: Some(Arc::new(record)), ..Outlets::default() };
         let servers = ToolServers::new(&wiring.loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets);
         let (session, driver) = (ids::session(), wiring.driver(device));
         let listed =

@@ -178,7 +178,7 @@ impl Runners<'_> {
 
     /// As a script of a server would be started, but by the test runner of what starts it.
     async fn script(&self, files: &[&PathBuf]) -> Result<Launch, Refusal> {
-        let runtimes = Runtimes::new(std::env::var_os("PATH").unwrap_or_default());
+        let runtimes = Runtimes::new(std::env::var_os("PATH").unwrap_or_default(), self.supervisor.clone());
         let place = Place { root: self.root, base_url: "http://127.0.0.1:0", session: None };
         let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
         let source = Source::new("test", block(&json!({"script": first}), 0));
