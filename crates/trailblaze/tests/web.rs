@@ -6,6 +6,8 @@ mod acting;
 mod marked;
 #[path = "web/roles.rs"]
 mod roles;
+#[path = "web/secrets.rs"]
+mod secrets;
 #[path = "web/shop.rs"]
 mod shop;
 mod support;

@@ -97,6 +97,7 @@ impl Browser {
         let profile = profile().map_err(BrowserError::Profile)?;
         let mut launch = Launch::new(program.clone().into_os_string(), profile.clone());
         launch.args = arguments(options, &profile);
+        launch.set_env.extend(own_temp(&profile));
         launch.grace = Grace { after_stdin: Duration::from_millis(500), after_term: Duration::from_secs(2) };
         // The browser reads commands from 3 and writes answers to 4.
         let pipes = std::io::pipe().and_then(|ours| Ok((ours, std::io::pipe()?)));
@@ -170,11 +171,24 @@ fn find(options: &BrowserOptions) -> Result<PathBuf, BrowserError> {
     found.ok_or(BrowserError::NotFound)
 }
 
+/// A new folder that only this user may read: it holds cookies, storage and downloads.
 fn profile() -> std::io::Result<PathBuf> {
     let name = format!("trailblaze-chromium-{}", trailblaze_core::ids::run_suffix());
     let folder = std::path::absolute(std::env::temp_dir())?.join(name);
-    std::fs::create_dir(&folder)?;
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&folder)?;
     Ok(folder)
+}
+
+/// Lets the browser keep its temporary files in the profile, so that they go with it even if it is killed.
+fn own_temp(profile: &Path) -> Option<(OsString, OsString)> {
+    /// Longer paths cannot be those of a socket on every system.
+    const LONGEST_SOCKET: usize = 103;
+    const SOCKET: &str = "/org.chromium.Chromium.XXXXXX/SingletonSocket";
+    let fits = profile.as_os_str().len() + SOCKET.len() <= LONGEST_SOCKET;
+    fits.then(|| ("TMPDIR".into(), profile.as_os_str().to_os_string()))
 }
 
 fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {

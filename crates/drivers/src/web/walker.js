@@ -452,7 +452,8 @@
 
   const summary = (e) => {
     const role = roleOf(e);
-    const name = nameOf(e, role) || fold(textOf(e)).slice(0, 60);
+    // The mark tells the engine, which hides secrets, that the end is missing.
+    const name = nameOf(e, role) || fold(textOf(e)).replace(/^(.{60}).+/su, "$1…");
     const tag = role === "generic" ? e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") : role;
     return name ? `${tag} "${name}"` : tag;
   };
