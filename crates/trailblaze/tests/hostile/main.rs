@@ -16,3 +16,4 @@ mod stage;
 mod starting;
 #[path = "../support/mod.rs"]
 mod support;
+mod telling;

@@ -817,6 +817,26 @@ def daemonises(server):
         os._exit(0)
 
 
+@behaviour
+def daemonises_in_its_call(server):
+    """Its daemon leaves the session, and becomes the child of whoever takes in orphans."""
+
+    def act(message, arguments, meta):
+        if os.fork() == 0:
+            os.setsid()
+            middle = os.getpid()
+            if os.fork() == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                while os.getppid() == middle:
+                    time.sleep(0.001)
+                (PLACE / "daemon.part").write_text(str(os.getpid()))
+                os.rename(PLACE / "daemon.part", PLACE / "daemon.pid")
+                forever()
+            os._exit(0)
+
+    server.act = act
+
+
 def main():
     name, prefix = sys.argv[1:3]
     server = Server(prefix)
