@@ -34,6 +34,15 @@ fn the_toolbox_lists_what_a_device_and_a_target_see() {
 }
 
 #[test]
+fn the_toolbox_says_that_there_are_tools_which_models_are_not_offered() {
+    let project = Project::wallet();
+    let list = |args: &[&str]| project.run(&[&["toolbox", "-d", "web/sim-1"], args].concat()).exits(0).stdout;
+    let found = list(&["--search", "web_evaluate"]);
+    assert!(found.contains("(1 more can be called, but models are not offered them; --all lists them)"), "{found}");
+    assert!(list(&["--search", "web_evaluate", "--all"]).contains("web_evaluate(script)"));
+}
+
+#[test]
 fn a_tool_in_json_has_its_schema_and_its_facts() {
     let project = Project::wallet();
     let toolbox = project.run(&["toolbox", "-d", "ios/sim-1", "--search", "wallet_signIn", "--json"]).exits(0).json();

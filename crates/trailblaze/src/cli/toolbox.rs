@@ -162,12 +162,16 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
             print::data("\n## the project's own");
             own.iter().for_each(|tool| print::data(line(tool)));
         }
+        let rest: Vec<_> =
+            registry.tools().filter(|tool| !registry.is_offered(&tool.name) && is_wanted(tool)).collect();
         if args.all {
             print::data("\n## not offered to models");
-            registry
-                .tools()
-                .filter(|tool| !registry.is_offered(&tool.name) && is_wanted(tool))
-                .for_each(|tool| print::data(line(tool)));
+            rest.iter().for_each(|tool| print::data(line(tool)));
+        } else if !rest.is_empty() {
+            print::data(format!(
+                "\n({} more can be called, but models are not offered them; --all lists them)",
+                rest.len()
+            ));
         }
         print::data("");
     }
