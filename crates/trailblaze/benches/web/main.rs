@@ -43,8 +43,8 @@ fn main() -> ExitCode {
     support::head();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     if is_wanted("actions") {
-        let Some(playwright) = peer(&folder, "playwright.mjs") else { return ExitCode::FAILURE };
-        let Some(minimal) = peer(&folder, "minimal.mjs") else { return ExitCode::FAILURE };
+        let Some(playwright) = peer(&folder, "playwright.mjs", &[]) else { return ExitCode::FAILURE };
+        let Some(minimal) = peer(&folder, "minimal.mjs", &[]) else { return ExitCode::FAILURE };
         let own = runtime.block_on(actions(&folder, PicturePolicy::Off));
         let pictured = runtime.block_on(actions(&folder, PicturePolicy::Step));
         let row = |what: &str, own: Duration, against: &Peer, most: Option<f64>, goal: &str| {
@@ -59,20 +59,46 @@ fn main() -> ExitCode {
         row("30 actions, pictures as by default | playwright-core", pictured, &playwright, None, "");
     }
     if is_wanted("snapshot") {
-        let Some(peer) = peer(&folder, "mcp_snapshot.mjs") else { return ExitCode::FAILURE };
-        let (own, text) = runtime.block_on(snapshots(&folder));
-        let is_met = Some(own.as_secs_f64() <= peer.seconds() * 0.3);
-        let what = "a snapshot of 1,000 items | @playwright/mcp";
-        Row { what, measured: Measure::Time(own), against: Some(peer.time()), goal: "≤ 0.3 ×", is_met }.print();
-        let (own, theirs) = (text.chars().count() as f64, peer.value["characters"].as_f64().unwrap_or(1.0));
-        let (measured, against) = (Measure::Thousands(own / 1e3), Some(Measure::Thousands(theirs / 1e3)));
-        let what = "characters of it, thousands | @playwright/mcp";
-        Row { what, measured, against, goal: "≤ 0.4 ×", is_met: Some(own <= theirs * 0.4) }.print();
+        let is_done = LOOKED_AT.iter().all(|page| {
+            let Some(peer) = peer(&folder, "mcp_snapshot.mjs", &[page.file]) else { return false };
+            compare_snapshots(page, &peer, runtime.block_on(snapshots(&folder, page)));
+            true
+        });
+        if !is_done {
+            return ExitCode::FAILURE;
+        }
     }
     if is_wanted("devices") {
         devices(&folder);
     }
     ExitCode::SUCCESS
+}
+
+/// A page that snapshots are taken of.
+struct LookedAt {
+    file: &'static str,
+    what: &'static str,
+    /// What a snapshot of all of it shows, among other things.
+    shown: [&'static str; 3],
+}
+
+const LOOKED_AT: &[LookedAt] = &[
+    LookedAt { file: "list.html", what: "1,000 items", shown: ["Item 1\n", "Buy item 1000", "Count of item 1000"] },
+    LookedAt {
+        file: "sections.html",
+        what: "1,000 sections of text",
+        shown: ["Section 1\n", "First point of 1000", "Note 1000"],
+    },
+];
+
+fn compare_snapshots(page: &LookedAt, peer: &Peer, (took, text): (Duration, String)) {
+    let is_met = Some(took.as_secs_f64() <= peer.seconds() * 0.3);
+    let what = &format!("a snapshot of {} | @playwright/mcp", page.what);
+    Row { what, measured: Measure::Time(took), against: Some(peer.time()), goal: "≤ 0.3 ×", is_met }.print();
+    let (own, theirs) = (text.chars().count() as f64, peer.value["characters"].as_f64().unwrap_or(1.0));
+    let (measured, against) = (Measure::Thousands(own / 1e3), Some(Measure::Thousands(theirs / 1e3)));
+    let what = "characters of it, thousands | @playwright/mcp";
+    Row { what, measured, against, goal: "≤ 0.4 ×", is_met: Some(own <= theirs * 0.4) }.print();
 }
 
 /// What a script of another tool measured.
@@ -94,9 +120,9 @@ impl Peer {
     }
 }
 
-fn peer(folder: &Path, script: &str) -> Option<Peer> {
+fn peer(folder: &Path, script: &str, args: &[&str]) -> Option<Peer> {
     let node = folder.join("../../../../.parts/node/node_modules/.bin/node");
-    let output = Command::new(&node).arg(folder.join(script)).arg(RUNS.to_string()).output();
+    let output = Command::new(&node).arg(folder.join(script)).arg(RUNS.to_string()).args(args).output();
     let output = output.map_err(|error| println!("{}: {error}; run `./scripts/parts bench`", node.display())).ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -194,9 +220,9 @@ async fn actions(folder: &Path, pictures: PicturePolicy) -> Duration {
 }
 
 /// As an agent gets it: the text of the whole page.
-async fn snapshots(folder: &Path) -> (Duration, String) {
+async fn snapshots(folder: &Path, page: &LookedAt) -> (Duration, String) {
     let lane = Lane::open(PicturePolicy::Off);
-    lane.call("web_navigate", json!({"url": address(folder, "list.html")})).await;
+    lane.call("web_navigate", json!({"url": address(folder, page.file)})).await;
     let details = Details { offscreen: true, ..Details::default() };
     let (mut times, mut text) = (Vec::new(), String::new());
     for run in 0..WARM_UP + RUNS {
@@ -206,7 +232,7 @@ async fn snapshots(folder: &Path) -> (Duration, String) {
         if run >= WARM_UP {
             times.push(started.elapsed());
         }
-        for part in ["Item 1\n", "Buy item 1000", "Count of item 1000"] {
+        for part in page.shown {
             assert!(text.contains(part), "the snapshot lacks `{part}`");
         }
     }

@@ -1,4 +1,4 @@
-// Snapshots of a page of a thousand items by @playwright/mcp, as a client on stdio gets them: `node mcp_snapshot.mjs [RUNS]`.
+// Snapshots of a page by @playwright/mcp, as a client on stdio gets them: `node mcp_snapshot.mjs [RUNS] [PAGE]`.
 // Needs `scripts/parts`.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,6 +12,12 @@ import { measure, tell } from "./measure.mjs";
 const parts = new URL("../../../../.parts/node/node_modules/@playwright/mcp/", import.meta.url);
 const program = fileURLToPath(new URL("cli.js", parts));
 if (!existsSync(program)) fail("@playwright/mcp is not installed", "`scripts/parts` installs it");
+const page = process.argv[3] ?? "list.html";
+// What a snapshot of each page must show, so that no part of it is left out.
+const SHOWN = {
+  "list.html": ["Item 1\"", "Buy item 1000", "Count of item 1000"],
+  "sections.html": ["Section 1\"", "First point of 1000", "Note 1000"],
+};
 const { version } = JSON.parse(readFileSync(new URL("package.json", parts)));
 
 // Where it writes what it keeps.
@@ -44,11 +50,11 @@ async function call(name, args = {}) {
 try {
   await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } });
   server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
-  await call("browser_navigate", { url: new URL("list.html", import.meta.url).href });
+  await call("browser_navigate", { url: new URL(page, import.meta.url).href });
   let snapshot = "";
   const times = await measure(async () => { snapshot = await call("browser_snapshot"); }, {
     after: async () => {
-      for (const text of ["Item 1\"", "Buy item 1000", "Count of item 1000"]) {
+      for (const text of SHOWN[page]) {
         if (!snapshot.includes(text)) throw new Error(`the snapshot lacks \`${text}\`: ${snapshot.slice(0, 500)}`);
       }
     },
