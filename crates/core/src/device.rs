@@ -83,25 +83,35 @@ impl Device {
         Ok(screen)
     }
 
-    /// Looks at the screen for somebody who may point at what is on it.
+    /// Looks at the screen for a caller who may then use the refs of this look.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
         self.show_with(cx, &snapshot::Details::default()).await
     }
 
     /// The same, with what these details need.
     pub async fn show_with(&self, cx: &Cx, details: &snapshot::Details) -> Result<Screen, Stop> {
-        let (screen, _) = self.observe(cx, details.want()).await?;
+        let (screen, _) = self.show_all(cx, details.want()).await?;
+        Ok(screen)
+    }
+
+    /// The same with a picture, and the parts of the screen that must be masked in it.
+    pub async fn show_pictured(&self, cx: &Cx, details: &snapshot::Details) -> Result<(Screen, Vec<Rect>), Stop> {
+        self.show_all(cx, Want { picture: true, ..details.want() }).await
+    }
+
+    async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
+        let (screen, masks) = self.observe(cx, want).await?;
         let names =
             |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
         let likenesses =
             screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Likeness::of(node))));
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = likenesses.collect();
-        Ok(screen)
+        Ok((screen, masks))
     }
 
     /// The element that a ref means, on the screen as it is now.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
-        let reference = reference.trim().trim_matches(['[', ']']);
+        let reference = refs::of_line(reference).unwrap_or(reference.trim());
         let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
         let screen = self.look(cx).await?;
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
@@ -358,13 +368,19 @@ impl Device {
         if self.secrets.is_empty() {
             return query;
         }
-        if let What::Element(element) = &mut query.what {
-            element.id = element.id.as_deref().map(|id| self.secrets.reveal(id));
-            match &mut element.text {
-                Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => *text = self.secrets.reveal(text),
-                Some(TextMatch::Pattern(pattern)) => *pattern = self.secrets.reveal_in_pattern(pattern),
-                None => {}
+        match &mut query.what {
+            What::Element(element) => {
+                element.id = element.id.as_deref().map(|id| self.secrets.reveal(id));
+                match &mut element.text {
+                    Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => *text = self.secrets.reveal(text),
+                    Some(TextMatch::Pattern(pattern)) => *pattern = self.secrets.reveal_in_pattern(pattern),
+                    None => {}
+                }
             }
+            What::Described(description) => {
+                description.name = description.name.as_deref().map(|name| self.secrets.reveal(name));
+            }
+            What::Selector(_) | What::Reference(_) | What::Node(_) => {}
         }
         query
     }
@@ -377,7 +393,10 @@ fn node_name(id: u64) -> String {
 
 /// Whether a failed search means that nothing is there, as opposed to something that cannot be used.
 fn is_absence(why: &WhyNot) -> bool {
-    matches!(why.reason, Reason::NoMatch { .. } | Reason::OutOfRange { .. } | Reason::Offscreen { .. })
+    matches!(
+        why.reason,
+        Reason::NoMatch { .. } | Reason::OutOfRange { .. } | Reason::Offscreen { .. } | Reason::Hidden { .. }
+    )
 }
 
 impl Likeness {

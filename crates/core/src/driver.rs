@@ -114,10 +114,12 @@ pub struct Want {
     pub covers: bool,
     /// A CSS selector of each element of a page.
     pub selectors: bool,
+    /// Every element that is shown, also those that say nothing and do nothing.
+    pub all: bool,
 }
 
 impl Want {
-    pub const TREE: Want = Want { picture: false, covers: false, selectors: false };
+    pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false };
     pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
 }
 

@@ -22,6 +22,9 @@ pub trait EventSink: Send + Sync {
     /// Stores a picture, then tells of it as an event.
     fn picture(&self, shot: Shot);
 
+    /// The file that a picture is stored in, a moment after it was handed over; nothing where pictures are not kept.
+    fn picture_file(&self, shot: &Shot) -> Option<String>;
+
     /// Stores an attachment and answers its file, relative to the run folder.
     fn store(&self, attachment: &Attachment) -> String;
 }

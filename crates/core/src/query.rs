@@ -1,11 +1,14 @@
 //! What to look for on a screen, and what looking came to.
 
+mod description;
 mod near;
 mod search;
+mod whereabouts;
 mod words;
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
+pub use self::description::Description;
 use crate::screen::SnapshotId;
 use crate::selector::Selector;
 
@@ -21,6 +24,8 @@ pub enum What {
     /// By what every platform has; all that is given must hold.
     Element(Element),
     Selector(Box<Selector>),
+    /// In the words of a snapshot.
+    Described(Box<Description>),
     /// By the reference that a snapshot showed.
     Reference(String),
     /// By the number of a node in the last snapshot that was shown.
@@ -88,13 +93,14 @@ pub struct WhyNot {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reason {
-    /// `near` are texts on the screen that resemble what was asked for.
+    /// `near` are elements on the screen that resemble what was asked for, in words.
     NoMatch {
         near: Vec<String>,
     },
-    /// Several match, and no index says which.
+    /// Several match, and no index says which. `candidates` are the first of them, in words.
     Several {
         candidates: Vec<String>,
+        count: usize,
     },
     OutOfRange {
         index: usize,
@@ -102,6 +108,11 @@ pub enum Reason {
     },
     Offscreen {
         element: String,
+    },
+    /// It is there, but cannot be seen; `how` says what hides it.
+    Hidden {
+        element: String,
+        how: String,
     },
     Disabled {
         element: String,

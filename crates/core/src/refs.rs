@@ -9,12 +9,14 @@ use crate::screen::{Node, Shape, fold};
 pub fn assign(root: &mut Node) {
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut sequence = 0;
+    // A driver that knows its elements has named all that can be pointed at.
+    let is_named = root.walk().any(|node| node.reference.is_some());
     let mut todo = vec![root];
     while let Some(node) = todo.pop() {
-        node.reference = if !can_be_pointed_at(node) {
+        let is_leaf = is_named && node.children.is_empty();
+        node.reference = if node.bounds.is_none() || !(is_leaf || says_or_does_something(node)) {
             None
-        } else if node.reference.is_some() {
-            // A driver that knows its elements has named them.
+        } else if is_named {
             node.reference.take()
         } else if node.props.shape == Shape::Web {
             sequence += 1;
@@ -30,9 +32,18 @@ pub fn assign(root: &mut Node) {
     }
 }
 
-fn can_be_pointed_at(node: &Node) -> bool {
-    node.bounds.is_some()
-        && (node.is_interactive() || node.text().is_some() || node.label().is_some() || node.developer_id().is_some())
+/// The ref in brackets that the line of a snapshot begins with: `e7` of `[e7] button "Pay"`.
+pub fn of_line(line: &str) -> Option<&str> {
+    let line = line.trim();
+    // The line of a field that is off the screen begins with the way to it.
+    let line = line.strip_prefix("(scroll ").and_then(|rest| rest.split_once(") ")).map_or(line, |(_, line)| line);
+    let (reference, _) = line.strip_prefix('[')?.split_once(']')?;
+    let is_ref = reference.starts_with(char::is_alphabetic) && reference.chars().all(|c| c.is_ascii_alphanumeric());
+    is_ref.then_some(reference)
+}
+
+fn says_or_does_something(node: &Node) -> bool {
+    node.is_interactive() || node.text().is_some() || node.label().is_some() || node.developer_id().is_some()
 }
 
 fn identity(node: &Node) -> String {
@@ -109,6 +120,28 @@ mod tests {
     fn what_nobody_can_point_at_has_none() {
         check(android("FrameLayout", "").at(0, 0, 50, 50), &[]);
         check(android("Button", "Pay"), &[]);
+    }
+
+    #[test]
+    fn a_driver_that_names_its_elements_names_all_of_them() {
+        let mut link = node(Shape::Web).with(Field::AriaName, "a").at(0, 0, 10, 10);
+        link.reference = Some("e1".into());
+        check(node(Shape::Web).with(Field::AriaName, "Title").at(0, 0, 400, 800).holding([link]), &["e1"]);
+    }
+
+    #[test]
+    fn a_line_of_a_snapshot_begins_with_a_ref() {
+        for (line, expected) in [
+            ("[e12]", Some("e12")),
+            (" [y778b] Button \"Pay\" [id=pay]", Some("y778b")),
+            ("(scroll down to reveal) [f1e9] textbox \"Note\"", Some("f1e9")),
+            ("e12", None),
+            ("[id=e7]", None),
+            ("[12]", None),
+            ("\"[e7]\"", None),
+        ] {
+            assert_eq!(of_line(line), expected, "{line}");
+        }
     }
 
     #[test]

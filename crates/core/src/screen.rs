@@ -29,7 +29,7 @@ impl Screen {
 
     /// The part of an element that can be seen.
     pub fn visible_part(&self, node: &Node) -> Option<Rect> {
-        if node.is_clipped {
+        if node.is_clipped || node.hidden().is_some() {
             return None;
         }
         let bounds = node.bounds.filter(|bounds| bounds.left < bounds.right && bounds.top < bounds.bottom)?;
@@ -143,11 +143,14 @@ fields! {
     AriaDescriptor "ariaDescriptor" Text,
     HeadingLevel "headingLevel" Number,
     CssSelector "cssSelector" Text,
+    ElementId "elementId" Text,
     DataTestId "dataTestId" Text,
     NthIndex "nthIndex" Number,
     IsInteractive "isInteractive" Flag,
     IsLandmark "isLandmark" Flag,
     IsCovered "isCovered" Flag,
+    IsUnlisted "isUnlisted" Flag,
+    Hidden "hidden" Text,
     Options "options" Text,
     Role "role" Text,
     Subrole "subrole" Text,
@@ -326,7 +329,7 @@ const WEB: Vocabulary = Vocabulary {
     ],
     text: &[F::Text, F::Value, F::AriaName],
     label: &[F::AriaName],
-    id: &[F::DataTestId, F::CssSelector],
+    id: &[F::DataTestId, F::ElementId],
     class: &[F::AriaRole],
     enabled: &[F::IsEnabled],
     clickable: &[F::IsInteractive],
@@ -514,20 +517,30 @@ impl Node {
         self.props.first_text(self.vocabulary().id)
     }
 
-    /// Its developer's name for it without what platforms put in front: `submit` of `com.x:id/submit` or `#submit`.
+    /// Its developer's name for it without what platforms put in front: `submit` of `com.x:id/submit`.
     pub fn short_id(&self) -> Option<&str> {
         let id = self.developer_id()?;
-        let last = id.rsplit('/').next().unwrap_or(id);
-        Some(last.strip_prefix('#').unwrap_or(last))
+        Some(id.rsplit('/').next().unwrap_or(id))
     }
 
-    /// Whether `id` is one of its names: whole, or the last part of `package:id/name`, `#name`.
+    /// Whether `id` is one of its names: whole, or the last part of `package:id/name`. As in CSS, `#name` is `name`.
     pub fn has_id(&self, id: &str) -> bool {
         self.vocabulary().id.iter().filter_map(|field| self.props.text(*field)).any(|name| {
             name == id
                 || name.rsplit_once('/').is_some_and(|(_, last)| last == id)
-                || name.strip_prefix('#') == Some(id)
+                || id.strip_prefix('#') == Some(name)
         })
+    }
+
+    /// What hides it, where a driver reports hidden elements.
+    pub fn hidden(&self) -> Option<&str> {
+        self.props.text(Field::Hidden)
+    }
+
+    /// Whether a driver reports it only to a search for a text: a part of the text around it, or a text that is split
+    /// over several elements. Snapshots do not show it.
+    pub fn is_unlisted(&self) -> bool {
+        self.props.flag(Field::IsUnlisted).unwrap_or(false)
     }
 
     /// `android.widget.Button` is a `Button`.
@@ -596,8 +609,9 @@ impl Node {
     /// For people: `Button "Pay"`. What was typed into a password field is not for them.
     pub fn summary(&self) -> String {
         let text = if self.is_password() { None } else { self.text() };
-        // A field is known by what it is for, not by what is in it.
-        let words = if self.is_editable() { self.label().or(text) } else { text.or(self.label()) };
+        // A field is known by what it is for, not by what is in it; a control of a page by its name.
+        let goes_by_label = self.is_editable() || self.props.shape == Shape::Web;
+        let words = if goes_by_label { self.label().or(text) } else { text.or(self.label()) };
         let name = match (words, self.short_id()) {
             (Some(text), _) => Some(format!("\"{}\"", shorten(text))),
             (None, Some(id)) => Some(format!("[id={}]", shorten(id))),
@@ -638,7 +652,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// One line that is not too long for a message.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const CHARS: usize = 80;
     let line = fold(text);
     match line.char_indices().nth(CHARS) {

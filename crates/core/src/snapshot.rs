@@ -28,7 +28,7 @@ pub struct Details {
 impl Details {
     /// What a driver must look at to show them.
     pub fn want(&self) -> Want {
-        Want { covers: self.covered, selectors: self.css, ..Want::TREE }
+        Want { covers: self.covered, selectors: self.css, all: self.all, ..Want::TREE }
     }
 }
 
@@ -83,6 +83,21 @@ pub fn elements(screen: &Screen) -> Vec<Value> {
             element
         })
         .collect()
+}
+
+/// What a snapshot calls an element, if anything: its words, what is in it, or, for a box that answers touches, the first
+/// words in it.
+pub(crate) fn shown_label(outline: &Outline<'_>, place: usize) -> Option<String> {
+    let node = outline.node(place);
+    line::label(node).or_else(|| {
+        let lender = node.is_interactive().then(|| line::lender(outline, place)).flatten()?;
+        line::label(outline.node(lender))
+    })
+}
+
+/// Whether it only arranges others.
+pub(crate) fn is_layout_box(node: &Node) -> bool {
+    line::is_box(node)
 }
 
 /// What differs between two texts of a screen: lines that went, then lines that came.
@@ -162,8 +177,8 @@ impl<'a> Page<'a> {
         let bearer = parent.and_then(|parent| self.bearers[parent]);
         self.bearers[place] = if node.is_interactive() { Some(place) } else { bearer };
         self.indents[place] = indent;
-        let Some(mut line) = self.line(details, place, bearer) else { return };
         let is_offscreen = screen.visible_part(node).is_none();
+        let Some(mut line) = self.line(details, place, bearer, is_offscreen) else { return };
         let is_web = node.props.shape == Shape::Web;
         if is_offscreen && details.offscreen && !is_web {
             line.push_str(" (offscreen)");
@@ -192,10 +207,14 @@ impl<'a> Page<'a> {
     }
 
     /// What is said of an element, if anything.
-    fn line(&mut self, details: &Details, place: usize, bearer: Option<usize>) -> Option<String> {
+    fn line(&mut self, details: &Details, place: usize, bearer: Option<usize>, is_offscreen: bool) -> Option<String> {
         let node = self.outline.node(place);
         if node.is_interactive() {
-            let label = line::label(node).or_else(|| self.borrow_label(place));
+            let label = line::label(node).or_else(|| {
+                let lender = line::lender(self.outline, place)?;
+                self.lent[lender] = true;
+                line::label(self.outline.node(lender))
+            });
             return Some(line::element(node, label.as_deref(), details));
         }
         // The header has named the page.
@@ -206,36 +225,28 @@ impl<'a> Page<'a> {
             return Some(group);
         }
         let label = line::label(node);
+        if self.lent[place] && !details.all {
+            return None;
+        }
         if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
-            let is_said = self.lent[place] || line::label(self.outline.node(bearer)).as_ref() == Some(label);
+            let is_said = line::says(self.outline.node(bearer), label);
             return (!is_said).then(|| line::quoted(label));
         }
-        if let Some(text) = label.as_deref().filter(|_| !details.all && !details.bounds)
-            && let Some(line) = line::reading(node, text)
-        {
-            return Some(line);
+        if !details.all && !details.bounds && !details.css {
+            if let Some(row) = line::row(node) {
+                let is_said = |words: String| row.contains(&words);
+                for inner in self.outline.beneath(place) {
+                    self.lent[inner] = line::label(self.outline.node(inner)).is_some_and(is_said);
+                }
+                return Some(row);
+            }
+            let text = label.as_deref().map(|text| if is_offscreen { line::cut(text) } else { text.to_string() });
+            if let Some(line) = text.and_then(|text| line::reading(node, &text)) {
+                return Some(line);
+            }
         }
         let is_worth_a_line = label.is_some() || line::is_nameable_leaf(node) || details.all;
         is_worth_a_line.then(|| line::element(node, label.as_deref(), details))
-    }
-
-    /// A row without words of its own is known by the first words in it.
-    fn borrow_label(&mut self, place: usize) -> Option<String> {
-        let beneath = self.outline.beneath(place);
-        let mut inner = beneath.start;
-        while inner < beneath.end {
-            let node = self.outline.node(inner);
-            if node.is_interactive() {
-                inner = self.outline.beneath(inner).end;
-                continue;
-            }
-            if let Some(label) = line::label(node) {
-                self.lent[inner] = true;
-                return Some(label);
-            }
-            inner += 1;
-        }
-        None
     }
 }
 

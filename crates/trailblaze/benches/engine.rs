@@ -199,6 +199,10 @@ impl EventSink for Clock {
         self.sink.picture(shot);
     }
 
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        self.sink.picture_file(shot)
+    }
+
     fn store(&self, attachment: &Attachment) -> String {
         self.sink.store(attachment)
     }

@@ -195,6 +195,10 @@ impl EventSink for Heard {
         self.events.picture(shot);
     }
 
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        self.events.picture_file(shot)
+    }
+
     fn store(&self, attachment: &Attachment) -> String {
         self.events.store(attachment)
     }

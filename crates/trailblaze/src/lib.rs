@@ -24,6 +24,7 @@ mod recordings;
 pub mod report;
 pub mod run_folder;
 pub mod runner;
+mod screenshot;
 pub mod select;
 mod server;
 pub mod server_files;

@@ -30,9 +30,9 @@ use trailblaze_protocol::ids::{Parent, StepId};
 
 use crate::arguments::typed;
 use crate::lane::LaneSink;
-use crate::print;
-use crate::recordings::{ONE, write_atomically};
-use command::{Command, Save, parse};
+use crate::{print, private, screenshot};
+use crate::recordings::ONE;
+use command::{Command, Save, Snapshot, parse};
 use keep::{EXPLORE, Home};
 
 pub struct Shell {
@@ -197,9 +197,7 @@ impl Shell {
                 self.begin(kind, &text);
                 done(format!("step {}: {text}", self.n_steps), json!({"step": self.n_steps, "text": text}))
             }
-            Command::Snapshot { details, within, only_changes } => {
-                self.snapshot(details, within, only_changes, cancel).await
-            }
+            Command::Snapshot(wish) => self.snapshot(wish, cancel).await,
             Command::Call { tool, args } => self.make_call(&tool, &args, cancel).await,
             Command::Tools { search } => self.tools(search.as_deref()),
             Command::Memory => {
@@ -242,32 +240,40 @@ impl Shell {
         Cx::for_step(&self.session, &self.attempt, step, cancel.clone())
     }
 
-    async fn snapshot(
-        &mut self,
-        mut details: snapshot::Details,
-        within: Option<String>,
-        only_changes: bool,
-        cancel: &CancellationToken,
-    ) -> Reply {
+    async fn snapshot(&mut self, wish: Snapshot, cancel: &CancellationToken) -> Reply {
         let cx = self.cx(cancel);
-        match self.session.device.show_with(&cx, &details).await {
-            Ok(screen) => {
-                if let Some(reference) = within {
-                    let found = screen.root.walk().find(|node| node.reference.as_deref() == Some(&reference));
-                    let Some(found) = found else {
-                        let message = format!("nothing on the screen has the ref `{reference}`");
-                        return Reply::Failed { message, exit: Exit::Failed };
-                    };
-                    details.within = Some(found.id);
-                }
-                let text = snapshot::text(&screen, &details);
-                let before = self.last_snapshot.replace(text.clone()).filter(|_| only_changes);
-                let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
-                done(text.clone(), json!({"app": screen.app, "text": text}))
+        let mut details = wish.details;
+        let device = &self.session.device;
+        let shown = match &wish.screenshot {
+            Some(_) => device.show_pictured(&cx, &details).await,
+            None => device.show_with(&cx, &details).await.map(|screen| (screen, Vec::new())),
+        };
+        let (screen, masks) = match shown {
+            Ok(shown) => shown,
+            Err(Stop::Fault(fault)) => return self.faulted("snapshot", &fault),
+            Err(Stop::Failed(outcome)) => {
+                return self.failed(failure(Some("snapshot"), &outcome.text, None), Exit::Failed);
             }
-            Err(Stop::Fault(fault)) => self.faulted("snapshot", &fault),
-            Err(Stop::Failed(outcome)) => self.failed(failure(Some("snapshot"), &outcome.text, None), Exit::Failed),
+        };
+        if let Some(reference) = &wish.within {
+            let found = screen.root.walk().find(|node| node.reference.as_ref() == Some(reference));
+            let Some(found) = found else {
+                let message = format!("nothing on the screen has the ref `{reference}`");
+                return Reply::Failed { message, exit: Exit::Failed };
+            };
+            details.within = Some(found.id);
         }
+        let text = snapshot::text(&screen, &details);
+        let before = self.last_snapshot.replace(text.clone()).filter(|_| wish.only_changes);
+        let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
+        let mut value = json!({"app": screen.app, "text": text});
+        let Some(path) = wish.screenshot else { return done(text, value) };
+        if let Err(error) = screenshot::write(&path, &screen, &masks, wish.has_marks) {
+            let message = format!("cannot write {}: {error}", path.display());
+            return Reply::Failed { message, exit: Exit::Environment };
+        }
+        value["screenshot"] = json!(path);
+        done(format!("{text}\nScreenshot: {}", path.display()), value)
     }
 
     async fn make_call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
@@ -406,7 +412,7 @@ impl Shell {
         let path = self.folder.join(ONE);
         let stored = match steps.is_empty() {
             true => std::fs::remove_file(&path),
-            false => write_atomically(&path, &text),
+            false => private::write(&path, &text),
         };
         if let Err(error) = stored {
             print::warning(format!("cannot keep the steps in `{}`: {error}", path.display()));

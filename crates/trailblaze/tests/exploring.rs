@@ -132,7 +132,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: `id` is given twice
     error: `tool` needs a name: tool tap text=Pay
     error: `step` needs words: step "Pay Ada"
-    error: `snapshot` has no `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N and --changes
+    error: `snapshot` has no `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, --screenshot FILE and --marks
     error: `save` needs one file: save pay.trail.yaml
     error: `save` needs one file: save pay.trail.yaml
     error: no snapshot has shown `zzz`; take one and use a ref from it

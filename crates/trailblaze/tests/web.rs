@@ -2,6 +2,8 @@
 
 #[path = "web/acting.rs"]
 mod acting;
+#[path = "web/finding.rs"]
+mod finding;
 #[path = "processes/marked.rs"]
 mod marked;
 #[path = "web/roles.rs"]
@@ -10,6 +12,8 @@ mod roles;
 mod secrets;
 #[path = "web/shop.rs"]
 mod shop;
+#[path = "web/snapshots.rs"]
+mod snapshots;
 mod support;
 #[path = "web/tools.rs"]
 mod tools;

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::whereabouts::told_apart;
 use super::{Element, Query, TextMatch, What};
 use crate::screen::{Field, Node, Screen, fold};
-use crate::selector::{Selector, Want};
+use crate::selector::{Outline, Selector, Want};
 
 const SUGGESTIONS: usize = 3;
 /// The most texts that are compared: a screen shows fewer, and a wait asks again and again.
@@ -12,8 +13,8 @@ const COMPARED: usize = 500;
 /// Below this likeness a suggestion only distracts.
 const LIKENESS: f64 = 0.7;
 
-/// The visible texts or ids most like what was asked for, the likest first.
-pub(super) fn near(query: &Query, screen: &Screen) -> Vec<String> {
+/// The visible elements whose texts or ids are most like what was asked for, the most similar first.
+pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec<String> {
     let Some(asked) = asked(query) else { return Vec::new() };
     let names = |node: &Node| -> Vec<String> {
         match &asked {
@@ -23,17 +24,24 @@ pub(super) fn near(query: &Query, screen: &Screen) -> Vec<String> {
     };
     let (Asked::Id(wanted) | Asked::Text(wanted)) = &asked;
     let wanted = wanted.to_lowercase();
-    let visible = screen.root.walk().filter(|node| screen.visible_part(node).is_some() && !node.is_password());
+    let is_seen = |node: &Node| screen.visible_part(node).is_some() && !node.is_password() && !node.is_unlisted();
+    let visible = outline.places().filter(|place| is_seen(outline.node(*place)));
     let mut seen = HashSet::new();
-    let mut scored: Vec<(f64, String)> = visible
-        .flat_map(names)
-        .filter(|name| seen.insert(name.clone()))
+    let mut scored: Vec<(f64, usize)> = visible
+        .flat_map(|place| names(outline.node(place)).into_iter().map(move |name| (place, name)))
+        .filter(|(_, name)| seen.insert(name.clone()))
         .take(COMPARED)
-        .map(|name| (likeness(&wanted, &name.to_lowercase()), name))
+        .map(|(place, name)| (likeness(&wanted, &name.to_lowercase()), place))
         .filter(|(score, _)| *score >= LIKENESS)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+    let mut places: Vec<usize> = Vec::new();
+    for (_, place) in scored {
+        if !places.contains(&place) && places.len() < SUGGESTIONS {
+            places.push(place);
+        }
+    }
+    told_apart(outline, &places)
 }
 
 enum Asked {
@@ -49,6 +57,10 @@ fn asked(query: &Query) -> Option<Asked> {
         }
         What::Element(Element { id: Some(id), .. }) => Some(Asked::Id(id.clone())),
         What::Selector(selector) => asked_by_selector(selector),
+        What::Described(description) => {
+            let name = description.name.as_deref().map(|name| Asked::Text(fold(name)));
+            name.or_else(|| description.id.clone().map(Asked::Id))
+        }
         What::Element(_) | What::Reference(_) | What::Node(_) => None,
     }
 }

@@ -3,6 +3,7 @@
 use trailblaze_protocol::geometry::Point;
 
 use super::near::near;
+use super::whereabouts::told_apart;
 use super::{Checks, Element, Find, Found, Query, Reason, TextMatch, What, WhyNot};
 use crate::screen::{Field, Node, Screen, fold};
 use crate::selector::{Case, Outline, Patience, Pattern};
@@ -26,19 +27,20 @@ impl Query {
             matching.iter().copied().filter(|place| screen.visible_part(outline.node(*place)).is_some()).collect();
         if places.is_empty() {
             return Err(match (matching.first(), &self.what) {
-                (Some(place), _) => Reason::Offscreen { element: outline.node(*place).summary() },
+                (Some(place), _) => unseen(outline.node(*place)),
                 (None, What::Reference(reference)) => Reason::StaleReference { reference: reference.clone() },
-                (None, _) => Reason::NoMatch { near: near(self, screen) },
+                (None, _) => Reason::NoMatch { near: near(self, screen, &outline) },
             });
         }
-        if matches!(&self.what, What::Element(Element { text: Some(_), .. })) {
+        if matches!(&self.what, What::Element(Element { text: Some(_), .. }) | What::Described(_)) {
+            prefer_listed(&outline, &mut places);
             keep_innermost(&outline, &mut places);
         }
         outline.sort_for_reading(&mut places);
         let place = self.pick(&outline, &places)?;
         let node = outline.node(place);
         let Some(visible) = screen.visible_part(node) else {
-            return Err(Reason::Offscreen { element: node.summary() });
+            return Err(unseen(node));
         };
         let point = visible.center();
         if matches!(checks, Checks::Enabled | Checks::Actionable) && !is_enabled(&outline, place) {
@@ -64,6 +66,7 @@ impl Query {
         match &self.what {
             What::Element(element) => element.matching(outline),
             What::Selector(selector) => selector.places(outline),
+            What::Described(description) => description.matching(outline),
             What::Reference(reference) => {
                 outline.places().filter(|place| outline.node(*place).reference.as_ref() == Some(reference)).collect()
             }
@@ -77,8 +80,8 @@ impl Query {
             // Recordings made elsewhere count on the first.
             (None, What::Selector(_), [first, ..]) | (None, _, [first]) => Ok(*first),
             (None, ..) => {
-                let candidates = places.iter().take(CANDIDATES).map(|place| outline.node(*place).summary());
-                Err(Reason::Several { candidates: candidates.collect() })
+                let first = &places[..places.len().min(CANDIDATES)];
+                Err(Reason::Several { candidates: told_apart(outline, first), count: places.len() })
             }
         }
     }
@@ -127,8 +130,25 @@ impl Wording {
 }
 
 /// As `fold(text) == folded`, without building the text for each node of a large tree.
-fn is_folded_equal(text: &str, folded: &str) -> bool {
+pub(super) fn is_folded_equal(text: &str, folded: &str) -> bool {
     text == folded || text.split_whitespace().eq(folded.split_whitespace())
+}
+
+/// What snapshots do not list counts only within a match that they do list, or where there is none.
+fn prefer_listed(outline: &Outline<'_>, places: &mut Vec<usize>) {
+    if places.iter().all(|place| outline.node(*place).is_unlisted()) {
+        return;
+    }
+    places.sort_unstable();
+    // Ranges nest or are apart, so the furthest end of those already begun covers them all.
+    let mut end = 0;
+    places.retain(|place| {
+        let is_listed = !outline.node(*place).is_unlisted();
+        if is_listed {
+            end = end.max(outline.beneath(*place).end);
+        }
+        is_listed || *place < end
+    });
 }
 
 /// A row and the label in it often say the same; that is one thing to a reader.
@@ -137,6 +157,15 @@ fn keep_innermost(outline: &Outline<'_>, places: &mut Vec<usize>) {
     let all = places.clone();
     let mut after = all.iter().skip(1);
     places.retain(|place| after.next().is_none_or(|next| !outline.beneath(*place).contains(next)));
+}
+
+/// Why an element that is there is not seen.
+fn unseen(node: &Node) -> Reason {
+    let element = node.summary();
+    match node.hidden() {
+        Some(how) => Reason::Hidden { element, how: how.to_string() },
+        None => Reason::Offscreen { element },
+    }
 }
 
 /// What would get a touch at `point` instead of the element. Later in the document is painted above, so only what
@@ -249,13 +278,15 @@ mod tests {
         check(
             root(),
             &text("pay now"),
-            Err("nothing on the screen has the text \"pay now\"; the nearest is \"Pay now\""),
+            Err("nothing on the screen has the text \"pay now\"; the nearest is Button \"Pay now\""),
         );
         check(root(), &mode(TextMatch::Contains("day".into())), Ok(2));
         check(
             root(),
             &mode(TextMatch::Pattern("Pay.".into())),
-            Err("nothing on the screen has the text matching \"Pay.\"; the nearest are \"Payday\", \"Pay now\""),
+            Err(
+                "nothing on the screen has the text matching \"Pay.\"; the nearest are Button \"Payday\", Button \"Pay now\"",
+            ),
         );
         check(root(), &mode(TextMatch::Pattern("Pay.*".into())), Ok(2));
         check(root(), &mode(TextMatch::Pattern(r"Pay\s+now".into())), Ok(1));
@@ -267,7 +298,11 @@ mod tests {
         let id = |id: &str| element(Element { id: Some(id.into()), ..Element::default() });
         check(root(), &id("submit"), Ok(1));
         check(root(), &id("com.x:id/submit"), Ok(1));
-        check(root(), &id("sumbit"), Err("nothing on the screen has the id \"sumbit\"; the nearest is \"submit\""));
+        check(
+            root(),
+            &id("sumbit"),
+            Err("nothing on the screen has the id \"sumbit\"; the nearest is Button \"A\" [id=submit]"),
+        );
         let reference = screen(root()).root.children[1].reference.clone().unwrap();
         check(root(), &Query { what: What::Reference(reference), index: None }, Ok(2));
         let stale = Query { what: What::Reference("z1".into()), index: None };
@@ -283,7 +318,9 @@ mod tests {
         check(
             root(),
             &text("Pay"),
-            Err("several elements match text \"Pay\": Button \"Pay\", Button \"Pay\"; say which with an index"),
+            Err(
+                "several elements match text \"Pay\": 0: Button \"Pay\" at 50,25, 1: Button \"Pay\" at 50,125; say which with `index`",
+            ),
         );
         check(root(), &at(0), Ok(2));
         check(root(), &at(1), Ok(1));
@@ -295,7 +332,7 @@ mod tests {
             root(),
             &Query { what: What::Selector(Box::new(selector)), index: None },
             Err(
-                "nothing on the screen matches selector {\"androidAccessibility\":{\"text\":\"Bay\"}}; the nearest is \"Pay\"",
+                "nothing on the screen matches selector {\"androidAccessibility\":{\"text\":\"Bay\"}}; the nearest is Button \"Pay\"",
             ),
         );
     }
@@ -307,8 +344,7 @@ mod tests {
         let hidden = android("TextView", "Pay").at(0, 0, 0, 0);
         check(frame([row.clone().holding([hidden])]), &text("Pay"), Ok(1));
         let labels = [0, 100].map(|left| android("TextView", "Pay").at(left, 0, 50, 50));
-        let message =
-            "several elements match text \"Pay\": TextView \"Pay\", TextView \"Pay\"; say which with an index";
+        let message = "several elements match text \"Pay\": 0: TextView \"Pay\" at 25,25, 1: TextView \"Pay\" at 125,25; say which with `index`";
         check(frame([row.holding(labels)]), &text("Pay"), Err(message));
     }
 
@@ -346,12 +382,12 @@ mod tests {
         check(
             root(false),
             &state(Some(true), None),
-            Err("nothing on the screen has the text \"Pay\" and state enabled; the nearest is \"Pay\""),
+            Err("nothing on the screen has the text \"Pay\" and state enabled; the nearest is TextView \"Pay\""),
         );
         check(
             root(true),
             &state(None, Some(false)),
-            Err("nothing on the screen has the text \"Pay\" and state not selected; the nearest is \"Pay\""),
+            Err("nothing on the screen has the text \"Pay\" and state not selected; the nearest is TextView \"Pay\""),
         );
     }
 

@@ -24,6 +24,7 @@ impl fmt::Display for What {
                 Some(words) => f.write_str(&words),
                 None => write!(f, "selector {}", selector.to_json()),
             },
+            What::Described(description) => description.fmt(f),
             What::Reference(reference) => write!(f, "ref {reference}"),
             What::Node(id) => write!(f, "node {id}"),
         }
@@ -74,8 +75,9 @@ impl fmt::Display for WhyNot {
                 write!(f, "nothing on the screen matches {what}")?;
                 write_near(f, near)
             }
-            (Reason::Several { candidates }, what) => {
-                write!(f, "several elements match {what}: {}; say which with an index", candidates.join(", "))
+            (Reason::Several { candidates, count }, what) => {
+                write!(f, "several elements match {what}: ")?;
+                write_candidates(f, candidates, *count)
             }
             (Reason::OutOfRange { index, count }, what) => {
                 write!(f, "there is no index {index} among the {count} that match {what}")
@@ -93,11 +95,13 @@ impl fmt::Display for Reason {
                 f.write_str("nothing on the screen matches")?;
                 write_near(f, near)
             }
-            Reason::Several { candidates } => {
-                write!(f, "several elements match: {}; say which with an index", candidates.join(", "))
+            Reason::Several { candidates, count } => {
+                f.write_str("several elements match: ")?;
+                write_candidates(f, candidates, *count)
             }
             Reason::OutOfRange { index, count } => write!(f, "there is no index {index} among the {count} that match"),
             Reason::Offscreen { element } => write!(f, "{element} is there, but not on the visible part of the screen"),
+            Reason::Hidden { element, how } => write!(f, "{element} is there, but hidden: {how}"),
             Reason::Disabled { element } => write!(f, "{element} is disabled"),
             Reason::Covered { element, by } => write!(f, "{element} is covered by {by}"),
             Reason::Restless { element } => write!(f, "{element} does not come to rest"),
@@ -108,9 +112,17 @@ impl fmt::Display for Reason {
     }
 }
 
+fn write_candidates(f: &mut fmt::Formatter<'_>, candidates: &[String], count: usize) -> fmt::Result {
+    let told: Vec<String> = candidates.iter().enumerate().map(|(index, told)| format!("{index}: {told}")).collect();
+    f.write_str(&told.join(", "))?;
+    if count > candidates.len() {
+        write!(f, " and {} more", count - candidates.len())?;
+    }
+    f.write_str("; say which with `index`")
+}
+
 fn write_near(f: &mut fmt::Formatter<'_>, near: &[String]) -> fmt::Result {
-    let quoted: Vec<String> = near.iter().map(|text| format!("\"{text}\"")).collect();
-    match quoted.as_slice() {
+    match near {
         [] => Ok(()),
         [one] => write!(f, "; the nearest is {one}"),
         several => write!(f, "; the nearest are {}", several.join(", ")),

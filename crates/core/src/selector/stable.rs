@@ -60,16 +60,20 @@ pub fn alternatives(screen: &Screen, node: &Node) -> Vec<Selector> {
 }
 
 fn lasting_id(node: &Node) -> Option<&str> {
-    let (id, short) = (node.developer_id()?, node.short_id()?);
-    // A path through a web page is no name.
-    let is_path = node.props.text(Field::CssSelector) == Some(id) && !id.starts_with('#');
+    let short = node.short_id()?;
     let is_name = !short.is_empty() && short.chars().all(|char| char.is_alphanumeric() || "_-.:".contains(char));
-    (is_name && !is_path && node.has_id(short)).then_some(short)
+    is_name.then_some(short)
 }
 
 /// What will still stand there next time: not what somebody typed.
 fn lasting_text(node: &Node) -> Option<String> {
-    let text = if node.is_editable() || node.is_password() { node.label() } else { node.text() }?;
+    let may_be_typed = node.is_editable() || node.is_password();
+    let text = match node.props.shape {
+        _ if may_be_typed => node.label(),
+        // What is chosen in a list is no name of it.
+        Shape::Web => node.label().or(node.props.text(Field::Text)),
+        _ => node.text(),
+    }?;
     let text = fold(text);
     (!text.is_empty() && !template::has_token(&text)).then_some(text)
 }
@@ -198,8 +202,10 @@ fn beneath(parent: &Selector, selector: Selector) -> Selector {
     Selector { child_of: Some(Box::new(parent.clone())), ..selector }
 }
 
+/// A web page's ids are written as CSS in selectors.
 fn ids(node: &Node) -> Vec<(Field, Want)> {
-    node.props.shape.id_fields().iter().filter_map(|field| want(node, *field)).collect()
+    let fields = node.props.shape.id_fields().iter().chain([&Field::CssSelector]);
+    fields.filter_map(|field| want(node, *field)).collect()
 }
 
 fn texts(node: &Node) -> Vec<(Field, Want)> {
@@ -283,8 +289,8 @@ mod tests {
     fn a_developers_name_comes_first() {
         let button = || android("Button", "Pay").with(Field::ResourceId, "com.x:id/pay").at(0, 0, 50, 50);
         check(list([button()]), 1, Stable::Id("pay".into()));
-        let link = node(Shape::Web).with(Field::CssSelector, "#nav").with(Field::AriaName, "Home").at(0, 0, 50, 50);
-        check(link.clone(), 0, Stable::Id("nav".into()));
+        let link = node(Shape::Web).with(Field::AriaName, "Home").at(0, 0, 50, 50);
+        check(link.clone().with(Field::ElementId, "nav.main:1"), 0, Stable::Id("nav.main:1".into()));
         check(link.with(Field::CssSelector, "ul > li/a"), 0, Stable::Text("Home".into()));
         check(list([button(), button().with(Field::Text, "Now")]), 2, Stable::Text("Now".into()));
     }

@@ -2,6 +2,7 @@
 
 use super::Details;
 use crate::screen::{Field, Node, Shape, fold};
+use crate::selector::Outline;
 
 /// Boxes that only arrange others.
 const GENERIC: [&str; 20] = [
@@ -28,8 +29,26 @@ const GENERIC: [&str; 20] = [
 ];
 
 /// Classes that say no more than the quotes around the text do.
-const PLAIN_TEXT: [&str; 7] =
-    ["TextView", "StaticText", "XCUIElementTypeStaticText", "AXStaticText", "Text", "text", "paragraph"];
+const PLAIN_TEXT: [&str; 18] = [
+    "TextView",
+    "StaticText",
+    "XCUIElementTypeStaticText",
+    "AXStaticText",
+    "Text",
+    "text",
+    "paragraph",
+    "strong",
+    "emphasis",
+    "mark",
+    "code",
+    "time",
+    "subscript",
+    "superscript",
+    "insertion",
+    "deletion",
+    "term",
+    "definition",
+];
 
 /// Containers of alike things.
 const LISTS: [&str; 13] = [
@@ -78,6 +97,9 @@ pub(super) fn element(node: &Node, label: Option<&str>, details: &Details) -> St
 /// The heading of a list or a part of a page, which is there to be read and not to be pointed at.
 pub(super) fn group(node: &Node) -> Option<String> {
     let class = node.class().filter(|_| !node.children.is_empty())?;
+    if is_plain_list(node) {
+        return None;
+    }
     if LISTS.contains(&class) {
         let items = node.children.len();
         return Some(format!("{class} [{items} {}]:", if items == 1 { "item" } else { "items" }));
@@ -92,19 +114,86 @@ pub(super) fn is_landmark(node: &Node) -> bool {
     node.props.flag(Field::IsLandmark).unwrap_or(false) || node.class().is_some_and(|class| LANDMARKS.contains(&class))
 }
 
-/// What is there to be read on a page: a heading or a text, without a ref. What could be taken for something else is quoted.
+/// A list on a page whose items are texts, each of which says by its bullet that it is one.
+fn is_plain_list(list: &Node) -> bool {
+    let is_plain = |item: &Node| {
+        let has_list = item.children.iter().any(|inner| inner.class() == Some("list"));
+        item.class() == Some("listitem") && !has_list && label(item).is_some() && is_to_be_read(item)
+    };
+    list.props.shape == Shape::Web && list.class() == Some("list") && list.children.iter().all(is_plain)
+}
+
+/// Whether it is there to be read and not to be pointed at.
+fn is_to_be_read(node: &Node) -> bool {
+    node.props.shape == Shape::Web && !node.is_interactive() && node.short_id().is_none() && node.is_enabled()
+}
+
+/// What is there to be read on a page: a heading, a text or the item of a list, without a ref. What could be taken for
+/// something else is quoted.
 pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
-    if node.props.shape != Shape::Web || node.short_id().is_some() || !node.is_enabled() {
+    if !is_to_be_read(node) {
         return None;
     }
     let class = node.class().unwrap_or_default();
     let is_plain = text.starts_with(char::is_alphanumeric) && !text.ends_with(':');
     let words = if is_plain { text.to_string() } else { quoted(text) };
-    if class == "heading" {
-        let level = usize::try_from(node.props.number(Field::HeadingLevel).unwrap_or(2)).unwrap_or(2);
-        return Some(format!("{} {words}", "#".repeat(level.clamp(1, 6))));
+    match class {
+        "heading" => {
+            let level = usize::try_from(node.props.number(Field::HeadingLevel).unwrap_or(2)).unwrap_or(2);
+            Some(format!("{} {words}", "#".repeat(level.clamp(1, 6))))
+        }
+        "listitem" => Some(format!("•{words}")),
+        _ => (PLAIN_TEXT.contains(&class) || GENERIC.contains(&class)).then_some(words),
     }
-    (PLAIN_TEXT.contains(&class) || GENERIC.contains(&class)).then_some(words)
+}
+
+/// A text that is off the screen, cut short: on the screen it is shown in full.
+pub(super) fn cut(text: &str) -> String {
+    const CHARS: usize = 50;
+    let Some((end, _)) = text.char_indices().nth(CHARS) else { return text.to_string() };
+    let kept = &text[..end];
+    // Not within a word, unless that is all there is.
+    format!("{}…", kept.rsplit_once(' ').map_or(kept, |(words, _)| words))
+}
+
+/// The row of a table whose cells are there to be read, in one line: `Ada | 36`.
+pub(super) fn row(node: &Node) -> Option<String> {
+    const CELLS: [&str; 3] = ["cell", "columnheader", "rowheader"];
+    let is_cell = |cell: &Node| cell.class().is_some_and(|class| CELLS.contains(&class)) && is_to_be_read(cell);
+    let is_row = node.class() == Some("row") && is_to_be_read(node) && !node.children.is_empty();
+    if !is_row || !node.children.iter().all(is_cell) {
+        return None;
+    }
+    let cells: Vec<String> = node.children.iter().map(|cell| label(cell).unwrap_or_default()).collect();
+    Some(cells.join(" | "))
+}
+
+/// The place beneath an element without words of its own whose words it is known by: the first in it.
+pub(super) fn lender(outline: &Outline<'_>, place: usize) -> Option<usize> {
+    let node = outline.node(place);
+    // On a page only boxes are known by what is in them; a list is not its first item.
+    if node.props.shape == Shape::Web && !is_box(node) {
+        return None;
+    }
+    let beneath = outline.beneath(place);
+    let mut inner = beneath.start;
+    while inner < beneath.end {
+        let node = outline.node(inner);
+        if node.is_interactive() {
+            inner = outline.beneath(inner).end;
+            continue;
+        }
+        if label(node).is_some() && !node.is_unlisted() {
+            return Some(inner);
+        }
+        inner += 1;
+    }
+    None
+}
+
+/// Whether it only arranges others.
+pub(super) fn is_box(node: &Node) -> bool {
+    node.class().is_none_or(|class| GENERIC.contains(&class))
 }
 
 /// What the element says, in one line; for a field both what it is for and what is in it.
@@ -115,8 +204,16 @@ pub(super) fn label(node: &Node) -> Option<String> {
     }
     match (text, label) {
         (Some(text), Some(label)) if holds_value(node) && text != label => Some(format!("{label}: {text}")),
+        // The cross on a button says less than its name, "Close".
+        (text, label) if node.props.shape == Shape::Web && node.is_interactive() => label.or(text),
         (text, label) => text.or(label),
     }
+}
+
+/// Whether the line of an element says these words already.
+pub(super) fn says(node: &Node, words: &str) -> bool {
+    // On a page, the name of a link or button is made of all the words in it.
+    label(node).is_some_and(|label| label == words || node.props.shape == Shape::Web && label.contains(words))
 }
 
 /// Whether what it says is what somebody put there.
@@ -130,15 +227,13 @@ pub(super) fn is_nameable_leaf(node: &Node) -> bool {
 }
 
 pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\\\""))
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn marks(node: &Node) -> impl Iterator<Item = String> {
     let flag = |is: bool, mark: &str| is.then(|| format!("[{mark}]"));
     let text = |field: Field| node.props.text(field).map(fold).filter(|text| !text.is_empty());
-    // A path through a web page would drown the rest.
-    let is_path = |id: &&str| node.props.shape == Shape::Web && id.contains([' ', '>', '[', '(']);
-    let id = node.short_id().filter(|id| !is_path(id)).map(|id| format!("[id={}]", fold(id)));
+    let id = node.short_id().map(|id| format!("[id={}]", fold(id)));
     let is_switch = node.props.flag(Field::IsCheckable).unwrap_or(false)
         || node.class().is_some_and(|class| SWITCHES.contains(&class));
     let checked = match node.is_checked() {

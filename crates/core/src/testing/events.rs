@@ -86,6 +86,10 @@ impl EventSink for Events {
         lock(&self.shots).push(shot);
     }
 
+    fn picture_file(&self, _: &Shot) -> Option<String> {
+        None
+    }
+
     fn store(&self, attachment: &Attachment) -> String {
         format!("attachments/{}", attachment.name)
     }

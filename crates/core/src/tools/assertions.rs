@@ -6,7 +6,7 @@ use serde_json::json;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::{element, timeout};
-use super::elements::{by_selector, delegate, find_stable, index, missed};
+use super::elements::{by_selector, delegate, described, find_stable, index, missed};
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::cx::Cx;
 use crate::device::{Goal, Reached};
@@ -100,7 +100,12 @@ pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         if names_element {
             return Err(Stop::failed("say what to look for in one way: `ref`, or `text` and `id`"));
         }
-        return delegate_by_ref(cx, args, reference).await;
+        return match described(reference, None) {
+            Some(query) => {
+                expect_visible(cx, query, timeout(args, limits::ASSERT_WAIT), args.text("expectedText")).await
+            }
+            None => delegate_by_ref(cx, args, reference).await,
+        };
     }
     if !names_element {
         let missing = vec!["text".to_string(), "id".to_string()];

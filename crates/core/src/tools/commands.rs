@@ -35,7 +35,11 @@ pub const ROWS: &[Row] = &[
         "tap",
         "Tap an element, by the ref that a snapshot shows, by its whole text, by its id, or a point. Waits until it can be tapped.",
         &[
-            optional("ref", Ty::Text, "The element's ref in the last snapshot, such as y778."),
+            optional(
+                "ref",
+                Ty::Text,
+                "The element's ref in the last snapshot, such as y778, or its description there.",
+            ),
             TEXT,
             ID,
             optional("index", Ty::Integer, "Which of several, from 0."),
@@ -114,7 +118,7 @@ pub const ROWS: &[Row] = &[
         "assertVisible",
         "Fail unless an element is on the screen, or comes within the timeout (5 s).",
         &[
-            optional("ref", Ty::Text, "The element's ref in the last snapshot."),
+            optional("ref", Ty::Text, "The element's ref in the last snapshot, or its description there."),
             TEXT,
             ID,
             TIMEOUT,
@@ -289,6 +293,7 @@ async fn tap(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let action = elements::press(args);
     match Aim::of(args)? {
         Aim::Reference => elements::delegate_by_ref(cx, args, action).await,
+        Aim::Described(query) => elements::act_on(cx, query, &action, find_wait(args)).await,
         Aim::Point(point) => {
             cx.session.device.act(cx, &Target::Point(point), &action).await?;
             Ok(Outcome::success(format!("tapped {},{}", point.x, point.y)))

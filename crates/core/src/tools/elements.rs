@@ -12,7 +12,8 @@ use crate::cx::Cx;
 use crate::device::{Goal, Reached};
 use crate::driver::{Action, Target};
 use crate::fault::Stop;
-use crate::query::{Element, Found, Query, TextMatch, What};
+use crate::query::{Description, Element, Found, Query, TextMatch, What};
+use crate::refs;
 use crate::screen::Screen;
 use crate::selector::{Selector, Stable, stable};
 use crate::tool::Args;
@@ -32,8 +33,19 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "longPress",
         "Long-press an element, by the ref that a snapshot shows.",
-        &[required("ref", Ty::Text, "The element's ref in the last snapshot."), TIMEOUT, REASON],
-        |cx, args| Box::pin(delegate_by_ref(cx, args, Action::LongPress)),
+        &[
+            required("ref", Ty::Text, "The element's ref in the last snapshot, or its description there."),
+            TIMEOUT,
+            REASON,
+        ],
+        |cx, args| {
+            Box::pin(async move {
+                match described(args.required("ref"), None) {
+                    Some(query) => act_on(cx, query, &Action::LongPress, find_wait(args)).await,
+                    None => delegate_by_ref(cx, args, Action::LongPress).await,
+                }
+            })
+        },
     )
     .delegating(),
     Row::action(
@@ -85,6 +97,7 @@ pub const ROWS: &[Row] = &[
 /// What `tap` is aimed at.
 pub enum Aim {
     Reference,
+    Described(Query),
     Point(Point),
     Element,
 }
@@ -93,8 +106,15 @@ impl Aim {
     pub fn of(args: &Args) -> Result<Aim, Stop> {
         let has = |name: &str| args.value(name).is_some();
         let ways = [has("ref"), has("x") || has("y"), has("text") || has("id")];
-        if has("index") && ways != [false, false, true] {
-            return Err(Stop::failed("`index` goes with `text` or `id`"));
+        let described = match ways {
+            [true, false, false] => described(args.required("ref"), index(args)?),
+            _ => None,
+        };
+        if has("index") && described.is_none() && ways != [false, false, true] {
+            return Err(Stop::failed("`index` goes with `text`, `id` or a description in `ref`"));
+        }
+        if let Some(query) = described {
+            return Ok(Aim::Described(query));
         }
         match ways {
             [true, false, false] => Ok(Aim::Reference),
@@ -135,6 +155,13 @@ async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let node = args.count("nodeId")?.unwrap_or_default();
     let (screen, node) = cx.session.device.resolve_node(cx, node).await?;
     delegate_tap(&screen, node, &press(args), args.value("timeoutMs"))
+}
+
+/// The element that a `ref` describes in the words of a snapshot, such as `button "Pay"`; nothing if it is a ref.
+pub fn described(reference: &str, index: Option<usize>) -> Option<Query> {
+    let is_description = reference.contains('"') && refs::of_line(reference).is_none();
+    let description = Description::parse(reference).filter(|_| is_description)?;
+    Some(Query { what: What::Described(Box::new(description)), index })
 }
 
 /// Answers with a tap that will find the same element on another day.

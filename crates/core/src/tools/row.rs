@@ -162,7 +162,9 @@ impl Ty {
                 "minItems": 1,
                 "items": {
                     "type": "object",
-                    "properties": {"ref": {"type": "string"}, "nodeSelector": selector::json_schema(), "value": {}},
+                    "properties": {
+                        "ref": {"type": "string"}, "nodeSelector": selector::json_schema(), "index": {"type": "integer"}, "value": {},
+                    },
                     "required": ["value"],
                     "additionalProperties": false,
                 },

@@ -176,9 +176,14 @@ fn snapshot_text(screen: &crate::screen::Screen) -> String {
 }
 
 pub async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    cx.session.device.shoot(cx, cx.parent(), trailblaze_protocol::event::Moment::After).await?;
+    let shot = cx.session.device.shoot(cx, cx.parent(), trailblaze_protocol::event::Moment::After).await?;
     let about = args.text("description").map(|text| format!(": {text}")).unwrap_or_default();
-    Ok(Outcome::success(format!("kept a picture of {}{about}", args.required("screenName"))))
+    let name = format!("{}{about}", args.required("screenName"));
+    let file = shot.and_then(|shot| cx.session.sink().picture_file(&shot));
+    Ok(match file {
+        Some(file) => Outcome::value(format!("kept a picture of {name}, in {file}"), json!({"file": file})),
+        None => Outcome::success(format!("no picture of {name} was kept")),
+    })
 }
 
 fn objective_status(args: &Args) -> Result<Outcome, Stop> {

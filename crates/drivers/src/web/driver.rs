@@ -20,7 +20,7 @@ use super::act::{Hands, act};
 use super::browse::restore;
 use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
-use super::look::{Part, Ready};
+use super::look::{Part, Ready, screen_of};
 use super::page::Page;
 use super::want::{needed, want};
 
@@ -129,19 +129,20 @@ impl Driver for Web {
         let part = if checks == Checks::InView { Part::Window } else { Part::Whole };
         let mut seen = page.look_for(budget, &wanted).await?;
         let ready = seen.ready.take();
-        let mut found = match query.search(&seen.screen(snapshot, part), Checks::Visible) {
-            Find::Found(found) => found,
-            // What was left out may still resemble what was asked for.
-            Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }) if is_partial => {
-                let mut full = wanted;
-                full["only"] = Value::Null;
-                let screen = page.look(budget, &full).await?.screen(snapshot, part);
-                match query.search(&screen, Checks::Visible) {
-                    Find::Found(found) => found,
-                    not => return Ok(not),
-                }
+        let found = match query.search(&seen.screen(snapshot, part), Checks::Visible) {
+            Find::Found(found) => Ok(found),
+            Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }) => {
+                explain(page, budget, query, wanted, part).await?
             }
-            not => return Ok(not),
+            // What was left out says where each of them is.
+            Find::Not(WhyNot { reason: Reason::Several { .. }, .. }) if is_partial => {
+                explain(page, budget, query, wanted, part).await?
+            }
+            Find::Not(why) => Err(why),
+        };
+        let mut found = match found {
+            Ok(found) => found,
+            Err(why) => return Ok(Find::Not(why)),
         };
         let Some(needed) = needed(checks) else { return Ok(Find::Found(found)) };
         let is_it = |ready: &Ready| ready.id == Some(found.node) || ready.why.is_some() && found.count == 1;
@@ -180,11 +181,41 @@ impl Driver for Web {
     }
 }
 
+/// Looks once more, at everything: to say what resembles the element or is called the same, or that it is hidden.
+async fn explain(
+    page: &Page,
+    budget: &Budget,
+    query: &Query,
+    mut want: Value,
+    part: Part,
+) -> Result<Result<Found, WhyNot>, DriverError> {
+    let snapshot = page.version();
+    // What is hidden matters only if it may be the element.
+    want["hidden"] = want["only"].take();
+    if want["hidden"].is_null() {
+        want["hidden"] = json!({});
+    }
+    let mut seen = page.look(budget, &want).await?;
+    let hidden = seen.take_hidden();
+    let why = match query.search(&seen.screen(snapshot, part), Checks::Visible) {
+        Find::Found(found) => return Ok(Ok(found)),
+        Find::Not(why) => why,
+    };
+    if hidden.is_empty() || !matches!(why.reason, Reason::NoMatch { .. }) {
+        return Ok(Err(why));
+    }
+    match query.search(&screen_of(hidden, snapshot), Checks::Visible) {
+        Find::Not(hidden @ WhyNot { reason: Reason::Hidden { .. }, .. }) => Ok(Err(hidden)),
+        _ => Ok(Err(why)),
+    }
+}
+
 /// One look at the tab in front.
 async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
     page.ask(budget, "trailblaze.quiet()").await?;
     let snapshot = page.version();
-    let seen = page.look(budget, &json!({"shown": true, "covered": want.covers, "paths": want.selectors})).await?;
+    let wanted = json!({"shown": true, "covered": want.covers, "paths": want.selectors, "all": want.all});
+    let seen = page.look(budget, &wanted).await?;
     let mut screen = seen.screen(snapshot, Part::Window);
     if want.picture {
         let shot = page.command(budget, "Page.captureScreenshot", json!({"format": "png"})).await?;

@@ -42,6 +42,9 @@ pub struct Seen {
     m: u8,
     v: Option<String>,
     q: Option<String>,
+    /// Its id.
+    j: Option<String>,
+    /// A CSS selector that it matches; that of its id unless given.
     s: Option<String>,
     a: Option<String>,
     h: Option<i64>,
@@ -65,6 +68,11 @@ pub struct Seen {
     /// It is scrolled out of the box or frame that holds it.
     #[serde(default)]
     z: u8,
+    /// It is reported only to a search for a text.
+    #[serde(default)]
+    u: u8,
+    /// What hides it.
+    y: Option<String>,
     #[serde(default)]
     c: Vec<Seen>,
 }
@@ -164,6 +172,17 @@ impl Look {
         Screen { snapshot, size, app: Some(self.url), root, picture: None }
     }
 
+    /// Takes out the elements that are hidden, which have no others in them.
+    pub fn take_hidden(&mut self) -> Vec<Seen> {
+        fn take(nodes: &mut Vec<Seen>, hidden: &mut Vec<Seen>) {
+            hidden.extend(nodes.extract_if(.., |node| node.y.is_some()));
+            nodes.iter_mut().for_each(|node| take(&mut node.c, hidden));
+        }
+        let mut hidden = Vec::new();
+        take(&mut self.nodes, &mut hidden);
+        hidden
+    }
+
     /// The element of this number, anywhere.
     pub fn find(&mut self, id: u64) -> Option<&mut Seen> {
         find(&mut self.nodes, id)
@@ -175,6 +194,13 @@ impl Look {
         }
         any(&self.nodes)
     }
+}
+
+/// A screen of nothing but these elements.
+pub fn screen_of(nodes: Vec<Seen>, snapshot: SnapshotId) -> Screen {
+    let mut root = Node::new(0, Props::new(Shape::Web));
+    root.children = nodes.into_iter().map(|seen| seen.node((0, 0))).collect();
+    Screen { snapshot, size: Size { width: 0, height: 0 }, app: None, root, picture: None }
 }
 
 fn find(nodes: &mut [Seen], id: u64) -> Option<&mut Seen> {
@@ -262,12 +288,15 @@ impl Seen {
         props.set(Field::AriaDescriptor, descriptor);
         props.set(Field::AriaRole, self.r);
         let text = if self.m == 1 { self.n.clone() } else { self.t };
+        let css = self.s.or_else(|| self.j.as_ref().map(|id| format!("#{id}")));
         let texts = [
             (Field::AriaName, self.n),
             (Field::Text, text),
             (Field::Value, self.v),
             (Field::DataTestId, self.q),
-            (Field::CssSelector, self.s),
+            (Field::ElementId, self.j),
+            (Field::CssSelector, css),
+            (Field::Hidden, self.y),
             (Field::Options, self.a),
         ];
         for (field, text) in texts {
@@ -290,6 +319,7 @@ impl Seen {
             (Field::IsEditable, self.w),
             (Field::IsPassword, self.p),
             (Field::IsCovered, self.o),
+            (Field::IsUnlisted, self.u),
         ];
         for (field, flag) in flags {
             if flag == 1 {

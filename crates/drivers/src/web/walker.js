@@ -41,6 +41,12 @@
   // What only dresses the words of the element around it.
   const DRESS = new Set(["ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "DFN", "EM", "FONT", "I", "INS", "KBD", "MARK", "Q", "S", "SAMP", "SMALL",
     "SPAN", "STRONG", "SUB", "SUP", "TIME", "U", "VAR"]);
+  // What stands in a line of text with other words.
+  const INLINE = new Set([...DRESS, "A", "BR", "BUTTON", "IMG", "LABEL", "OUTPUT", "WBR", "svg"]);
+  // What begins a line of its own, unless it is styled otherwise.
+  const BLOCKS = new Set(["ADDRESS", "ARTICLE", "ASIDE", "BLOCKQUOTE", "DD", "DETAILS", "DIV", "DL", "DT", "FIELDSET", "FIGURE", "FOOTER", "FORM", "H1", "H2", "H3", "H4", "H5",
+    "H6", "HEADER", "LI", "MAIN", "MENU", "NAV", "OL", "P", "PRE", "SECTION", "TABLE", "UL"]);
+  const HANDLERS = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ondblclick"];
   // How many choices of a list are told.
   const OPTIONS = 50;
   const PRESSED = new Set(["button", "submit", "reset", "image"]);
@@ -83,7 +89,8 @@
     return false;
   };
   const SEEN = { visibilityProperty: true };
-  const fold = (text) => text.replace(/\s+/g, " ").trim();
+  // Most texts are in one line already, which is quicker to see than to do again.
+  const fold = (text) => (/^ | $|  |[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text);
   const bare = (text) => text.replace(/\s+/g, "");
 
   function roleOf(e) {
@@ -115,6 +122,22 @@
       else if (child.nodeType === Node.ELEMENT_NODE) text += partOf(child, isNamed, depth);
     }
     return text;
+  };
+  // The words of an element but for those of the blocks in it, which have lines of their own.
+  const lineOf = (e) => {
+    if (rootOf(e)) return textOf(e);
+    let text = "";
+    for (const child of e.childNodes) {
+      if (child.nodeType === Node.TEXT_NODE) text += child.data;
+      else if (BLOCKS.has(child.tagName) && !getComputedStyle(child).display.startsWith("inline")) text += " ";
+      else if (child.nodeType === Node.ELEMENT_NODE) text += partOf(child, false, 0);
+    }
+    return text;
+  };
+  // Whether the words of several elements are one line to a reader.
+  const isLine = (e) => {
+    for (let child = e.firstElementChild; child; child = child.nextElementSibling) if (!INLINE.has(child.tagName)) return false;
+    return true;
   };
   const slotted = (slot, isNamed, depth) => {
     let text = "";
@@ -178,7 +201,7 @@
     return inner(e);
   }
   const inner = (e) => {
-    const named = { FIELDSET: "legend", TABLE: "caption", FIGURE: "figcaption", SVG: "title" }[e.tagName.toUpperCase()];
+    const named = e instanceof SVGElement ? "title" : { FIELDSET: "legend", TABLE: "caption", FIGURE: "figcaption" }[e.tagName];
     const found = named && e.querySelector(`:scope > ${named}`);
     return found ? fold(textOf(found)) : "";
   };
@@ -219,12 +242,21 @@
     return e;
   };
 
+  const [IN_TEXT, IN_LABEL, IN_CONTROL] = [1, 2, 4];
+  const NONE = [];
+
   // One look: what is asked for, and what was found so far.
   class Reading {
     constructor(want) {
       this.css = want.css ?? [];
       this.only = want.only;
+      this.target = want.target;
       this.marksCovered = want.covered === true;
+      // What to report besides: everything that is shown; parts of texts, and texts that are split over several elements;
+      // hidden elements that may be what is looked for.
+      this.tellsAll = want.all === true;
+      this.tellsTexts = want.texts === true;
+      this.onlyHidden = want.hidden;
       // The CSS selectors of elements, if they are wanted, and the steps that they are made of.
       this.paths = want.paths ? new Map() : null;
       this.steps = new Map();
@@ -246,38 +278,59 @@
       collectLabels(root);
     }
 
-    read(e, out, isInText, isInLabel) {
+    // `within` says what the element is in, as bits: text, a label, a control.
+    read(e, out, within) {
       if (HIDDEN_TAGS.has(e.tagName)) return;
       const isSeen = e.checkVisibility(SEEN);
       if (!isSeen) {
         const style = getComputedStyle(e);
         // What is within something that has no box, or is invisible, may be seen; what is left out with it all is not.
-        if (style.display === "none" || style.display !== "contents" && style.visibility === "visible") return;
+        if (style.display === "none" || style.display !== "contents" && style.visibility === "visible") {
+          return this.tellHidden(e, out, style.display === "none" ? "`display: none`" : "something around it");
+        }
+        if (style.display !== "contents") this.tellHidden(e, out, `\`visibility: ${style.visibility}\``, false);
       }
       const isPlain = !e.hasAttributes();
-      if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) return;
-      const role = roleOf(e);
+      if (!isPlain && (e.getAttribute("aria-hidden") === "true" || e.inert === true)) {
+        return this.tellHidden(e, out, e.inert === true ? "`inert`" : "`aria-hidden`");
+      }
+      let role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
+      // A field named `id` takes the place of its form's own `id` property.
+      const id = isPlain ? null : e.getAttribute("id");
       const isField = this.isAnyEditable && e.isContentEditable && e.hasAttribute("contenteditable");
-      const isInteractive = INTERACTIVE.has(role) || !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0 || isField;
-      const asked = this.css.filter((selector) => e.matches(selector));
+      // The control that a label names stands for it, and a text for what only styles some of its words.
+      const isLabel = (within & IN_LABEL) !== 0 || e.tagName === "LABEL" && e.control != null;
+      const isControl = INTERACTIVE.has(role) || !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0 || isField;
+      const isInteractive = isControl || isSeen && !isLabel && this.isClickable(e, isPlain, within);
+      if (isInteractive && role === "presentation") role = e.tagName === "IMG" ? "img" : "generic";
+      const asked = this.css.length ? this.css.filter((selector) => e.matches(selector)) : NONE;
       const isMixed = e.firstElementChild != null;
+      const shadow = rootOf(e);
       let own = "";
+      let isUnlisted = false;
       if (isSeen && e.tagName !== "TEXTAREA") {
         // A reader takes the words of a paragraph as one text, whatever dresses some of them.
         if (!isMixed) own = e.firstChild ? fold(e.textContent) : "";
-        else if (hasWords(e)) own = fold(textOf(e));
+        else if (hasWords(e)) own = fold(FROM_CONTENT.has(role) ? textOf(e) : lineOf(e));
+        else if (this.tellsTexts && !isLabel && !FROM_CONTENT.has(role) && isLine(e)) {
+          own = fold(textOf(e));
+          isUnlisted = own !== "";
+        }
       }
-      const name = isSeen && role !== "presentation" ? nameOf(e, role, isMixed || rootOf(e) ? null : own) : "";
-      // A label is told of by the control that it names; what dresses a text, by the text.
-      const isLabel = isInLabel || e.tagName === "LABEL" && e.control;
-      const isDress = isInText && DRESS.has(e.tagName) && !isInteractive && !testId && !e.id;
-      const isWorthTelling = isSeen && (!isLabel || isInteractive) && !isDress
-        && (isInteractive || own || name || testId || e.id || !SILENT.has(role)) || isSeen && asked.length > 0;
+      const holdsText = own !== "" && !isUnlisted;
+      // What is asked for by its tag or class is known by all that it says.
+      if (isMixed && this.target != null && asked.includes(this.target)) own = fold(textOf(e));
+      const name = isSeen && role !== "presentation" ? nameOf(e, role, isMixed || shadow ? null : own) : "";
+      const isDress = (within & IN_TEXT) !== 0 && DRESS.has(e.tagName) && !isInteractive && !testId && !id;
+      const isListed = isSeen && (!isLabel || isInteractive) && !isDress
+        && (isInteractive || holdsText || name || testId || id || !SILENT.has(role)) || isSeen && asked.length > 0;
+      isUnlisted ||= !isListed && this.tellsTexts && isDress && own !== "";
       let children = out;
-      if (isWorthTelling) {
-        const node = this.describe(e, { role, name, own, testId, isInteractive, asked });
-        if (this.only && !this.isWanted(node)) {
+      if (isListed || isUnlisted || this.tellsAll && isSeen) {
+        const node = this.describe(e, { role, name, own, id, testId, isInteractive, asked });
+        if (isUnlisted) node.u = 1;
+        if (this.only && !this.isWanted(node, this.only)) {
           // Not asked for; what is inside may be.
         } else {
           node.i = idOf(e);
@@ -289,11 +342,13 @@
       if (e.tagName === "SELECT" || e.tagName === "IFRAME") return;
       if (e.tagName === "DETAILS" && !e.open) {
         const summary = e.querySelector(":scope > summary");
-        if (summary) this.read(summary, children, false, false);
+        for (const child of e.children) {
+          if (child === summary) this.read(child, children, within & IN_CONTROL);
+          else this.tellHidden(child, children, "its `details` are closed");
+        }
         return;
       }
-      const holdsText = isInText && isDress || own !== "";
-      const shadow = rootOf(e);
+      const beneath = (holdsText || isDress ? IN_TEXT : 0) | (isLabel ? IN_LABEL : 0) | (isInteractive ? IN_CONTROL : within & IN_CONTROL);
       if (!shadow && e.tagName.includes("-") && !tried.has(e)) {
         tried.add(e);
         this.shut.push(idOf(e));
@@ -303,21 +358,49 @@
       for (let child = root.firstElementChild; child; child = child.nextElementSibling) {
         if (child.tagName === "SLOT") {
           const given = child.assignedElements({ flatten: true });
-          for (const one of given.length ? given : child.children) this.read(one, children, holdsText, isLabel);
-        } else this.read(child, children, holdsText, isLabel);
+          for (const one of given.length ? given : child.children) this.read(one, children, beneath);
+        } else this.read(child, children, beneath);
       }
     }
 
-    describe(e, { role, name, own, testId, isInteractive, asked }) {
+    // Whether a click seems to do something there although its role does not say so: it has a handler in its markup, or
+    // the pointer becomes a hand on it and not on what is around it.
+    isClickable(e, isPlain, within) {
+      if (e === document.body) return false;
+      if (!isPlain && HANDLERS.some((name) => e.hasAttribute(name))) return true;
+      if (within & IN_CONTROL || getComputedStyle(e).cursor !== "pointer") return false;
+      const around = composedParent(e);
+      return !around || getComputedStyle(around).cursor !== "pointer";
+    }
+
+    // Hidden elements are reported only to say that what is looked for is hidden, and by what.
+    tellHidden(e, out, how, isDeep = true) {
+      if (!this.onlyHidden || HIDDEN_TAGS.has(e.tagName)) return;
+      const role = roleOf(e);
+      const own = e.tagName !== "TEXTAREA" && (!e.firstElementChild || hasWords(e)) ? fold(textOf(e, true)) : "";
+      const name = label(e) || (FROM_CONTENT.has(role) ? fold(textOf(e, true)) : "");
+      const asked = this.css.filter((selector) => e.matches(selector));
+      const [id, testId, isInteractive] = [e.getAttribute("id"), testIdOf(e), INTERACTIVE.has(role)];
+      const node = this.describe(e, { role, name, own, id, testId, isInteractive, asked });
+      if (this.isWanted(node, this.onlyHidden)) out.push({ ...node, i: idOf(e), y: how, g: undefined });
+      if (isDeep) for (const child of (rootOf(e) ?? e).children) this.tellHidden(child, out, how);
+    }
+
+    describe(e, { role, name, own, id, testId, isInteractive, asked }) {
       const box = e.getBoundingClientRect();
       const node = { r: role, b: [Math.round(box.left), Math.round(box.top), Math.round(box.right), Math.round(box.bottom)] };
       if (name) node.n = name;
       if (own && own === name) node.m = 1;
       else if (own) node.t = own;
       if (testId) node.q = testId;
+      if (id) node.j = id;
       if (asked.length) node.s = asked[0];
       else if (this.paths) node.s = this.pathOf(e);
-      else if (e.id) node.s = "#" + CSS.escape(e.id);
+      else if (id) {
+        const css = "#" + CSS.escape(id);
+        // Mostly that is the id with a number sign, which goes without saying.
+        if (css.length !== id.length + 1) node.s = css;
+      }
       if (isInteractive) node.x = 1;
       if (this.isAnyDisabled && isDisabled(e)) node.d = 1;
       if (LANDMARKS.has(role)) node.l = 1;
@@ -349,7 +432,8 @@
     pathOf(e) {
       let path = this.paths.get(e);
       if (path) return path;
-      const id = e.id && "#" + CSS.escape(e.id);
+      const own = e.getAttribute("id");
+      const id = own && "#" + CSS.escape(own);
       if (id && e.getRootNode().querySelectorAll(id).length === 1) path = id;
       else path = e.parentElement ? `${this.pathOf(e.parentElement)} > ${this.stepOf(e)}` : CSS.escape(e.localName);
       this.paths.set(e, path);
@@ -403,17 +487,17 @@
     }
 
     // Whether it may be what is looked for. Too many are welcome here, too few are not: the search itself is not ours.
-    isWanted(node) {
-      const { is, has, id, role, css } = this.only;
+    isWanted(node, { is, has, like, id, role, css }) {
       if (node.r === "iframe") return true;
       if (role && node.r !== role) return false;
       if (css && node.s !== css) return false;
-      if (id && ![node.q, node.s].some((own) => own === id || own === "#" + id || own === "#" + CSS.escape(id) || own?.endsWith("/" + id))) return false;
+      if (id && ![node.q, node.j].some((own) => own != null && (own === id || "#" + own === id || own.endsWith("/" + id)))) return false;
       const words = () => [node.n, node.t, node.v].filter(Boolean).map(bare);
-      return (is == null || words().includes(is)) && (has == null || words().some((text) => text.includes(has)));
+      if (is != null && !words().includes(is) || has != null && !words().some((text) => text.includes(has))) return false;
+      // As a snapshot prints it, a field has its name and its value.
+      return like == null || [...words(), bare(`${node.n}:${node.v}`)].some((text) => text.toLowerCase().includes(like));
     }
   }
-
   function look(want) {
     for (const selector of want.css ?? []) {
       try { document.createDocumentFragment().querySelector(selector); } catch { return [{ wrong: `\`${selector}\` is no CSS selector` }, []]; }
@@ -429,7 +513,7 @@
   function read(want) {
     const reading = new Reading(want);
     const nodes = [];
-    if (document.body) reading.read(document.body, nodes, false, false);
+    if (document.body) reading.read(document.body, nodes, 0);
     const page = document.documentElement;
     const seen = {
       url: location.href, title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
@@ -454,7 +538,7 @@
     const role = roleOf(e);
     // The mark tells the engine, which hides secrets, that the end is missing.
     const name = nameOf(e, role) || fold(textOf(e)).replace(/^(.{60}).+/su, "$1…");
-    const tag = role === "generic" ? e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") : role;
+    const tag = role === "generic" ? e.tagName.toLowerCase() + (e.getAttribute("id") ? "#" + e.getAttribute("id") : "") : role;
     return name ? `${tag} "${name}"` : tag;
   };
 

@@ -2,7 +2,7 @@
 //! search itself is the engine's, so that an element is found by the same rules on every platform.
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::query::{Checks, Element, Query, TextMatch, What};
+use trailblaze_core::query::{Checks, Description, Element, Query, TextMatch, What};
 use trailblaze_core::screen::Field;
 use trailblaze_core::selector::{Selector, Want};
 
@@ -22,8 +22,21 @@ pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
     let mut want = Map::new();
     let css = match &query.what {
         What::Selector(selector) => css_of(selector),
+        What::Described(description) => description.css.iter().cloned().collect(),
         _ => Vec::new(),
     };
+    // A text may be split over several elements, or be a part of a longer one.
+    let has_text = match &query.what {
+        What::Element(element) => element.text.is_some(),
+        What::Described(description) => description.role.is_none() && description.css.is_none(),
+        _ => false,
+    };
+    if has_text {
+        want.insert("texts".to_string(), true.into());
+    }
+    if let Some(target) = target(query) {
+        want.insert("target".to_string(), target.into());
+    }
     let only = only(query);
     let is_partial = only.is_some();
     if let Some(only) = only {
@@ -59,8 +72,37 @@ fn only(query: &Query) -> Option<Value> {
             Some(Value::Object(only))
         }
         What::Selector(selector) => only_selected(selector),
+        What::Described(description) => only_described(description),
         _ => None,
     }
+}
+
+/// The CSS selector that the element itself must match.
+fn target(query: &Query) -> Option<&str> {
+    match &query.what {
+        What::Described(description) => description.css.as_deref(),
+        What::Selector(selector) => {
+            let wants = selector.matcher.iter().flat_map(|matcher| &matcher.wants);
+            wants.into_iter().find_map(|(field, want)| match want {
+                Want::Exact(css) if *field == Field::CssSelector => Some(css.as_str()),
+                _ => None,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// What a description asks of the element itself. A box may be called by what is in it.
+fn only_described(description: &Description) -> Option<Value> {
+    let mut only = Map::new();
+    match (&description.css, &description.role) {
+        (Some(css), _) => only.insert("css".to_string(), css.as_str().into()),
+        (None, Some(role)) if role != "generic" => only.insert("role".to_string(), role.as_str().into()),
+        _ => return None,
+    };
+    let bare = |text: &String| text.split_whitespace().collect::<String>().to_lowercase();
+    only.extend(description.name.as_ref().map(|name| ("like".to_string(), bare(name).into())));
+    Some(Value::Object(only))
 }
 
 /// What a selector asks of the element itself, where it asks nothing of others.
@@ -111,12 +153,26 @@ mod tests {
         let exact = Element { text: Some(TextMatch::Exact("Sign  in".into())), ..Element::default() };
         assert_eq!(
             want(&element(exact.clone()), Checks::Actionable),
-            (json!({"only": {"is": "Signin"}, "ready": {"how": "touch"}}), true)
+            (json!({"only": {"is": "Signin"}, "texts": true, "ready": {"how": "touch"}}), true)
         );
         let enabled = Element { enabled: Some(true), ..exact };
-        assert_eq!(want(&element(enabled), Checks::Visible), (json!({}), false));
+        assert_eq!(want(&element(enabled), Checks::Visible), (json!({"texts": true}), false));
         let css = selector(json!({"web": {"cssSelector": "#a > b"}}));
-        assert_eq!(want(&css, Checks::Visible).0, json!({"only": {"css": "#a > b"}, "css": ["#a > b"]}));
+        assert_eq!(
+            want(&css, Checks::Visible).0,
+            json!({"only": {"css": "#a > b"}, "css": ["#a > b"], "target": "#a > b"})
+        );
+        let described = |text: &str| {
+            let what = What::Described(Box::new(Description::parse(text).unwrap()));
+            want(&Query { what, index: None }, Checks::Visible)
+        };
+        assert_eq!(described("textbox \"City: Rome\"").0, json!({"only": {"role": "textbox", "like": "city:rome"}}));
+        assert_eq!(
+            described("css=li \"Mug\"").0,
+            json!({"only": {"css": "li", "like": "mug"}, "css": ["li"], "target": "li"})
+        );
+        assert_eq!(described("generic \"Card\""), (json!({}), false));
+        assert_eq!(described("\"beta\""), (json!({"texts": true}), false));
         let nested = selector(json!({"web": {"ariaRole": "link"}, "childOf": {"web": {"cssSelector": "nav"}}}));
         assert_eq!(want(&nested, Checks::Visible), (json!({"css": ["nav"]}), false));
         let nth = selector(json!({"web": {"ariaRole": "link", "nthIndex": 2}}));

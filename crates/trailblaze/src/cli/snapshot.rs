@@ -1,6 +1,6 @@
 //! `trailblaze snapshot`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -8,16 +8,14 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::driver::{Action, Budget, LaunchMode, Target, Want};
-use trailblaze_core::screen::{Node, Picture, Screen};
+use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
 use crate::devices::DeviceArgs;
-use crate::marks;
 use crate::print;
-use crate::recordings::write_atomically;
-use crate::run_folder::{encode, pack, unpacked};
+use crate::screenshot;
 use crate::wire::Wiring;
 
 /// Show what is on a device's screen, as text with refs
@@ -75,22 +73,21 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
         let action = Action::LaunchApp { app: app.clone(), mode: LaunchMode::Reinstall };
         driver.act(&budget, &Target::Device, &action).await?;
     }
-    // A picture is asked for only where it is wanted: it may be dear.
-    let want = Want { picture: args.screenshot.is_some(), covers: args.covered, ..Want::TREE };
-    let mut screen =
-        driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
-    refs::assign(&mut screen.root);
-    driver.close().await;
-    let within = args.within.as_deref().map(|reference| find_ref(&screen, reference)).transpose()?;
-    let details = text::Details {
+    let mut details = text::Details {
         bounds: args.bounds,
         offscreen: args.offscreen,
         covered: args.covered,
         css: false,
         all: args.all,
-        within,
+        within: None,
         depth: args.depth,
     };
+    let want = Want { picture: args.screenshot.is_some(), ..details.want() };
+    let mut screen =
+        driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
+    refs::assign(&mut screen.root);
+    driver.close().await;
+    details.within = args.within.as_deref().map(|reference| find_ref(&screen, reference)).transpose()?;
     let shown = text::text(&screen, &details);
     if args.json {
         print::json(
@@ -99,32 +96,12 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
     } else {
         print::data(shown);
     }
-    if let (Some(path), Some(picture)) = (&args.screenshot, &screen.picture) {
-        let drawn = picture_file(path, picture, args.marks.then_some(&screen));
-        let written = drawn.and_then(|bytes| write_atomically(path, bytes));
-        written.map_err(|source| Refusal::Io { what: format!("cannot write {}", path.display()), source })?;
+    if let Some(path) = &args.screenshot {
+        screenshot::write(path, &screen, &[], args.marks)
+            .map_err(|source| Refusal::Io { what: format!("cannot write {}", path.display()), source })?;
         print::say(format!("Screenshot: {}", path.display()));
     }
     Ok(Exit::Passed)
-}
-
-/// The bytes of a picture's file, of the kind that its name asks for.
-fn picture_file(path: &Path, picture: &Picture, marked: Option<&Screen>) -> std::io::Result<Vec<u8>> {
-    let is_webp = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("webp"));
-    if !is_webp && marked.is_none() {
-        return encode(picture, &[]);
-    }
-    let (mut pixels, size) = unpacked(picture)?;
-    if let Some(screen) = marked {
-        marks::draw(&mut pixels, size, screen);
-    }
-    if !is_webp {
-        return pack(&pixels, size);
-    }
-    let mut out = Vec::new();
-    let encoder = image_webp::WebPEncoder::new(&mut out);
-    encoder.encode(&pixels, size.width, size.height, image_webp::ColorType::Rgba8).map_err(std::io::Error::other)?;
-    Ok(out)
 }
 
 fn find_ref(screen: &Screen, reference: &str) -> Result<u64, Refusal> {

@@ -260,6 +260,10 @@ impl EventSink for Notes {
 
     fn picture(&self, _: Shot) {}
 
+    fn picture_file(&self, _: &Shot) -> Option<String> {
+        None
+    }
+
     fn store(&self, _: &Attachment) -> String {
         String::new()
     }

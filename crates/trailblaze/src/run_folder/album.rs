@@ -58,10 +58,7 @@ impl Album {
             Pixels::Rgba(bytes) | Pixels::Png(bytes) => bytes,
         };
         let content = self.content(bytes);
-        let name = match masks.is_empty() {
-            true => content,
-            false => hash(format!("{content}{masks:?}").as_bytes()),
-        };
+        let name = name_of(content, &masks);
         let file = format!("pictures/{name}.png");
         if !self.stored.contains(&name) {
             let png = encode(&shot.picture, &masks)?;
@@ -77,7 +74,20 @@ impl Album {
     }
 }
 
-fn scaled(masks: &[Rect], screen: Size, picture: Size) -> Vec<Rect> {
+/// The file of a picture, relative to the run folder. It is written a moment after the picture is taken.
+pub fn file_of(shot: &Shot) -> String {
+    let (Pixels::Rgba(bytes) | Pixels::Png(bytes)) = &shot.picture.pixels;
+    let masks = scaled(&shot.masks, shot.screen, shot.picture.size);
+    format!("pictures/{}.png", name_of(hash(bytes), &masks))
+}
+
+/// A picture is named by what it shows.
+fn name_of(content: String, masks: &[Rect]) -> String {
+    if masks.is_empty() { content } else { hash(format!("{content}{masks:?}").as_bytes()) }
+}
+
+/// Parts of a screen in the pixels of its picture, which may be of another size.
+pub fn scaled(masks: &[Rect], screen: Size, picture: Size) -> Vec<Rect> {
     let scale = |value: i32, from: u32, to: u32| (i64::from(value) * i64::from(to) / i64::from(from.max(1))) as i32;
     masks
         .iter()
@@ -96,6 +106,12 @@ pub fn encode(picture: &Picture, masks: &[Rect]) -> std::io::Result<Vec<u8>> {
         return Ok(bytes.to_vec());
     }
     let (mut pixels, size) = unpacked(picture)?;
+    cover(&mut pixels, size, masks);
+    pack(&pixels, size)
+}
+
+/// Paints grey boxes.
+pub fn cover(pixels: &mut [u8], size: Size, masks: &[Rect]) {
     let all = Rect::new(0, 0, size.width as i32, size.height as i32);
     for mask in masks.iter().filter_map(|mask| mask.intersect(&all)) {
         for y in mask.top..mask.bottom {
@@ -105,7 +121,6 @@ pub fn encode(picture: &Picture, masks: &[Rect]) -> std::io::Result<Vec<u8>> {
             }
         }
     }
-    pack(&pixels, size)
 }
 
 /// The pixels of a picture, four bytes each.

@@ -22,7 +22,7 @@ use trailblaze_protocol::outcome::Attachment;
 
 use crate::private;
 use album::Album;
-pub use album::{encode, pack, unpacked};
+pub use album::{cover, encode, pack, scaled, unpacked};
 pub use endings::is_inert;
 use writer::Writer;
 
@@ -104,6 +104,10 @@ impl EventSink for RunFolder {
             // A closed queue means that its thread died, which `finish` tells.
             let _ = shots.send(shot);
         }
+    }
+
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        Some(self.path.join(album::file_of(shot)).display().to_string())
     }
 
     fn store(&self, attachment: &Attachment) -> String {

@@ -10,7 +10,7 @@ use trailblaze_protocol::event::StepKind;
 #[derive(Debug, PartialEq)]
 pub enum Command {
     Step { kind: StepKind, text: String },
-    Snapshot { details: Details, within: Option<String>, only_changes: bool },
+    Snapshot(Snapshot),
     Call { tool: String, args: Vec<(String, String)> },
     Tools { search: Option<String> },
     Memory,
@@ -18,6 +18,20 @@ pub enum Command {
     Save(Save),
     Help,
     Quit,
+}
+
+/// Show the screen.
+#[derive(Debug, PartialEq, Default)]
+pub struct Snapshot {
+    pub details: Details,
+    /// The ref of the element to show alone.
+    pub within: Option<String>,
+    /// Show what changed since the last snapshot.
+    pub only_changes: bool,
+    /// A file to write a picture to.
+    pub screenshot: Option<PathBuf>,
+    /// Draw the refs on the picture.
+    pub has_marks: bool,
 }
 
 /// Keep the steps as a trail.
@@ -42,6 +56,8 @@ pub enum CommandError {
     NoValue { flag: &'static str, what: &'static str },
     #[error("`{verb}` has no `{word}`; it takes {takes}")]
     UnknownWord { verb: &'static str, word: String, takes: &'static str },
+    #[error("`--marks` are drawn on a picture: snapshot --screenshot page.png --marks")]
+    MarksWithoutPicture,
     #[error("`save --append` and `save --force` do not go together")]
     AppendOrForce,
     #[error("`tool` needs a name: tool tap text=Pay")]
@@ -58,8 +74,9 @@ pub const COMMANDS: [(&str, &str); 11] = [
     ("verify \"WORDS\"", "begin a step that checks something"),
     ("trailhead \"WORDS\"", "begin with how to get to where the trail starts; only at first"),
     (
-        "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes]",
-        "show the screen, with refs to tap; or what changed since the last one",
+        "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes] \
+         [--screenshot FILE [--marks]]",
+        "show the screen, with refs to tap, or what changed since the last one; and write a picture of it",
     ),
     ("tool NAME k=v ...", "call a tool; `tool` may be left out"),
     ("tools [WORD]", "list the tools"),
@@ -73,8 +90,17 @@ pub const COMMANDS: [(&str, &str); 11] = [
     ("quit", "leave; the run folder keeps the steps"),
 ];
 
-pub const SNAPSHOT_FLAGS: [&str; 7] =
-    ["--bounds", "--offscreen", "--covered", "--all", "--within", "--depth", "--changes"];
+pub const SNAPSHOT_FLAGS: [&str; 9] = [
+    "--bounds",
+    "--offscreen",
+    "--covered",
+    "--all",
+    "--within",
+    "--depth",
+    "--changes",
+    "--screenshot",
+    "--marks",
+];
 pub const SAVE_FLAGS: [&str; 3] = ["--append", "--force", "--title"];
 
 /// All commands, for people.
@@ -123,31 +149,42 @@ pub fn parse(text: &str) -> Result<Option<Command>, CommandError> {
 }
 
 fn snapshot(words: &[String]) -> Result<Command, CommandError> {
-    let mut details = Details::default();
-    let (mut within, mut only_changes) = (None, false);
+    let mut wish = Snapshot::default();
     let mut words = words.iter();
     while let Some(flag) = words.next() {
         match flag.as_str() {
-            "--bounds" => details.bounds = true,
-            "--offscreen" => details.offscreen = true,
-            "--covered" => details.covered = true,
-            "--all" => details.all = true,
-            "--changes" => only_changes = true,
+            "--bounds" => wish.details.bounds = true,
+            "--offscreen" => wish.details.offscreen = true,
+            "--covered" => wish.details.covered = true,
+            "--all" => wish.details.all = true,
+            "--changes" => wish.only_changes = true,
             "--within" => match words.next() {
-                Some(reference) => within = Some(reference.trim_matches(['[', ']']).to_string()),
+                Some(reference) => wish.within = Some(reference.trim_matches(['[', ']']).to_string()),
                 None => return Err(CommandError::NoValue { flag: "--within", what: "a ref: snapshot --within e7" }),
             },
             "--depth" => match words.next().and_then(|depth| depth.parse().ok()) {
-                Some(depth) => details.depth = Some(depth),
+                Some(depth) => wish.details.depth = Some(depth),
                 None => return Err(CommandError::NoValue { flag: "--depth", what: "a number: snapshot --depth 2" }),
             },
+            "--screenshot" => match words.next() {
+                Some(path) => wish.screenshot = Some(PathBuf::from(path)),
+                None => {
+                    let what = "a file: snapshot --screenshot page.png";
+                    return Err(CommandError::NoValue { flag: "--screenshot", what });
+                }
+            },
+            "--marks" => wish.has_marks = true,
             other => {
-                let takes = "--bounds, --offscreen, --covered, --all, --within REF, --depth N and --changes";
+                let takes = "--bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, \
+                             --screenshot FILE and --marks";
                 return Err(CommandError::UnknownWord { verb: "snapshot", word: other.to_string(), takes });
             }
         }
     }
-    Ok(Command::Snapshot { details, within, only_changes })
+    if wish.has_marks && wish.screenshot.is_none() {
+        return Err(CommandError::MarksWithoutPicture);
+    }
+    Ok(Command::Snapshot(wish))
 }
 
 fn save(words: &[String]) -> Result<Command, CommandError> {

@@ -53,6 +53,7 @@ impl Vocabulary {
                 (Vec::new(), false)
             }
             ["snapshot", .., "--within"] => (self.refs.clone(), false),
+            ["snapshot", .., "--screenshot"] => (Vec::new(), true),
             ["snapshot", ..] => (flags(&SNAPSHOT_FLAGS), false),
             ["save", .., "--title"] => (Vec::new(), false),
             ["save", ..] => (flags(&SAVE_FLAGS), true),

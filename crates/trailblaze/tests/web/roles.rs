@@ -41,7 +41,7 @@ fn roles_and_names_are_those_that_chromium_computes() {
         .expect("elements")
         .iter()
         .filter_map(|element| {
-            let id = element["id"].as_str()?.strip_prefix('#')?.to_string();
+            let id = element["id"].as_str()?.to_string();
             let name = element["label"].as_str().map_or_else(|| text(element, "text"), str::to_string);
             Some((id, (text(element, "role"), name)))
         })

@@ -192,7 +192,7 @@ fn what_cannot_be_done_is_said_with_its_reason() {
         page,
         &["web_click: {ref: 'button \"Pai\"'}"],
         1,
-        &["could not tap button \"Pai\"", "the nearest is \"Pay\""],
+        &["could not tap button \"Pai\"", "the nearest is button \"Pay\""],
     );
     check(page, &["web_pressKey: {key: Contrl+K}"], 1, &["`Contrl` in `Contrl+K` is no key"]);
     check(page, &["web_upload: {ref: 'css=#text', files: [nowhere.txt]}"], 1, &["there is no file `"]);

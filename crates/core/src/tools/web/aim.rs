@@ -7,7 +7,8 @@ use super::super::elements::delegate;
 use super::super::row::{P, Ty, optional};
 use crate::cx::Cx;
 use crate::fault::Stop;
-use crate::query::{Query, What};
+use crate::query::{Description, Query, What};
+use crate::refs;
 use crate::screen::{Screen, Shape};
 use crate::selector::{Selector, alternatives};
 use crate::tool::Args;
@@ -15,9 +16,21 @@ use crate::tool::Args;
 pub const REF: P = optional(
     "ref",
     Ty::Text,
-    "The element: its ref in the last snapshot, such as e7; or a description such as button \"Submit\"; or css=SELECTOR.",
+    "The element: its ref in the last snapshot, such as e7; a description such as button \"Submit\", where a part of the \
+     name will do; css=SELECTOR; or css=SELECTOR \"TEXT\".",
 );
 pub const SELECTOR: P = optional("nodeSelector", Ty::Selector, "The element, as recordings name it.");
+pub const INDEX: P = optional("index", Ty::Integer, "Which of several elements that match, from 0.");
+
+/// The parameters that name an element.
+pub struct Names {
+    pub reference: &'static str,
+    pub selector: &'static str,
+    pub index: &'static str,
+}
+
+/// What most tools call them.
+pub const ELEMENT: Names = Names { reference: "ref", selector: "nodeSelector", index: "index" };
 
 pub enum Aim {
     /// Something that finds the element on another day too.
@@ -28,30 +41,44 @@ pub enum Aim {
 
 impl Aim {
     pub fn of(args: &Args) -> Result<Aim, Stop> {
-        Aim::under(args, "ref", "nodeSelector")?.ok_or_else(|| {
+        Aim::under(args, &ELEMENT)?.ok_or_else(|| {
             let missing = vec!["ref".to_string(), "nodeSelector".to_string()];
             Stop::error(Variant::MissingRequiredArgs { missing }, "say which element: `ref` or `nodeSelector`")
         })
     }
 
-    /// What these parameters name. A recording that kept both is followed by its selector, if that is one for the web.
-    pub fn under(args: &Args, reference: &str, selector: &str) -> Result<Option<Aim>, Stop> {
-        let has_reference = args.value(reference).is_some();
+    /// What these parameters name. A recording that kept both is followed by its selector, if that is one for the web; it
+    /// takes the first match.
+    pub fn under(args: &Args, names: &Names) -> Result<Option<Aim>, Stop> {
+        let index = args.count(names.index)?.map(|index| usize::try_from(index).unwrap_or(usize::MAX));
+        let has_reference = args.value(names.reference).is_some();
         let is_used = |selector: &&Value| !has_reference || Selector::is_for(selector, Shape::Web);
-        if let Some(selector) = args.value(selector).filter(is_used) {
-            return lasting(selector).map(|query| Some(Aim::Lasting(query)));
+        if let Some(selector) = args.value(names.selector).filter(is_used) {
+            return lasting(selector).map(|query| Some(Aim::Lasting(Query { index, ..query })));
         }
-        let Some(reference) = args.text(reference).map(str::trim) else { return Ok(None) };
-        if let Some(css) = reference.strip_prefix("css=") {
-            return lasting(&json!({"web": {"cssSelector": css}})).map(|query| Some(Aim::Lasting(query)));
+        let Some(text) = args.text(names.reference) else { return Ok(None) };
+        match (reference(text), index) {
+            (Some(reference), None) => Ok(Some(Aim::Passing(reference.to_string()))),
+            (Some(reference), Some(_)) => {
+                Err(Stop::failed(format!("`{reference}` is one element; `{}` is for descriptions", names.index)))
+            }
+            (None, index) => {
+                let description = Description::parse(text);
+                let description = description.ok_or_else(|| Stop::failed(format!("`{}` is empty", names.reference)))?;
+                Ok(Some(Aim::Lasting(Query { what: What::Described(Box::new(description)), index })))
+            }
         }
-        let is_ref = |text: &str| text.chars().all(|sign| sign.is_ascii_alphanumeric());
-        let bare = reference.trim_matches(['[', ']']);
-        if is_ref(bare) && bare.chars().any(|sign| sign.is_ascii_digit()) {
-            return Ok(Some(Aim::Passing(bare.to_string())));
-        }
-        lasting(&json!({"web": {"ariaDescriptor": reference}})).map(|query| Some(Aim::Lasting(query)))
     }
+}
+
+/// The ref that a text is, or that a line of a snapshot begins with.
+fn reference(text: &str) -> Option<&str> {
+    let text = text.trim();
+    // In a frame it is `f1e7`.
+    let own = text.strip_prefix('f').map_or(text, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let number = own.strip_prefix('e').filter(|number| !number.is_empty());
+    let is_ref = number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()));
+    if is_ref { Some(text) } else { refs::of_line(text) }
 }
 
 pub fn lasting(selector: &Value) -> Result<Query, Stop> {
@@ -91,5 +118,27 @@ pub fn describe(screen: &Screen, node: u64, reference: &str) -> Result<Vec<Value
     match found.is_empty() {
         true => Err(Stop::failed(format!("nothing tells `{reference}` from its likes; use `tapOnPoint`"))),
         false => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reference;
+
+    #[test]
+    fn a_ref_is_told_from_a_description() {
+        for (text, expected) in [
+            ("e7", Some("e7")),
+            ("f3e4", Some("f3e4")),
+            ("[e7] button \"Pay\" [id=pay]", Some("e7")),
+            ("e", None),
+            ("f3", None),
+            ("e7x", None),
+            ("Option1", None),
+            ("element", None),
+            ("button \"e7\"", None),
+        ] {
+            assert_eq!(reference(text), expected, "{text}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::super::assertions::{differs, expect_visible};
 use super::super::commands::{act, timeout};
 use super::super::elements::containing;
 use super::super::row::{REASON, Row, TIMEOUT, Ty, WEB, optional, required};
-use super::aim::{Aim, REF, SELECTOR, restate};
+use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
 use super::touching::texts;
 use crate::cx::Cx;
 use crate::driver::{Action, Browse, Target};
@@ -32,7 +32,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "web_verifyElementVisible",
         "Fail unless an element is on the page.",
-        &[REF, SELECTOR, TIMEOUT, REASON],
+        &[REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
                 match Aim::of(args)? {
@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = &[
     Row::assertion(
         "web_verifyListVisible",
         "Fail unless each of several texts stands on the page.",
-        &[required("items", Ty::Texts, "The texts."), REF, SELECTOR, TIMEOUT, REASON],
+        &[required("items", Ty::Texts, "The texts."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(list_visible(cx, args)),
     )
     .on(WEB),
@@ -57,6 +57,7 @@ pub const ROWS: &[Row] = &[
             required("expected", Ty::Text, "What it must be."),
             REF,
             SELECTOR,
+            INDEX,
             optional(
                 "type",
                 Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE"]),
@@ -83,7 +84,7 @@ fn wait(args: &Args) -> Duration {
 }
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let list = match Aim::under(args, "ref", "nodeSelector")? {
+    let list = match Aim::under(args, &ELEMENT)? {
         Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
         Some(Aim::Lasting(query)) => Some(query),
         None => None,

@@ -6,11 +6,10 @@ use trailblaze_protocol::outcome::{Delegate, Outcome};
 use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, delegate, visible};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, required};
-use super::aim::{Aim, REF, SELECTOR, describe, lasting, restate};
+use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, describe, restate};
 use crate::cx::Cx;
 use crate::driver::Action;
 use crate::fault::Stop;
-use crate::query::What;
 use crate::screen::Node;
 use crate::tool::Args;
 
@@ -23,6 +22,7 @@ pub const ROWS: &[Row] = &[
             required("text", Ty::Text, "The text."),
             REF,
             SELECTOR,
+            INDEX,
             defaulted("clearFirst", Ty::Flag, Preset::Flag(true), "Replace what is there."),
             TIMEOUT,
             REASON,
@@ -33,7 +33,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_fillSecret",
         "Fill a field with a secret.",
-        &[required("value", Ty::Text, "The secret, as {{NAME}}."), REF, SELECTOR, TIMEOUT, REASON],
+        &[required("value", Ty::Text, "The secret, as {{NAME}}."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             let text = args.required("value").to_string();
             Box::pin(super::touching::on_element(cx, "web_fillSecret", args, Action::SetText { text }))
@@ -47,7 +47,7 @@ pub const ROWS: &[Row] = &[
             required(
                 "fields",
                 Ty::Fields,
-                "Each with ref or nodeSelector, and value: a text, true or false, or a list.",
+                "Each with ref or nodeSelector, index where several match, and value: a text, true or false, or a list.",
             ),
             TIMEOUT,
             REASON,
@@ -62,7 +62,7 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let text = args.required("text").to_string();
     let replaces = args.flag("clearFirst").unwrap_or(true);
     let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
-    match Aim::under(args, "ref", "nodeSelector")? {
+    match Aim::under(args, &ELEMENT)? {
         None => act(cx, &action).await,
         Some(Aim::Passing(reference)) => restate(cx, "web_type", &reference).await,
         Some(Aim::Lasting(query)) => act_on(cx, query, &action, find_wait(args)).await,
@@ -75,37 +75,33 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let mut delegates = Vec::new();
     for field in fields {
         let named = Args(field.as_object().cloned().unwrap_or_default());
-        let (screen, node, selector) = match Aim::of(&named)? {
+        let (screen, node, mut names) = match Aim::of(&named)? {
             Aim::Passing(reference) => {
                 let (screen, node) = cx.session.device.resolve_ref(cx, &reference).await?;
                 let selector = describe(&screen, node, &reference)?.swap_remove(0);
-                (screen, node, selector)
+                (screen, node, Map::from_iter([("nodeSelector".to_string(), selector)]))
             }
+            // What finds it on another day too is passed on as it is.
             Aim::Lasting(query) => {
-                let What::Selector(selector) = &query.what else { unreachable!("what lasts is a selector") };
                 // It may be scrolled away; that it is there is enough.
-                visible(cx, &query, find_wait(args)).await?;
-                let screen = cx.session.device.look(cx).await?;
-                let node = selector.resolve(&screen.root).first().map(|node| node.id);
-                let node = node.ok_or_else(|| Stop::failed(format!("{query} has gone")))?;
-                (screen, node, selector.to_json())
+                let node = visible(cx, &query, find_wait(args)).await?.node;
+                (cx.session.device.look(cx).await?, node, named.0)
             }
         };
+        names.shift_remove("value");
         let value = field.get("value").cloned().unwrap_or_default();
         let node = screen.root.walk().find(|candidate| candidate.id == node);
-        let mut delegate = one_field(node, selector, &value)?;
+        let mut delegate = one_field(node, names, &value)?;
         delegate.args.extend(args.value("timeoutMs").map(|wait| ("timeoutMs".to_string(), wait.clone())));
         delegates.push(delegate);
     }
     Ok(Outcome::delegating(delegates))
 }
 
-fn one_field(node: Option<&Node>, selector: Value, value: &Value) -> Result<Delegate, Stop> {
+/// The call that fills a field; `args` name it.
+fn one_field(node: Option<&Node>, mut args: Map<String, Value>, value: &Value) -> Result<Delegate, Stop> {
     let text = || value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let role = node.and_then(Node::class).unwrap_or_default();
-    // A selector that was written by hand is checked before anything is filled.
-    lasting(&selector)?;
-    let mut args = Map::from_iter([("nodeSelector".to_string(), selector)]);
     let tool = match (role, value) {
         ("checkbox" | "radio" | "switch", value) => {
             let word = text().to_ascii_lowercase();

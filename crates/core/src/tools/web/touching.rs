@@ -9,7 +9,7 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, visible};
 use super::super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
-use super::aim::{Aim, REF, SELECTOR, restate, restate_under};
+use super::aim::{Aim, ELEMENT, INDEX, Names, REF, SELECTOR, restate, restate_under};
 use crate::cx::Cx;
 use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};
 use crate::fault::Stop;
@@ -17,6 +17,8 @@ use crate::tool::Args;
 
 const TO_REF: P = optional("toRef", Ty::Text, "The element to drop it on, in the same ways as ref.");
 const TO_SELECTOR: P = optional("toNodeSelector", Ty::Selector, "The element to drop it on, as recordings name it.");
+const TO_INDEX: P = optional("toIndex", Ty::Integer, "Which of several that match toRef, from 0.");
+const TO: Names = Names { reference: "toRef", selector: "toNodeSelector", index: "toIndex" };
 const OFFSET_X: P = optional(
     "offsetX",
     Ty::Integer,
@@ -36,6 +38,7 @@ pub const ROWS: &[Row] = &[
         &[
             REF,
             SELECTOR,
+            INDEX,
             defaulted("button", Ty::Word(Button::NAMES), Preset::Word("LEFT"), "Which button of the mouse."),
             defaulted("clickCount", Ty::Integer, Preset::Integer(1), "2 is a double click, 3 a triple click."),
             optional("modifiers", Ty::Words(Modifier::NAMES), "Keys to hold meanwhile."),
@@ -50,7 +53,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_hover",
         "Move the pointer onto an element.",
-        &[REF, SELECTOR, OFFSET_X, OFFSET_Y, TIMEOUT, REASON],
+        &[REF, SELECTOR, INDEX, OFFSET_X, OFFSET_Y, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move { on_element(cx, "web_hover", args, Action::Hover { at: offset(args)? }).await })
         },
@@ -59,7 +62,14 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_check",
         "Check a checkbox, radio button or switch, or uncheck it. Leaves it alone if it is so already.",
-        &[REF, SELECTOR, defaulted("checked", Ty::Flag, Preset::Flag(true), "false unchecks it."), TIMEOUT, REASON],
+        &[
+            REF,
+            SELECTOR,
+            INDEX,
+            defaulted("checked", Ty::Flag, Preset::Flag(true), "false unchecks it."),
+            TIMEOUT,
+            REASON,
+        ],
         |cx, args| {
             let checked = args.flag("checked").unwrap_or(true);
             Box::pin(on_element(cx, "web_check", args, Action::SetChecked { checked }))
@@ -73,6 +83,7 @@ pub const ROWS: &[Row] = &[
             required("values", Ty::Texts, "What to choose; several where the list allows it."),
             REF,
             SELECTOR,
+            INDEX,
             TIMEOUT,
             REASON,
         ],
@@ -88,10 +99,12 @@ pub const ROWS: &[Row] = &[
         &[
             REF,
             SELECTOR,
+            INDEX,
             OFFSET_X,
             OFFSET_Y,
             TO_REF,
             TO_SELECTOR,
+            TO_INDEX,
             optional("toX", Ty::Integer, "The point of the window to drop it at, in pixels, with toY."),
             optional("toY", Ty::Integer, "The same from the top, with toX."),
             optional("byX", Ty::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
@@ -109,6 +122,7 @@ pub const ROWS: &[Row] = &[
             required("files", Ty::Texts, "Paths of the files, beside the trail unless absolute."),
             REF,
             SELECTOR,
+            INDEX,
             TIMEOUT,
             REASON,
         ],
@@ -126,6 +140,7 @@ pub const ROWS: &[Row] = &[
             optional("amount", Ty::Integer, "How far, in pixels; most of what is shown by default."),
             REF,
             SELECTOR,
+            INDEX,
             TIMEOUT,
             REASON,
         ],
@@ -215,7 +230,7 @@ pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Res
 }
 
 async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let element = Aim::under(args, "toRef", "toNodeSelector")?;
+    let element = Aim::under(args, &TO)?;
     let point = pair(args, "toX", "toY")?;
     let by = match (args.integer("byX"), args.integer("byY")) {
         (None, None) => None,
@@ -258,7 +273,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
     let action = Action::Scroll { direction, amount: count(args, "amount", 1..=MOST_PIXELS)? };
-    match Aim::under(args, "ref", "nodeSelector")? {
+    match Aim::under(args, &ELEMENT)? {
         None => act(cx, &action).await,
         Some(_) => on_element(cx, "web_scroll", args, action).await,
     }

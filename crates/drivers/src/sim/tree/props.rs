@@ -189,6 +189,7 @@ impl Teller<'_, '_> {
         }
         if let Some(id) = &placed.id {
             self.set(F::CssSelector, format!("#{id}"));
+            self.set(F::ElementId, id.as_str());
             self.set(F::DataTestId, id.as_str());
         }
         if self.is_heading() {
