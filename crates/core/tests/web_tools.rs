@@ -82,6 +82,7 @@ fn cases() -> Vec<Case> {
         let b = if tool == "web_verifyListVisible" { json!("button \"Absent\"") } else { b };
         cases.push((tool, needs.clone(), "ref", a, b));
         cases.push((tool, gone(absent), "timeoutMs", json!(100), json!(900)));
+        cases.push((tool, with(needs.clone(), json!({"ref": "button"})), "index", json!(0), json!(9)));
     }
     for tool in ["web_click", "web_hover", "web_drag"] {
         let needs = with(pay(), if tool == "web_drag" { json!({"byX": 5}) } else { json!({}) });
@@ -99,6 +100,7 @@ fn cases() -> Vec<Case> {
         ("web_upload", pay(), "files", json!(["a"]), json!(["b"])),
         ("web_drag", pay(), "toNodeSelector", selectors().0, selectors().1),
         ("web_drag", pay(), "toRef", refs().0, refs().1),
+        ("web_drag", with(pay(), json!({"toRef": "button"})), "toIndex", json!(0), json!(1)),
         ("web_drag", with(pay(), json!({"toY": 1})), "toX", json!(1), json!(2)),
         ("web_drag", with(pay(), json!({"toX": 1})), "toY", json!(1), json!(2)),
         ("web_drag", pay(), "byX", json!(1), json!(2)),

@@ -22,7 +22,11 @@ impl Query {
 
     fn choose(&self, screen: &Screen, checks: Checks) -> Result<Found, Reason> {
         let outline = Outline::new(&screen.root);
-        let matching = self.matching(&outline);
+        let is_by_words = matches!(&self.what, What::Element(Element { text: Some(_), .. }) | What::Described(_));
+        let mut matching = self.matching(&outline);
+        if is_by_words {
+            prefer_listed(&outline, &mut matching);
+        }
         let mut places: Vec<usize> =
             matching.iter().copied().filter(|place| screen.visible_part(outline.node(*place)).is_some()).collect();
         if places.is_empty() {
@@ -32,8 +36,7 @@ impl Query {
                 (None, _) => Reason::NoMatch { near: near(self, screen, &outline) },
             });
         }
-        if matches!(&self.what, What::Element(Element { text: Some(_), .. }) | What::Described(_)) {
-            prefer_listed(&outline, &mut places);
+        if is_by_words {
             keep_innermost(&outline, &mut places);
         }
         outline.sort_for_reading(&mut places);
@@ -346,6 +349,21 @@ mod tests {
         let labels = [0, 100].map(|left| android("TextView", "Pay").at(left, 0, 50, 50));
         let message = "several elements match text \"Pay\": 0: TextView \"Pay\" at 25,25, 1: TextView \"Pay\" at 125,25; say which with `index`";
         check(frame([row.holding(labels)]), &text("Pay"), Err(message));
+    }
+
+    #[test]
+    fn what_snapshots_do_not_list_counts_where_they_list_nothing() {
+        let words = |text: &str, top: i32| node(Shape::Web).with(Field::Text, text).at(0, top, 50, 50);
+        let unlisted = |text: &str, top: i32| words(text, top).with(Field::IsUnlisted, true);
+        let page = |children: [Node; 2]| node(Shape::Web).at(0, 0, 400, 800).holding(children);
+        let part = |text: &str| element(Element { text: Some(TextMatch::Contains(text.into())), ..Element::default() });
+        check(page([unlisted("Pay", 0), words("Pay", 100)]), &text("Pay"), Ok(2));
+        check(page([unlisted("Pay", 0), words("Buy", 100)]), &text("Pay"), Ok(1));
+        check(page([words("Please Pay now", 0).holding([unlisted("Pay", 0)]), words("Buy", 100)]), &part("Pay"), Ok(2));
+        // A line that contains the text is no substitute for the element that has it, off the screen.
+        let line = unlisted("Pay Buy", 0).holding([words("Pay", 900)]);
+        let message = "\"Pay\" is there, but not on the visible part of the screen";
+        check(page([line, words("Sell", 100)]), &part("Pay"), Err(message));
     }
 
     #[test]

@@ -42,7 +42,7 @@
   const DRESS = new Set(["ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "DFN", "EM", "FONT", "I", "INS", "KBD", "MARK", "Q", "S", "SAMP", "SMALL",
     "SPAN", "STRONG", "SUB", "SUP", "TIME", "U", "VAR"]);
   // What stands in a line of text with other words.
-  const INLINE = new Set([...DRESS, "A", "BR", "BUTTON", "IMG", "LABEL", "OUTPUT", "WBR", "svg"]);
+  const INLINE = new Set([...DRESS, "A", "BR", "IMG", "LABEL", "OUTPUT", "WBR", "svg"]);
   // What begins a line of its own, unless it is styled otherwise.
   const BLOCKS = new Set(["ADDRESS", "ARTICLE", "ASIDE", "BLOCKQUOTE", "DD", "DETAILS", "DIV", "DL", "DT", "FIELDSET", "FIGURE", "FOOTER", "FORM", "H1", "H2", "H3", "H4", "H5",
     "H6", "HEADER", "LI", "MAIN", "MENU", "NAV", "OL", "P", "PRE", "SECTION", "TABLE", "UL"]);
@@ -136,9 +136,13 @@
   };
   // Whether the words of several elements are one line to a reader.
   const isLine = (e) => {
-    for (let child = e.firstElementChild; child; child = child.nextElementSibling) if (!INLINE.has(child.tagName)) return false;
+    for (let child = e.firstElementChild; child; child = child.nextElementSibling) {
+      if (!INLINE.has(child.tagName)) return false;
+      if (!DRESS.has(child.tagName) && BLOCK_DISPLAY.test(getComputedStyle(child).display)) return false;
+    }
     return true;
   };
+  const BLOCK_DISPLAY = /^(block|flex|grid|table|list-item)/;
   const slotted = (slot, isNamed, depth) => {
     let text = "";
     for (const node of slot.assignedNodes({ flatten: true })) text += node.nodeType === Node.TEXT_NODE ? node.data : partOf(node, isNamed, depth);

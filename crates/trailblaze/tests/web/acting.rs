@@ -260,7 +260,7 @@ fn an_emulated_phone_is_touched_with_a_finger() {
         "tap: {text: Press}".to_string(),
         "assertVisible: {text: Pressed}".to_string(),
         holds("log.join() === 'pointerdown touch,touchstart,touchend,click touch'"),
-        "web_click: {ref: 'css=button', clickCount: 2}".to_string(),
+        "web_click: {ref: 'css=button', index: 0, clickCount: 2}".to_string(),
         holds("log.includes('dblclick')"),
         "tap: {text: Pressed, longPress: true}".to_string(),
         "swipe: {direction: UP}".to_string(),
