@@ -52,6 +52,10 @@ impl EventSink for Redacted {
         self.record.picture(shot);
     }
 
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        self.record.picture_file(shot)
+    }
+
     /// Attachments belong to outcomes, which are redacted as a whole.
     fn store(&self, attachment: &Attachment) -> String {
         self.record.store(attachment)

@@ -30,8 +30,8 @@ use trailblaze_protocol::ids::{Parent, StepId};
 
 use crate::arguments::typed;
 use crate::lane::LaneSink;
-use crate::{print, private, screenshot};
 use crate::recordings::ONE;
+use crate::{print, private, screenshot};
 use command::{Command, Save, Snapshot, parse};
 use keep::{EXPLORE, Home};
 

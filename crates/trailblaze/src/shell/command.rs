@@ -90,17 +90,8 @@ pub const COMMANDS: [(&str, &str); 11] = [
     ("quit", "leave; the run folder keeps the steps"),
 ];
 
-pub const SNAPSHOT_FLAGS: [&str; 9] = [
-    "--bounds",
-    "--offscreen",
-    "--covered",
-    "--all",
-    "--within",
-    "--depth",
-    "--changes",
-    "--screenshot",
-    "--marks",
-];
+pub const SNAPSHOT_FLAGS: [&str; 9] =
+    ["--bounds", "--offscreen", "--covered", "--all", "--within", "--depth", "--changes", "--screenshot", "--marks"];
 pub const SAVE_FLAGS: [&str; 3] = ["--append", "--force", "--title"];
 
 /// All commands, for people.
