@@ -111,6 +111,11 @@ pub fn above_prompt(to: SyncSender<String>) -> AbovePrompt {
     AbovePrompt(())
 }
 
+/// Whether a person edits a line.
+pub fn is_prompt_open() -> bool {
+    ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 /// While it lives, talk is printed above the prompt.
 pub struct AbovePrompt(());
 

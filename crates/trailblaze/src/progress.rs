@@ -55,8 +55,8 @@ impl Progress {
     fn show_line(&self, line: Line) {
         match &self.mode {
             // A terminal that is gone takes no lines; that is no reason to stop.
-            Mode::Live(bars) => drop(bars.println(print::for_terminal(line))),
-            Mode::Plain | Mode::Silent => print::say(line),
+            Mode::Live(bars) if !print::is_prompt_open() => drop(bars.println(print::for_terminal(line))),
+            _ => print::say(line),
         }
     }
 
