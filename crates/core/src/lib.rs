@@ -1,43 +1,30 @@
 //! The engine: reads trails and tools, makes every call through one door, records what happened and replays it.
 //! It takes text and ports, and gives values and events: no sockets, files, processes or printing here.
+//!
+//! Modules are listed in reading order: each uses only those above it and, in `engine`, its own folder.
 
-pub mod aliases;
-pub mod config;
-pub mod count;
-pub mod cx;
-pub mod device;
-pub mod diff;
-pub mod dispatch;
-pub mod driver;
-pub mod effects;
-pub mod events;
-pub mod fault;
-pub mod foreign_json;
 pub mod ids;
-pub mod invocations;
 pub mod limits;
-pub mod memory;
-pub mod names;
-pub mod preflight;
-pub mod query;
-pub mod record;
-mod redact;
-pub mod refs;
-pub mod registry;
-pub mod replay;
-pub mod schema;
-pub mod screen;
-pub mod secret;
-pub mod selector;
-pub mod session;
-pub mod shadow;
-pub mod snapshot;
-pub mod source;
-pub mod template;
-pub mod testing;
-pub mod tool;
-pub mod tool_changes;
-pub mod tool_files;
-pub mod tools;
-pub mod trail;
+pub mod foreign_json;
+
 pub mod yaml;
+pub mod values;
+
+pub mod screen;
+pub mod selector;
+pub mod query;
+pub mod refs;
+pub mod snapshot;
+pub mod driver;
+
+pub mod trail;
+pub mod config;
+pub mod tool_files;
+pub mod diff;
+
+pub mod engine;
+pub mod record;
+pub mod callers;
+pub mod tools;
+
+pub mod testing;

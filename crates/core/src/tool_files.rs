@@ -6,9 +6,9 @@ use std::sync::Arc;
 use trailblaze_protocol::event::ToolKind;
 
 use crate::config::{Mode, ToolFile, decode};
-use crate::names::Origin;
-use crate::registry::Batch;
-use crate::tool::{Body, Contributor, Tool};
+use crate::engine::names::Origin;
+use crate::engine::registry::Batch;
+use crate::engine::tool::{Body, Contributor, Tool};
 use crate::trail::ToolCall;
 use crate::yaml::{Problem, Problems, Source, Spanned};
 

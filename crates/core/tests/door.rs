@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trailblaze_core::dispatch::{Call, dispatch};
-use trailblaze_core::fault::Fault;
+use trailblaze_core::engine::dispatch::{Call, dispatch};
+use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::limits;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button};
 use trailblaze_core::trail::Trail;

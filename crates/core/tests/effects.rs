@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trailblaze_core::config::decode;
-use trailblaze_core::effects::{CallEffects, Custom, Effect, Script, entries, fold, script};
+use trailblaze_core::record::effects::{CallEffects, Custom, Effect, Script, entries, fold, script};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button, field};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Entries, Problem, Problems, Source, block};

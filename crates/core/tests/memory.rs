@@ -1,10 +1,10 @@
 //! What an attempt remembers.
 
 use serde_json::{Value, json};
-use trailblaze_core::cx::Attempt;
+use trailblaze_core::engine::cx::Attempt;
 use trailblaze_core::ids;
-use trailblaze_core::memory::Memory;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, label};
+use trailblaze_core::values::memory::Memory;
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
 fn changes(set: Value, deleted: &[&str]) -> MemoryChanges {

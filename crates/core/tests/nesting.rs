@@ -1,9 +1,9 @@
 //! Calls beneath calls: how deep, how many, in circles, and what delegating tools may do.
 
 use serde_json::{Value, json};
-use trailblaze_core::cx::Cx;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::limits;
-use trailblaze_core::registry::Batch;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::json;
-use trailblaze_core::fault::Fault;
-use trailblaze_core::invocations::{Invocations, Refused};
+use trailblaze_core::engine::fault::Fault;
+use trailblaze_core::engine::invocations::{Invocations, Refused};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button};
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};

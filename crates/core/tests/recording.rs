@@ -1,8 +1,8 @@
 //! From calls at a prompt to a trail that replays on another device.
 
 use serde_json::{Value, json};
-use trailblaze_core::preflight::preflight;
-use trailblaze_core::record::{RecordedStep, fold};
+use trailblaze_core::callers::preflight::preflight;
+use trailblaze_core::record::fold::{RecordedStep, fold};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, button, field, label};
 use trailblaze_core::trail::{Slot, StepCalls, Trail, lineage, save};
 use trailblaze_core::yaml::Source;

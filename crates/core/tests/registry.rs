@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use trailblaze_core::config::{Target, Toolset, decode};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::names::Origin;
-use trailblaze_core::registry::{Batch, Group, Registry, Scope};
+use trailblaze_core::engine::names::Origin;
+use trailblaze_core::engine::registry::{Batch, Group, Registry, Scope};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, args, scope};
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
@@ -304,7 +304,7 @@ fn ten_thousand_tools_are_no_trouble() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let registry = Registry::build(1, &[source("acme", &names).batch()], &android());
     assert_eq!((registry.len(), registry.offered().count()), (10_000, 10_000));
-    assert_eq!(trailblaze_core::preflight::check_tools(&registry), []);
+    assert_eq!(trailblaze_core::callers::preflight::check_tools(&registry), []);
 }
 
 #[test]
@@ -314,6 +314,6 @@ fn what_is_built_in_goes_together_on_every_platform() {
         let registry = Registry::build(1, &trailblaze_core::tools::batches(), &scope(driver.describe()));
         assert_eq!((registry.refused.len(), registry.warnings.len()), (0, 0), "{platform}");
         assert!(registry.is_offered("tap") && !registry.is_offered("maestro"), "{platform}");
-        assert_eq!(trailblaze_core::preflight::check_tools(&registry), [], "{platform}");
+        assert_eq!(trailblaze_core::callers::preflight::check_tools(&registry), [], "{platform}");
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trailblaze_core::events::PicturePolicy;
-use trailblaze_core::preflight::preflight;
-use trailblaze_core::record;
-use trailblaze_core::replay::Ended;
+use trailblaze_core::callers::preflight::preflight;
+use trailblaze_core::callers::replay::Ended;
+use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::record::fold;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button, field, label};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Source;
@@ -127,7 +127,7 @@ async fn a_step_is_tried_again_with_the_memory_it_had_and_only_the_last_try_is_r
             "try 2 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 1"
         ]
     );
-    let steps = record::fold(&ended.attempt, &lane.events.all());
+    let steps = fold::fold(&ended.attempt, &lane.events.all());
     let calls: Vec<Value> = steps.into_iter().flat_map(|step| step.calls).collect();
     assert_eq!(calls[2..], [json!({"flaky": {}}), json!({"remember": {"variable": "n", "value": "again"}})]);
 }

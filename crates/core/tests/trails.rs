@@ -1,7 +1,7 @@
 //! Trail files: the grammar, every mistake with its place, and what scalars mean.
 
 use serde_json::{Value, json};
-use trailblaze_core::dispatch::{Call, dispatch};
+use trailblaze_core::engine::dispatch::{Call, dispatch};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, Wiring};
 use trailblaze_core::trail::{Form, StepPlan, Trail};
 use trailblaze_core::yaml::Source;

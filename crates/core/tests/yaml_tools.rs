@@ -1,8 +1,8 @@
 //! Tools without code: `tools:` files, from the file to the device.
 
 use serde_json::{Value, json};
-use trailblaze_core::preflight::check_tools;
-use trailblaze_core::registry::Batch;
+use trailblaze_core::callers::preflight::check_tools;
+use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, field};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trailblaze_core::cx::Cx;
+use trailblaze_core::engine::cx::Cx;
 use trailblaze_protocol::event::Level;
 
 use crate::connection::{Listener, Oddity, RpcError};

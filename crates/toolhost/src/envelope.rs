@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use trailblaze_core::cx::Cx;
 use trailblaze_core::driver::Description;
-use trailblaze_core::memory::Memory;
-use trailblaze_core::secret::Secrets;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::values::memory::Memory;
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::ids::{DeviceId, SessionId};
 

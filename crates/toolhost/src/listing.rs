@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use trailblaze_core::registry::Group;
-use trailblaze_core::schema::Schema;
-use trailblaze_core::source::{Listing, ToolSource};
-use trailblaze_core::tool::{Body, Contributor, Tool};
+use trailblaze_core::engine::registry::Group;
+use trailblaze_core::engine::source::{Listing, ToolSource};
+use trailblaze_core::engine::tool::{Body, Contributor, Tool};
+use trailblaze_core::values::schema::Schema;
 use trailblaze_protocol::driver::Platform;
 
 use crate::connection::brief;

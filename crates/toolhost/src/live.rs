@@ -7,8 +7,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
-use trailblaze_core::count::Count;
-use trailblaze_core::source::SourceError;
+use trailblaze_core::engine::count::Count;
+use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 

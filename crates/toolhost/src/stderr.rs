@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use trailblaze_core::secret::Secrets;
+use trailblaze_core::values::secret::Secrets;
 
 use crate::limits;
 

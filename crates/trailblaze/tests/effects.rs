@@ -9,7 +9,7 @@ mod support;
 
 use lab::{Lab, Runtime, parts};
 use support::Project;
-use trailblaze_core::effects::{Effect, fold};
+use trailblaze_core::record::effects::{Effect, fold};
 use trailblaze_core::yaml::{Problems, Source, loose, read};
 use trailblaze_protocol::event::{Event, Origin};
 use trailblaze_protocol::ids::AttemptId;

@@ -3,10 +3,13 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 
-use crate::schema::{Param, Schema, Types};
+use crate::engine::names;
+use crate::table;
 use crate::trail::ToolCall;
+use crate::values::schema::{Param, Schema, Types};
+use crate::values::template;
+use crate::words;
 use crate::yaml::{Decode, Kind, Node, Problems, Reading, Spanned, Style, scalar};
-use crate::{names, table, template, words};
 
 table! {
     /// A tool file as it is written; `ToolFile` is what it means.

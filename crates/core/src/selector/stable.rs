@@ -5,7 +5,7 @@ use trailblaze_protocol::geometry::Point;
 use super::{Case, Match, Outline, Pattern, Selector, Want};
 use crate::query::{Checks, Element, Find, Query, TextMatch, What};
 use crate::screen::{Field, FieldKind, Node, Screen, Shape, fold};
-use crate::template;
+use crate::values::template;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stable {

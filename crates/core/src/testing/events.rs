@@ -6,8 +6,8 @@ use trailblaze_protocol::event::{Answer, Called, Event, Level};
 use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
-use crate::effects::{self, Effect, Journal};
-use crate::events::{EventSink, Shot};
+use crate::record::effects::{self, Effect, Journal};
+use crate::record::events::{EventSink, Shot};
 
 #[derive(Default)]
 pub struct Events {

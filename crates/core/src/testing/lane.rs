@@ -10,21 +10,21 @@ use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::{Events, FakeDriver, args};
-use crate::cx::{Attempt, Cx};
-use crate::dispatch::{Arguments, Call, dispatch};
+use crate::callers::replay::{Ended, Try, replay};
 use crate::driver::{Description, Driver};
-use crate::effects::Custom;
-use crate::events::PicturePolicy;
-use crate::fault::Fault;
+use crate::engine::cx::{Attempt, Cx};
+use crate::engine::dispatch::{Arguments, Call, dispatch};
+use crate::engine::fault::Fault;
+use crate::engine::invocations::Invocations;
+use crate::engine::registry::{Batch, Registry, Scope};
+use crate::engine::session::{Parts, Session};
 use crate::ids;
-use crate::invocations::Invocations;
-use crate::memory::Memory;
-use crate::registry::{Batch, Registry, Scope};
-use crate::replay::{Ended, Try, replay};
-use crate::secret::Secrets;
-use crate::session::{Parts, Session};
+use crate::record::effects::Custom;
+use crate::record::events::PicturePolicy;
 use crate::tools;
 use crate::trail::Trail;
+use crate::values::memory::Memory;
+use crate::values::secret::Secrets;
 
 /// What a lane is made of. Change what the test is about, then open it.
 pub struct Wiring {

@@ -8,12 +8,12 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
-use crate::cx::Cx;
-use crate::names::Origin;
-use crate::registry::Batch;
-use crate::schema::Schema;
-use crate::source::{Listing, SourceError, ToolSource};
-use crate::tool::{Body, Contributor, Tool};
+use crate::engine::cx::Cx;
+use crate::engine::names::Origin;
+use crate::engine::registry::Batch;
+use crate::engine::source::{Listing, SourceError, ToolSource};
+use crate::engine::tool::{Body, Contributor, Tool};
+use crate::values::schema::Schema;
 
 pub struct FakeSource {
     name: String,

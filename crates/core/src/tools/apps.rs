@@ -5,10 +5,10 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::commands::{LOAD_TIMEOUT, act, act_waiting};
 use super::row::{MOBILE, REASON, Row, Ty, required};
-use crate::cx::Cx;
 use crate::driver::{Action, LaunchMode};
-use crate::fault::Stop;
-use crate::tool::Args;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(

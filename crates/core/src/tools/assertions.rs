@@ -8,13 +8,13 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use super::commands::{element, timeout};
 use super::elements::{by_selector, delegate, described, find_stable, index, missed};
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
-use crate::cx::Cx;
-use crate::device::{Goal, Reached};
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::device::{Goal, Reached};
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::limits;
 use crate::query::{Element, Query, TextMatch, What};
 use crate::selector::Stable;
-use crate::tool::Args;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
 const EXPECTED: P = optional("expectedText", Ty::Text, "What its text must be.");

@@ -8,15 +8,15 @@ use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
 use super::commands::find_wait;
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
-use crate::cx::Cx;
-use crate::device::{Goal, Reached};
 use crate::driver::{Action, Target};
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::device::{Goal, Reached};
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::query::{Description, Element, Found, Query, TextMatch, What};
 use crate::refs;
 use crate::screen::Screen;
 use crate::selector::{Selector, Stable, stable};
-use crate::tool::Args;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
 const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Long-press it instead.");

@@ -5,10 +5,10 @@ use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
 use super::commands::{act, press};
 use super::row::{MOBILE, NOT_WEB, Preset, REASON, Row, Ty, defaulted, required};
-use crate::cx::Cx;
 use crate::driver::{Action, Key};
-use crate::fault::Stop;
-use crate::tool::Args;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(

@@ -18,7 +18,7 @@ mod web;
 
 pub use toolsets::toolsets;
 
-use crate::registry::Batch;
+use crate::engine::registry::Batch;
 
 /// Everything built in: compiled rows, then the YAML tools that ship with the program.
 pub fn batches() -> Vec<Batch> {

@@ -5,11 +5,11 @@ use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::row::Row;
-use crate::cx::Cx;
-use crate::fault::Stop;
-use crate::session::Reloaded;
-use crate::source::ShelfError;
-use crate::tool_changes::Changes;
+use crate::engine::changes::Changes;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::session::Reloaded;
+use crate::engine::source::ShelfError;
 
 pub const ROWS: &[Row] = &[Row::new(
     "reloadTools",

@@ -6,10 +6,10 @@ use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 use super::commands::{element, find_wait};
 use super::elements::visible;
 use super::row::{Row, TIMEOUT, Ty, optional, required};
-use crate::cx::Cx;
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::query::Query;
-use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(

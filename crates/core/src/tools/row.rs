@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 
-use crate::names::Origin;
-use crate::registry::Batch;
-use crate::schema::{Param, Schema};
+use crate::engine::names::Origin;
+use crate::engine::registry::Batch;
+use crate::engine::tool::{Body, BuiltIn, Contributor, Tool};
 use crate::selector;
-use crate::tool::{Body, BuiltIn, Contributor, Tool};
+use crate::values::schema::{Param, Schema};
 
 pub struct Row {
     pub name: &'static str,

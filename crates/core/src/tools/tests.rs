@@ -7,9 +7,9 @@ use trailblaze_protocol::outcome::Variant;
 
 use super::row::{P, Row, Ty};
 use super::{apps, assertions, commands, elements, keyboard, maestro, reload, remember, waiting};
-use crate::fault::Stop;
+use crate::engine::fault::Stop;
+use crate::engine::tool::{Args, READ};
 use crate::testing::{FakeDriver, Lane, Page, Wiring, button, field};
-use crate::tool::{Args, READ};
 
 /// The tools that are not for browsers alone.
 fn rows() -> impl Iterator<Item = &'static Row> {

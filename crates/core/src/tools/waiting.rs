@@ -10,13 +10,13 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use super::commands::timeout;
 use super::elements::index;
 use super::row::{Preset, REASON, Row, Ty, defaulted, optional, required};
-use crate::cx::Cx;
 use crate::driver::{Action, Direction, Target};
-use crate::fault::{Fault, Stop};
+use crate::engine::cx::Cx;
+use crate::engine::fault::{Fault, Stop};
+use crate::engine::tool::Args;
 use crate::limits;
 use crate::query::{Checks, Element, Find, Query, Reason, TextMatch, What};
 use crate::snapshot;
-use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(

@@ -5,9 +5,11 @@ use trailblaze_protocol::driver::DriverKey;
 
 use super::Texts;
 use super::classifier::closest;
-use crate::schema::Types;
+use crate::engine::names;
+use crate::table;
+use crate::values::schema::Types;
+use crate::words;
 use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
-use crate::{names, table, words};
 
 table! {
     /// What a trail is, and what it needs.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use trailblaze_core::cx::Cx;
-use trailblaze_core::names::Origin;
-use trailblaze_core::source::{Listing, SourceError, ToolSource};
-use trailblaze_core::tool::Contributor;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::names::Origin;
+use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
+use trailblaze_core::engine::tool::Contributor;
 use trailblaze_core::yaml::inline;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;

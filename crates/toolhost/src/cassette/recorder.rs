@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
-use trailblaze_core::cx::Cx;
-use trailblaze_core::secret::Secrets;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::{Answer as Answered, Event, Origin};
 use trailblaze_protocol::ids::{CallId, Parent};
 

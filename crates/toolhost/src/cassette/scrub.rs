@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
-use trailblaze_core::cx::Cx;
-use trailblaze_core::secret::Secrets;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::values::secret::Secrets;
 
 pub(super) struct Scrub<'a> {
     secrets: &'a Secrets,

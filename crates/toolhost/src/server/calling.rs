@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value};
 use trailblaze_core::config::Context;
-use trailblaze_core::cx::Cx;
-use trailblaze_core::source::SourceError;
-use trailblaze_core::tool::Tool;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::engine::tool::Tool;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use trailblaze_core::source::{SourceError, ToolSource};
-use trailblaze_core::tool_changes::Changes;
+use trailblaze_core::engine::changes::Changes;
+use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 
 use super::{Server, State};

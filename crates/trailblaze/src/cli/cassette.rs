@@ -5,10 +5,10 @@ use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
-use crate::cassettes::{Cassettes, Use};
-use crate::print;
-use crate::project::Loaded;
-use crate::tool_servers::ToolServers;
+use crate::output::print;
+use crate::project::loaded::Loaded;
+use crate::servers::cassettes::{Cassettes, Use};
+use crate::servers::tool_servers::ToolServers;
 
 #[derive(Args, Clone, Copy, Default)]
 pub struct CassetteArgs {

@@ -9,16 +9,16 @@ use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
-use crate::beside::Kept;
-use crate::devices::DeviceArgs;
-use crate::jobs::{Rule, before_start, has_errors, in_order, strictness};
-use crate::print;
-use crate::progress::Progress;
-use crate::project::LoadError;
-use crate::runner::{Job, Replay};
-use crate::select::SelectError;
-use crate::tool_servers::{Mode, Outlets, ToolServers};
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::output::progress::Progress;
+use crate::project::devices::DeviceArgs;
+use crate::project::loaded::LoadError;
+use crate::project::select::SelectError;
+use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
+use crate::run::queue::{Job, Replay};
+use crate::run::record::effects_file::Kept;
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::sessions::wiring::Wiring;
 
 /// Check every file of the project and every trail, without running anything
 #[derive(Args)]

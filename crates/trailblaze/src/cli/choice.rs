@@ -5,10 +5,10 @@ use std::time::Duration;
 use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::devices::{DeviceSpec, Devices};
-use crate::history::{self, History, Shard};
-use crate::project::Loaded;
-use crate::runner::{self, Job, Kind, Rules};
+use crate::project::devices::{DeviceSpec, Devices};
+use crate::project::loaded::Loaded;
+use crate::run::history::{self, History, Shard};
+use crate::run::queue::{self, Job, Kind, Rules};
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Choice {
@@ -60,8 +60,8 @@ impl Choice {
     /// The devices by kind, each with the trails that it is to run.
     pub fn kinds(&self, loaded: &Loaded, devices: &Devices, jobs: &[Job], on_every_device: bool) -> Vec<Kind> {
         let mut kinds = match on_every_device {
-            true => devices.all.iter().flat_map(|device| runner::kinds(vec![device.clone()])).collect(),
-            false => runner::kinds(self.with_workers(loaded, devices.all.clone())),
+            true => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
+            false => queue::kinds(self.with_workers(loaded, devices.all.clone())),
         };
         for kind in &mut kinds {
             let takes = |job: &usize| devices.takes(&jobs[*job].trail, &kind.devices[0]);

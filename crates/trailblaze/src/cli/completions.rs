@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Cli, Refusal};
-use crate::print;
+use crate::output::print;
 
 /// Print a script that completes commands in a shell
 #[derive(Args)]

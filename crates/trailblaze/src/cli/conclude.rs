@@ -5,10 +5,10 @@ use std::path::Path;
 use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
-use crate::print::{self, Line};
-use crate::report::alike;
-use crate::run_folder::RunFolder;
-use crate::runner::{Done, Job};
+use crate::output::print::{self, Line};
+use crate::output::report::alike;
+use crate::output::run_folder::RunFolder;
+use crate::run::queue::{Done, Job};
 
 const SHOWN: usize = 10;
 /// How many of those that failed alike are named.

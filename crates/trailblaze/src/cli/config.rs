@@ -10,9 +10,9 @@ use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
-use crate::print;
-use crate::project::{Loaded, PROJECT_FILE};
-use crate::sim::SimSection;
+use crate::output::print;
+use crate::project::loaded::{Loaded, PROJECT_FILE};
+use crate::project::sim::SimSection;
 
 /// Show the project's configuration, with defaults filled in and where each file is
 #[derive(Args)]

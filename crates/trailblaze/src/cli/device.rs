@@ -7,8 +7,8 @@ use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
-use crate::print;
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::sessions::wiring::Wiring;
 
 /// List devices
 #[derive(Args)]

@@ -8,7 +8,7 @@ use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, schemas};
-use crate::print;
+use crate::output::print;
 
 /// Write a new project that runs at once, on simulated phones
 #[derive(Args)]

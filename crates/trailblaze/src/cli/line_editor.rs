@@ -17,8 +17,8 @@ use rustyline::{Context, Editor, ExternalPrinter, Helper};
 use tokio::sync::mpsc as channel;
 
 use super::shell_history::LINES;
-use crate::print;
-use crate::shell::Vocabulary;
+use crate::output::print;
+use crate::sessions::interactive::Vocabulary;
 
 const PROMPT: &str = "trailblaze> ";
 

@@ -35,15 +35,15 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use trailblaze_core::driver::DriverError;
-use trailblaze_core::source::SourceError;
+use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
-use crate::devices::DeviceError;
-use crate::print;
-use crate::project::{LoadError, Loaded, find_root};
-use crate::select::SelectError;
-use crate::wire::{SecretError, Wiring};
+use crate::output::print;
+use crate::project::devices::DeviceError;
+use crate::project::loaded::{LoadError, Loaded, find_root};
+use crate::project::select::SelectError;
+use crate::sessions::wiring::{SecretError, Wiring};
 
 pub use schema::schemas;
 

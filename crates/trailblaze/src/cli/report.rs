@@ -7,12 +7,12 @@ use clap::{Args, Subcommand};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, command_line};
-use crate::history::{self, History};
-use crate::print;
-use crate::project::find_root;
-use crate::report::merge::{MergeError, merge};
-use crate::report::{self as run_report, Run, Written};
-use crate::run_folder::new_id;
+use crate::output::print;
+use crate::output::report::merge::{MergeError, merge};
+use crate::output::report::{self as run_report, Run, Written};
+use crate::output::run_folder::new_id;
+use crate::project::loaded::find_root;
+use crate::run::history::{self, History};
 
 /// Write the report of a run anew, also of one that was killed
 #[derive(Args)]

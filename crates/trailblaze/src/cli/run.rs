@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use trailblaze_core::events::{EventSink, PicturePolicy, Redacted};
+use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::event::{Event, Level as Gravity, Verdict};
 use trailblaze_protocol::exit::Exit;
@@ -17,19 +17,19 @@ use super::interrupt::Interrupt;
 use super::saving::{Level, Wish, save_recordings};
 use super::watch::{self, Watch};
 use super::{Refusal, command_line, load, pairs};
-use crate::cassettes::Use;
-use crate::devices::{DeviceArgs, Devices};
-use crate::github;
-use crate::history::{self, History};
-use crate::jobs::{self, Jobs, Rule};
-use crate::print;
-use crate::progress::Progress;
-use crate::report;
-use crate::run_folder::RunFolder;
-use crate::runner::{self, Done, Job, Kind, Replay, Shared};
-use crate::select::Filter;
-use crate::tool_servers::{Mode, Outlets, ToolServers};
-use crate::wire::{self, Wiring};
+use crate::output::github;
+use crate::output::print;
+use crate::output::progress::Progress;
+use crate::output::report;
+use crate::output::run_folder::RunFolder;
+use crate::project::devices::{DeviceArgs, Devices};
+use crate::project::select::Filter;
+use crate::run::history::{self, History};
+use crate::run::preflight::{self, Jobs, Rule};
+use crate::run::queue::{self, Done, Job, Kind, Replay, Shared};
+use crate::servers::cassettes::Use;
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::sessions::wiring::{self, Wiring};
 
 /// Run trails on devices
 #[derive(Args)]
@@ -210,13 +210,14 @@ pub async fn run_once(
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
     }
-    wiring.use_secrets(wire::secrets(&loaded, &args.secret)?);
+    wiring.use_secrets(wiring::secrets(&loaded, &args.secret)?);
     wiring.pictures = args.pictures.into();
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
     let given: Map<String, Value> =
         pairs("arg", &args.arg)?.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let Jobs { mut jobs, broken, mut problems, undeclared } = jobs::read(&loaded, &args.paths, &args.filter, &given)?;
+    let Jobs { mut jobs, broken, mut problems, undeclared } =
+        preflight::read(&loaded, &args.paths, &args.filter, &given)?;
     if let Some(name) = undeclared {
         return Err(Refusal::usage(format!("no trail declares the argument `{name}`")));
     }
@@ -228,7 +229,7 @@ pub async fn run_once(
         cassettes = None;
     }
     jobs.retain(|job| only.is_none_or(|only| only.contains(&job.trail.source.path)));
-    let rule = Rule { changes: jobs::strictness(args.strict), replay: args.replay };
+    let rule = Rule { changes: preflight::strictness(args.strict), replay: args.replay };
     devices.take_those_of(&loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
     let kinds = args.choice.kinds(&loaded, &devices, &jobs, args.all_devices);
     let n_planned: usize = kinds.iter().map(|kind| kind.jobs.len()).sum();
@@ -239,8 +240,8 @@ pub async fn run_once(
     if args.choice.dry_run {
         wiring.servers =
             ToolServers::new(&loaded, args.servers(Mode::Remember), &wiring.supervisor).with_cassettes(cassettes);
-        problems.extend(jobs::before_start(&wiring, (&jobs, &broken), &devices, rule).await.problems);
-        let problems = jobs::in_order(problems);
+        problems.extend(preflight::before_start(&wiring, (&jobs, &broken), &devices, rule).await.problems);
+        let problems = preflight::in_order(problems);
         Refusal::unless_sound(&problems)?;
         list(&jobs, &kinds, args.json);
         return Ok(Exit::Passed);
@@ -275,7 +276,7 @@ pub async fn run_once(
     }
     let interrupt = Interrupt::listen(Arc::clone(&progress));
     tokio::select! {
-        judgement = jobs::before_start(&wiring, (&jobs, &broken), &devices, rule) => {
+        judgement = preflight::before_start(&wiring, (&jobs, &broken), &devices, rule) => {
             problems.extend(judgement.problems);
             for error in &judgement.unneeded {
                 let text = format!("{error}\nno trail of this run needs it, so it goes on");
@@ -285,7 +286,7 @@ pub async fn run_once(
         }
         () = interrupt.cancel.cancelled() => {}
     }
-    let problems = jobs::in_order(problems);
+    let problems = preflight::in_order(problems);
     if let Err(refusal) = Refusal::unless_sound(&problems) {
         for problem in &problems {
             record.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
@@ -309,7 +310,7 @@ pub async fn run_once(
         cancel: interrupt.cancel.clone(),
     });
     let n_planned = n_planned * shared.rules.repeat_each.max(1) as usize;
-    let running = runner::run(Arc::clone(&shared), kinds, args.choice.workers);
+    let running = queue::run(Arc::clone(&shared), kinds, args.choice.workers);
     let done = match watch {
         Some(watch) => watch.during(&shared.wiring, running, &shared.jobs).await,
         None => running.await,

@@ -2,18 +2,19 @@
 
 use std::collections::HashSet;
 
-use trailblaze_core::effects::entries;
+use trailblaze_core::record::effects::entries;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
-use crate::beside::{self, Section, kept_args, origins};
-use crate::recordings::{self, ENDING, ONE, RecordError, Recorded, SEVERAL, slug, unlike};
-use crate::run_folder::RunFolder;
-use crate::runner::{Done, Job, Shared};
-use crate::server_files::ServerFiles;
-use crate::tool_lock::Tools;
-use crate::{print, private};
+use crate::files::private;
+use crate::output::print;
+use crate::output::run_folder::RunFolder;
+use crate::run::queue::{Done, Job, Shared};
+use crate::run::record::effects_file::{self, Section, kept_args, origins};
+use crate::run::record::recordings::{self, ENDING, ONE, RecordError, Recorded, SEVERAL, slug, unlike};
+use crate::run::record::tool_lock::Tools;
+use crate::servers::digest::ServerFiles;
 
 /// What was asked for on the command line.
 #[derive(Clone, Copy)]
@@ -80,7 +81,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
                     }
                     Ok(n_calls) if level == Level::Effects => {
                         let calls = print::count(n_calls, "call");
-                        shared.progress.say(&format!("kept the effects of {calls} in {}", beside::file(path)));
+                        shared.progress.say(&format!("kept the effects of {calls} in {}", effects_file::file(path)));
                     }
                     Ok(_) => {}
                     Err(error) if level == Level::Effects => {
@@ -127,7 +128,7 @@ fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Le
     let wiring = &shared.wiring;
     let (files, target) = (ServerFiles::read(&wiring.loaded), wiring.target_of(&trail));
     let section = |done: &&Done| Section {
-        classifier: beside::classifier(&trail, &done.lineage).to_string(),
+        classifier: effects_file::classifier(&trail, &done.lineage).to_string(),
         tools: Tools { registry: &done.registry, files: &files, target }.pins(
             &trail,
             &done.lineage,
@@ -139,6 +140,6 @@ fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Le
     };
     let sections: Vec<Section> = done.iter().map(section).collect();
     let n_calls = sections.iter().flat_map(|section| &section.effects).map(Vec::len).sum();
-    beside::keep(&wiring.loaded.root, path, sections)?;
+    effects_file::keep(&wiring.loaded.root, path, sections)?;
     Ok(n_calls)
 }

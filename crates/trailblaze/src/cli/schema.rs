@@ -10,9 +10,9 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::cassette::Written;
 
 use super::Refusal;
-use crate::beside::Beside;
-use crate::print;
-use crate::sim::SimSection;
+use crate::output::print;
+use crate::project::sim::SimSection;
+use crate::run::record::effects_file::Beside;
 
 /// Print the JSON Schema of a kind of file
 #[derive(Args)]

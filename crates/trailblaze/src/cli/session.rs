@@ -12,11 +12,11 @@ use trailblaze_protocol::event::Header;
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
-use crate::print;
-use crate::project::find_root;
-use crate::report::Run;
-use crate::report::model::EVENTS;
-use crate::report::summary::{headline, summary, totals};
+use crate::output::print;
+use crate::output::report::Run;
+use crate::output::report::model::EVENTS;
+use crate::output::report::summary::{headline, summary, totals};
+use crate::project::loaded::find_root;
 
 /// A run without an end that was written to this recently may still go on.
 const MAY_GO_ON: Duration = Duration::from_secs(60 * 60);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::events::{EventSink, PicturePolicy, Redacted};
+use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
@@ -18,18 +18,18 @@ use super::line_editor::{Heard, LineEditor};
 use super::run::SimArgs;
 use super::shell_history::{History, fit_to_keep};
 use super::{Refusal, command_line, load, pairs};
-use crate::devices::{DeviceArgs, DeviceSpec};
-use crate::file_changes::FileChanges;
-use crate::hot_swap;
-use crate::lane::LaneSink;
-use crate::print;
-use crate::progress::Progress;
-use crate::project::Loaded;
-use crate::report;
-use crate::run_folder::RunFolder;
-use crate::shell::{Place, Reply, Shell};
-use crate::tool_servers::{Mode, Outlets, ToolServers};
-use crate::wire::{self, NotOpened, Wiring};
+use crate::output::print;
+use crate::output::progress::Progress;
+use crate::output::report;
+use crate::output::run_folder::RunFolder;
+use crate::project::changes::FileChanges;
+use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::project::loaded::Loaded;
+use crate::run::device_log::LaneSink;
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::sessions::hot_swap;
+use crate::sessions::interactive::{Place, Reply, Shell};
+use crate::sessions::wiring::{self, NotOpened, Wiring};
 
 /// Explore a device from a prompt, or from standard input, and keep the result as a trail
 #[derive(Args)]
@@ -129,7 +129,7 @@ pub async fn on_device(
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     wiring.show_browser(args.devices.headed);
     Refusal::unless_known(&wiring)?;
-    wiring.use_secrets(wire::secrets(&loaded, &args.secret)?);
+    wiring.use_secrets(wiring::secrets(&loaded, &args.secret)?);
     wiring.pictures = PicturePolicy::Action;
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::recordings::write_atomically;
-use crate::shell::Shell;
+use crate::run::record::recordings::write_atomically;
+use crate::sessions::interactive::Shell;
 
 /// How many lines are kept.
 pub const LINES: usize = 1_000;
@@ -62,7 +62,7 @@ pub fn fit_to_keep(shell: &Shell, line: &str) -> Option<String> {
         return None;
     }
     let kept = secrets.redact(line).into_owned();
-    let words = crate::shell::split(&kept).ok()?;
+    let words = crate::sessions::interactive::split(&kept).ok()?;
     let is_clean = words.iter().all(|word| secrets.redact(word) == word.as_str());
     is_clean.then_some(kept)
 }

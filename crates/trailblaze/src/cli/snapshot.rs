@@ -13,10 +13,10 @@ use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
-use crate::devices::DeviceArgs;
-use crate::print;
-use crate::screenshot;
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::output::screenshot;
+use crate::project::devices::DeviceArgs;
+use crate::sessions::wiring::Wiring;
 
 /// Show what is on a device's screen, as text with refs
 #[derive(Args)]

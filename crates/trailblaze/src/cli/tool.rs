@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use trailblaze_core::registry::{Lack, Registry};
-use trailblaze_core::schema::is_required;
-use trailblaze_core::tool::Tool;
+use trailblaze_core::engine::registry::{Lack, Registry};
+use trailblaze_core::engine::tool::Tool;
+use trailblaze_core::values::schema::is_required;
 use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_new, tool_test};
-use crate::arguments::typed;
-use crate::print;
-use crate::project::Loaded;
-use crate::shell::Reply;
-use crate::wire::{self, Wiring};
+use crate::output::print;
+use crate::project::loaded::Loaded;
+use crate::sessions::arguments::typed;
+use crate::sessions::interactive::Reply;
+use crate::sessions::wiring::{self, Wiring};
 
 /// Call one tool on a fresh device; write, test and check tools of your own
 #[derive(Args)]
@@ -167,7 +167,7 @@ fn unless_wrong(
 ) -> Result<(), Refusal> {
     let tool = known(registry, args.name.as_deref().unwrap_or_default())?;
     // The message may repeat what was typed.
-    let secrets = wire::secrets(loaded, &args.on.secret)?;
+    let secrets = wiring::secrets(loaded, &args.on.secret)?;
     let mut known = typed(tool, given).map_err(|error| Refusal::usage(secrets.redact(&error.to_string())))?;
     tool.schema.fill_defaults(&mut known);
     let is_missing = |name: &&str| is_required(tool.schema.json(), name) && !known.contains_key(*name);

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use serde_json::json;
-use trailblaze_core::events::{EventSink, Redacted, Shot};
+use trailblaze_core::engine::registry::Batch;
+use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::ids;
-use trailblaze_core::registry::Batch;
-use trailblaze_core::source::SourceError;
+use trailblaze_core::record::events::{EventSink, Redacted, Shot};
 use trailblaze_core::yaml::{Severity, nearest};
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
@@ -16,11 +16,11 @@ use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::listing::{RawListing, silently_strict};
 
 use super::{Refusal, load};
-use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::kit::lint;
-use crate::print;
-use crate::tool_servers::{Mode, Outlets, ToolServers, entries};
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers, entries};
+use crate::sessions::wiring::Wiring;
 
 /// The newest version of each generation.
 const OLDER: &str = "2025-11-25";

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use trailblaze_core::engine::names::Origin;
+use trailblaze_core::engine::registry::{Batch, Registry};
+use trailblaze_core::engine::session::stop_own;
 use trailblaze_core::ids;
-use trailblaze_core::names::Origin;
-use trailblaze_core::registry::{Batch, Registry};
-use trailblaze_core::session::stop_own;
 use trailblaze_core::yaml::{Problem, Severity, nearest};
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load};
-use crate::devices::DeviceArgs;
 use crate::kit::lint::{self, Finding};
-use crate::print;
-use crate::progress::Progress;
-use crate::tool_servers::{Mode, Outlets, ToolServers};
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::output::progress::Progress;
+use crate::project::devices::DeviceArgs;
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::sessions::wiring::Wiring;
 
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
 #[derive(Args)]
@@ -103,7 +103,7 @@ pub async fn lint(project: Option<PathBuf>, args: &LintArgs) -> Result<Exit, Ref
 fn refused(registry: &Registry, found: &[Finding], is_wanted: &dyn Fn(Option<&str>) -> bool) -> Vec<Finding> {
     let is_new = |reason: &str| !found.iter().any(|finding| finding.message == reason);
     let refused = registry.refused.iter().filter(|refused| is_new(&refused.reason));
-    let finding = |refused: &trailblaze_core::registry::Refusal| Finding {
+    let finding = |refused: &trailblaze_core::engine::registry::Refusal| Finding {
         severity: Severity::Error,
         rule: "name",
         tool: refused.tools.first().cloned(),

@@ -18,10 +18,10 @@ use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_mo
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
 use super::{Refusal, load};
-use crate::devices::DeviceArgs;
 use crate::kit::test_files::{self, Runner, runner_of};
-use crate::print;
-use crate::project::{Loaded, shown};
+use crate::output::print;
+use crate::project::devices::DeviceArgs;
+use crate::project::loaded::{Loaded, shown};
 
 /// Run the tests of the project's own tools: test files beside them, and trails that call them, on simulated devices
 #[derive(Args)]

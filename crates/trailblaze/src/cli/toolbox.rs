@@ -7,18 +7,18 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use futures::future::join_all;
 use serde_json::json;
-use trailblaze_core::registry::{Refusal as Refused, Registry};
-use trailblaze_core::tool::Tool;
+use trailblaze_core::engine::registry::{Refusal as Refused, Registry};
+use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Refusal, load, toolbox_budget};
-use crate::devices::{DeviceArgs, DeviceSpec};
-use crate::jobs::in_order;
-use crate::print;
-use crate::progress::Progress;
-use crate::tool_servers::{Mode, Outlets, ToolServers};
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::output::progress::Progress;
+use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::run::preflight::in_order;
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::sessions::wiring::Wiring;
 
 /// List the tools that a device and a target see
 #[derive(Args)]

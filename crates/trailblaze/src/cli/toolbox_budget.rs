@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use serde_json::{Value, json};
-use trailblaze_core::registry::Registry;
+use trailblaze_core::engine::registry::Registry;
 use trailblaze_protocol::exit::Exit;
 
-use crate::devices::{DeviceArgs, DeviceSpec};
 use crate::kit::cost::{self, Cost};
-use crate::print;
+use crate::output::print;
+use crate::project::devices::{DeviceArgs, DeviceSpec};
 
 /// Say what each tool, source and toolset costs a model, in tokens; fail if that is too much
 #[derive(Args)]

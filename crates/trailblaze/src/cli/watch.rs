@@ -9,14 +9,14 @@ use trailblaze_protocol::exit::Exit;
 use super::Refusal;
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
-use crate::affected::{Affected, Again};
-use crate::concerns::Concerns;
-use crate::file_changes::FileChanges;
-use crate::hot_swap;
-use crate::print;
-use crate::project::find_root;
-use crate::runner::{Done, Job};
-use crate::wire::Wiring;
+use crate::output::print;
+use crate::project::changes::FileChanges;
+use crate::project::loaded::find_root;
+use crate::run::affected::{Affected, Again};
+use crate::run::queue::{Done, Job};
+use crate::servers::server_sources::Concerns;
+use crate::sessions::hot_swap;
+use crate::sessions::wiring::Wiring;
 
 /// Changes within this time are one change.
 const QUIET: Duration = Duration::from_millis(200);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::json;
-use trailblaze_core::tool::Tool;
+use trailblaze_core::engine::tool::Tool;
 
 /// Tokenizers differ, and keep theirs secret; this many characters of English and JSON are about one token.
 const CHARACTERS_PER_TOKEN: usize = 4;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use trailblaze_core::names::Origin;
+use trailblaze_core::engine::names::Origin;
 use trailblaze_core::trail::Trail;
 
-use crate::project::Loaded;
+use crate::project::loaded::Loaded;
 
 /// Who runs a test file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

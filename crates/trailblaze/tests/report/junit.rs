@@ -1,6 +1,6 @@
 use quick_junit::{NonSuccessKind, TestCaseStatus};
-use trailblaze::report::Run;
-use trailblaze::report::junit::junit;
+use trailblaze::output::report::Run;
+use trailblaze::output::report::junit::junit;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Level, Verdict};
 use trailblaze_protocol::exit::Exit;

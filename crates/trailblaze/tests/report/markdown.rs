@@ -1,5 +1,5 @@
-use trailblaze::report::Run;
-use trailblaze::report::markdown::{MOST, markdown};
+use trailblaze::output::report::Run;
+use trailblaze::output::report::markdown::{MOST, markdown};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Level, Verdict};
 use trailblaze_protocol::exit::Exit;

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use trailblaze::report::model::{Run, Standing};
+use trailblaze::output::report::model::{Run, Standing};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Event, Line, Parsed, Verdict};
 use trailblaze_protocol::exit::Exit;

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
-use trailblaze::report::model::{Run, Standing, State, Unread};
-use trailblaze::report::{ReadError, summary};
+use trailblaze::output::report::model::{Run, Standing, State, Unread};
+use trailblaze::output::report::{ReadError, summary};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::Moment;
 use trailblaze_protocol::geometry::Size;
@@ -118,7 +118,7 @@ proptest! {
         bytes[at] = with;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("events.jsonl"), bytes).unwrap();
-        prop_assert!(trailblaze::report::write(folder.path()).is_ok());
+        prop_assert!(trailblaze::output::report::write(folder.path()).is_ok());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-use trailblaze::report::summary::summary;
-use trailblaze::report::{Run, write};
+use trailblaze::output::report::summary::summary;
+use trailblaze::output::report::{Run, write};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Size;

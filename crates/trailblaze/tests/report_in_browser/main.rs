@@ -14,7 +14,7 @@ use std::path::Path;
 use browser::Browser;
 use fixture::{Recorder, write_run};
 use serde_json::json;
-use trailblaze::report::write;
+use trailblaze::output::report::write;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{Event, Line, Origin, Parsed, Plan, StepKind, Verdict};
 use trailblaze_protocol::exit::Exit;

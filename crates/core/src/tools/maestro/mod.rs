@@ -21,11 +21,11 @@ use super::commands::{act, find_wait, toward};
 use super::elements::{act_on, visible};
 use super::row::{Row, Ty, optional, required};
 use super::waiting::{scroll_to, settle};
-use crate::cx::Cx;
 use crate::driver::{Action, Target};
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::limits;
-use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[Row::action(
     "maestro",

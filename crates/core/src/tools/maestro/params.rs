@@ -7,7 +7,7 @@ use trailblaze_protocol::outcome::Variant;
 
 use super::bounded;
 use crate::driver::Direction;
-use crate::fault::Stop;
+use crate::engine::fault::Stop;
 use crate::query::{Element, Query, TextMatch, What};
 
 /// A parameter, and what it takes.

@@ -8,7 +8,7 @@ use trailblaze_protocol::outcome::Variant;
 
 use super::params::{Param, Params, SELECTOR, Ty, invalid, properties};
 use crate::driver::{Action, Direction, Key, LaunchMode};
-use crate::fault::Stop;
+use crate::engine::fault::Stop;
 use crate::query::Query;
 
 /// A command that was read.

@@ -5,13 +5,13 @@ use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
 use super::super::elements::delegate;
 use super::super::row::{P, Ty, optional};
-use crate::cx::Cx;
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::query::{Description, Query, What};
 use crate::refs;
 use crate::screen::{Screen, Shape};
 use crate::selector::{Selector, alternatives};
-use crate::tool::Args;
 
 pub const REF: P = optional(
     "ref",

@@ -6,11 +6,11 @@ use trailblaze_protocol::outcome::Outcome;
 use super::super::commands::act;
 use super::super::row::{REASON, Row, Ty, WEB, optional, required};
 use super::touching::texts;
-use crate::cx::Cx;
 use crate::driver::{Action, Browse};
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::snapshot::{self, Details};
-use crate::tool::Args;
 
 const DETAILS: &[&str] = &["BOUNDS", "OFFSCREEN_ELEMENTS", "OCCLUDED_ELEMENTS", "CSS_SELECTORS", "ALL_ELEMENTS"];
 

@@ -12,12 +12,12 @@ use super::super::elements::containing;
 use super::super::row::{REASON, Row, TIMEOUT, Ty, WEB, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, restate};
 use super::touching::texts;
-use crate::cx::Cx;
 use crate::driver::{Action, Browse, Target};
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::limits;
 use crate::query::{Checks, Find, Found, Query};
-use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::assertion(

@@ -7,11 +7,11 @@ use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, delegate, visible};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, required};
 use super::aim::{Aim, ELEMENT, INDEX, REF, SELECTOR, describe, restate};
-use crate::cx::Cx;
 use crate::driver::Action;
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::screen::Node;
-use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(

@@ -7,12 +7,12 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use super::super::commands::{LOAD_TIMEOUT, act, act_waiting, timeout};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
-use crate::cx::Cx;
 use crate::driver::{Action, Browse};
-use crate::fault::Stop;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 use crate::limits;
 use crate::screen::Screen;
-use crate::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(

@@ -10,10 +10,10 @@ use super::super::commands::{act, find_wait};
 use super::super::elements::{act_on, visible};
 use super::super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use super::aim::{Aim, ELEMENT, INDEX, Names, REF, SELECTOR, restate, restate_under};
-use crate::cx::Cx;
 use crate::driver::{Action, Button, Click, Direction, DragEnd, Modifier, Offset};
-use crate::fault::Stop;
-use crate::tool::Args;
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::tool::Args;
 
 const TO_REF: P = optional("toRef", Ty::Text, "The element to drop it on, in the same ways as ref.");
 const TO_SELECTOR: P = optional("toNodeSelector", Ty::Selector, "The element to drop it on, as recordings name it.");

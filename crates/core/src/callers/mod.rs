@@ -1,0 +1,5 @@
+//! Callers of the door that live in the engine.
+
+pub mod preflight;
+pub mod shadow;
+pub mod replay;

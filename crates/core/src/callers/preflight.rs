@@ -1,0 +1,281 @@
+//! What can be said about a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+use trailblaze_protocol::driver::Platform;
+
+use crate::engine::registry::{Lack, Registry};
+use crate::engine::source::SourceError;
+use crate::engine::tool::{Body, Tool};
+use crate::screen::Shape;
+use crate::selector::Selector;
+use crate::trail::{Step, StepPlan, ToolCall, Trail};
+use crate::values::template::{self, Token};
+use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
+
+/// All that keeps the trail from running on a device of these classifiers with these tools.
+pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    preflight_calls(trail, registry, lineage, |_| true)
+}
+
+/// The same where custom tools are not called, and their effects are played instead.
+pub fn preflight_played(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    let is_called = |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| !tool.is_custom());
+    preflight_calls(trail, registry, lineage, is_called)
+}
+
+fn preflight_calls(
+    trail: &Trail,
+    registry: &Registry,
+    lineage: &[String],
+    is_called: impl Fn(&ToolCall) -> bool,
+) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    if trail.config.skip_reason(lineage).is_some() {
+        return Vec::new();
+    }
+    let called: Vec<&ToolCall> = calls(trail, lineage).filter(|call| is_called(call)).collect();
+    check_calls(&called, registry, lineage, &mut problems);
+    check_arguments(trail, &called, registry, &mut problems);
+    for step in steps(trail).filter(|step| step.plan(lineage) == StepPlan::Model) {
+        let device = lineage.first().map_or("this device", String::as_str);
+        problems.error_with_hint(
+            step.text.span,
+            format!("the step needs a model: it has neither `tools` nor a recording for {device}"),
+            "record it once, for example in `trailblaze shell`, or write its `tools:`",
+        );
+    }
+    problems.into_vec()
+}
+
+/// The same for a trail that is broken anyway: only what is wrong with the calls that could be read. What else is missing
+/// may stand under a key that was not understood.
+pub fn preflight_broken(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    let called: Vec<&ToolCall> = calls(trail, lineage).collect();
+    check_calls(&called, registry, lineage, &mut problems);
+    problems.into_vec()
+}
+
+fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
+    trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
+}
+
+/// The calls that a device of these classifiers would make.
+fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'t ToolCall> {
+    steps(trail).flat_map(move |step| match step.plan(lineage) {
+        StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
+        StepPlan::Model => &[],
+    })
+}
+
+/// Calls of tools that only other platforms have are one mistake: the trail runs on the wrong device.
+fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], problems: &mut Problems) {
+    let mut elsewhere: Vec<(Vec<Platform>, Vec<&ToolCall>)> = Vec::new();
+    for call in called {
+        let platforms = registry.platforms_elsewhere(&call.tool.value);
+        if platforms.is_empty() {
+            check_call(call, registry, problems);
+            continue;
+        }
+        match elsewhere.iter_mut().find(|(known, _)| *known == platforms) {
+            Some((_, calls)) => calls.push(call),
+            None => elsewhere.push((platforms, vec![call])),
+        }
+    }
+    for (platforms, calls) in elsewhere {
+        let (first, here) = (&calls[0].tool, lineage.last().map_or("this device", String::as_str));
+        let names = platforms.iter().map(|platform| platform.name()).collect::<Vec<_>>().join(" and ");
+        let message = match calls.len() - 1 {
+            0 => format!("`{}` is for {names}, but this runs on {here}", first.value),
+            1 => format!("`{}` and 1 more call are for {names}, but this runs on {here}", first.value),
+            n => format!("`{}` and {n} more calls are for {names}, but this runs on {here}", first.value),
+        };
+        problems.error_with_hint(first.span, message, format!("pass `-d {}`", example_device(platforms[0])));
+    }
+}
+
+/// The device to name to somebody who has none of a platform.
+pub fn example_device(platform: Platform) -> String {
+    match platform {
+        Platform::Web => "web/chromium".to_string(),
+        other => format!("{other}/sim-1"),
+    }
+}
+
+/// Arguments that calls take from the trail must be declared there. A tool in YAML takes them from whichever trail calls it.
+fn check_arguments(trail: &Trail, called: &[&ToolCall], registry: &Registry, problems: &mut Problems) {
+    let declared: Vec<&str> = trail.config.args.iter().map(|(name, _)| name).collect();
+    for call in called {
+        for (token, span) in undeclared(call, &declared) {
+            let name = argument(token).unwrap_or_default();
+            let message = format!("`{}` names an argument that the trail does not declare", token.raw);
+            let hint = match nearest(name, declared.iter().copied()) {
+                Some(near) => format!("did you mean `{{{{args.{near}}}}}`?"),
+                None => format!("declare it under `args:` of `config:`, as `{name}: string`"),
+            };
+            problems.error_with_hint(span, message, hint);
+        }
+        let mut reached = HashSet::new();
+        let mut inner: Vec<&ToolCall> = expansion(registry, call).collect();
+        while let Some(beneath) = inner.pop() {
+            if !reached.insert((&beneath.source.path, beneath.tool.span.start)) {
+                continue;
+            }
+            for (token, span) in undeclared(beneath, &declared) {
+                let place = format!("{}:{}:{}", beneath.source.path, span.line, span.column);
+                let message =
+                    format!("`{}` uses `{}` ({place}), which the trail does not declare", call.tool.value, token.raw);
+                let name = argument(token).unwrap_or_default();
+                let hint = format!("declare it under `args:` of `config:`, as `{name}: string`");
+                problems.error_with_hint(call.tool.span, message, hint);
+            }
+            inner.extend(expansion(registry, beneath));
+        }
+    }
+}
+
+/// The calls that a tool in YAML is made of.
+fn expansion<'r>(registry: &'r Registry, call: &ToolCall) -> impl Iterator<Item = &'r ToolCall> {
+    let calls = match registry.get(&call.tool.value).map(|tool| &tool.body) {
+        Some(Body::Expansion(calls)) => &calls[..],
+        _ => &[],
+    };
+    calls.iter()
+}
+
+/// The name in `{{args.name}}`.
+fn argument<'t>(token: Token<'t>) -> Option<&'t str> {
+    token.path.strip_prefix("args.")?.split('.').next()
+}
+
+fn undeclared<'c>(call: &'c ToolCall, declared: &[&str]) -> Vec<(Token<'c>, Span)> {
+    let mut found = Vec::new();
+    call.args.walk(&mut |node| {
+        let tokens = node.raw().into_iter().flat_map(template::tokens);
+        let is_undeclared = |token: &Token<'_>| argument(*token).is_some_and(|name| !declared.contains(&name));
+        found.extend(tokens.filter(is_undeclared).map(|token| (token, node.span)));
+    });
+    found
+}
+
+/// The servers that a trail would need on such a device and that are not there: nothing is started in vain. A tool that
+/// nobody knows may be one of any server of which nothing is known.
+pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<SourceError> {
+    if trail.config.skip_reason(lineage).is_some() {
+        return Vec::new();
+    }
+    let mut names: Vec<&str> = calls(trail, lineage).map(|call| call.tool.value.as_str()).collect();
+    let mut seen = HashSet::new();
+    let mut missing: Vec<SourceError> = Vec::new();
+    while let Some(name) = names.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        let absent = match registry.get(name).map(|tool| &tool.body) {
+            None => registry.absent.clone(),
+            Some(Body::Foreign(source)) => source.death().into_iter().collect(),
+            Some(Body::Expansion(calls)) => {
+                names.extend(calls.iter().map(|call| call.tool.value.as_str()));
+                continue;
+            }
+            Some(Body::BuiltIn(_) | Body::Effects(_)) => continue,
+        };
+        let is_new = |error: &SourceError| !missing.contains(error);
+        let new: Vec<SourceError> = absent.into_iter().filter(is_new).collect();
+        missing.extend(new);
+    }
+    missing
+}
+
+/// What is wrong with the calls of YAML tools.
+pub fn check_tools(registry: &Registry) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for tool in registry.tools() {
+        let Body::Expansion(calls) = &tool.body else { continue };
+        for call in calls.iter() {
+            let mut problems = Problems::new(&call.source);
+            check_call(call, registry, &mut problems);
+            found.extend(problems.into_vec());
+        }
+    }
+    let tools: Vec<&Tool> = registry.tools().map(AsRef::as_ref).collect();
+    for cycle in crate::tool_files::cycles(&tools) {
+        let Some(Body::Expansion(calls)) = registry.get(&cycle[0]).map(|tool| &tool.body) else { continue };
+        let Some(call) = calls.iter().find(|call| call.tool.value == cycle[1]) else { continue };
+        let mut problems = Problems::new(&call.source);
+        problems.error(call.tool.span, format!("these tools call each other without end: {}", cycle.join(" → ")));
+        found.extend(problems.into_vec());
+    }
+    found
+}
+
+fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
+    let name = &call.tool.value;
+    let Some(tool) = registry.get(name) else {
+        let Lack { message, hint } = registry.lack(name);
+        match hint {
+            // The trails that need it are told why its server is not there.
+            _ if !registry.absent.is_empty() => {}
+            _ if registry.is_partial => {
+                let text = format!("`{name}` may be a tool of a server that was not asked; it was not checked");
+                problems.warning(call.tool.span, text);
+            }
+            Some(hint) => problems.error_with_hint(call.tool.span, message, hint),
+            None => problems.error(call.tool.span, message),
+        }
+        return;
+    };
+    let mut typing = Problems::new(problems.source());
+    let args = match to_json(&call.args, tool.schema.json(), &mut typing) {
+        Some(Value::Object(args)) => args,
+        _ => {
+            for problem in typing.into_vec() {
+                match problem.hint {
+                    Some(hint) => problems.error_with_hint(problem.span, problem.message, hint),
+                    None => problems.error(problem.span, problem.message),
+                }
+            }
+            return;
+        }
+    };
+    if let Body::BuiltIn(_) = tool.body {
+        check_selectors(&call.args, registry.shape, problems);
+    }
+    let Err(misfit) = tool.schema.check(&args) else { return };
+    let has_templates = args.values().any(template::holds_token);
+    for missing in &misfit.missing {
+        problems.error(call.tool.span, format!("`{name}` lacks the argument `{missing}`"));
+    }
+    for unknown in &misfit.unknown {
+        let message = format!("`{name}`: {unknown}");
+        match registry.alias(name) {
+            Some(ours) => problems.error_with_hint(call.args.span, message, format!("did you mean `{ours}`?")),
+            None => problems.error(call.args.span, message),
+        }
+    }
+    // What a template will stand for is known only when the call is made.
+    if !has_templates {
+        for wrong in &misfit.wrong {
+            problems.error(call.args.span, format!("`{name}`: {wrong}"));
+        }
+    }
+}
+
+/// A selector in the words of another driver, or an empty one, finds nothing. Where there is a ref, that is used.
+fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
+    args.walk(&mut |node| {
+        for (selector, reference) in [("nodeSelector", "ref"), ("toNodeSelector", "toRef")] {
+            let Some(given) = node.get(selector).filter(|_| node.get(reference).is_none()) else { continue };
+            if template::has_token(given.raw().unwrap_or_default()) || Selector::is_for(&loose(given), shape) {
+                continue;
+            }
+            let message = match given.entries().is_none_or(<[_]>::is_empty) {
+                true => format!("`{selector}` is empty"),
+                false => format!("`{selector}` has no `{}`, so it names nothing on this device", shape.key()),
+            };
+            problems.error_with_hint(given.span, message, "record this step on this platform");
+        }
+    });
+}

@@ -1,0 +1,371 @@
+//! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Place, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use crate::engine::cx::{Attempt, Cx};
+use crate::engine::dispatch::{Call, dispatch_named};
+use crate::engine::fault::{Fault, Stop};
+use crate::engine::session::Session;
+use crate::engine::source::SourceError;
+use crate::ids;
+use crate::record::effects::{Custom, differences};
+use crate::record::events::{PicturePolicy, Shot};
+use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
+use crate::values::memory::Memory;
+use crate::yaml::{Source, Span};
+
+/// One try of one trail.
+pub struct Try<'a> {
+    pub trail: &'a Trail,
+    pub about: TrailRef,
+    /// From 1.
+    pub number: u32,
+    /// Which of several runs of the trail, from 1.
+    pub repeat: Option<u32>,
+    pub memory: Memory,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    pub cancel: CancellationToken,
+    pub custom: Custom<'a>,
+}
+
+/// How a try ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    pub attempt: AttemptId,
+    pub verdict: Verdict,
+    /// What failed and where.
+    pub message: String,
+    /// What failed, without the step.
+    pub failure: String,
+    /// Where the trail has what failed.
+    pub place: Option<Place>,
+    /// It failed with a fatal error, after which a trail is never retried.
+    pub is_fatal: bool,
+    /// The device is of no use any more, as opposed to a tool server that died.
+    pub is_device_lost: bool,
+}
+
+/// A try that could not even begin, because the session's tool servers are not there.
+pub fn not_begun(
+    session: &Session,
+    about: TrailRef,
+    (number, repeat): (u32, Option<u32>),
+    error: &SourceError,
+) -> Ended {
+    let attempt = ids::attempt();
+    let message = session.secrets.redact(&error.to_string()).into_owned();
+    let failure = Some(Box::new(failure(None, &message, None)));
+    let (id, session_id) = (attempt.clone(), session.id.clone());
+    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number, repeat });
+    let verdict = Verdict::Errored;
+    session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
+    Ended { attempt, verdict, failure: message.clone(), message, place: None, is_fatal: false, is_device_lost: false }
+}
+
+/// Runs the trail from its trailhead to its end, or to the first step that fails.
+pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
+    let id = ids::attempt();
+    let Try { trail, about, number, repeat, memory, timeout, cancel, custom } = attempt;
+    let attempt = Attempt::new(id.clone(), memory, &about.path);
+    session.emit(Event::AttemptStarted {
+        attempt: id.clone(),
+        session: session.id.clone(),
+        trail: about,
+        number,
+        repeat,
+    });
+    let lineage = lineage(&session.device.description().classifiers);
+    let ended = match trail.config.skip_reason(&lineage) {
+        Some(reason) => Broken { verdict: Verdict::Skipped, message: reason.to_string(), ..Broken::default() },
+        None => {
+            let has_head = trail.trailhead.is_some();
+            let runner = Runner {
+                session,
+                attempt,
+                source: &trail.source,
+                lineage,
+                has_head,
+                after: Mutex::default(),
+                cancel: cancel.child_token(),
+                custom,
+                differences: Mutex::default(),
+            };
+            runner.run_within(trail, timeout).await
+        }
+    };
+    let Broken { verdict, message, failure, is_fatal, is_device_lost } = ended;
+    let message = session.secrets.redact(&message).into_owned();
+    let what = failure.as_ref().map_or(&message, |failure| &failure.message);
+    let what = session.secrets.redact(what).into_owned();
+    let place = failure.as_ref().and_then(|failure| failure.place.clone());
+    let is_fatal = is_fatal && verdict == Verdict::Failed;
+    let failure = failure.map(Box::new);
+    session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
+    Ended { attempt: id, verdict, message, failure: what, place, is_fatal, is_device_lost }
+}
+
+struct Runner<'a> {
+    session: &'a Arc<Session>,
+    attempt: Arc<Attempt>,
+    source: &'a Source,
+    lineage: Vec<String>,
+    has_head: bool,
+    /// What was seen after the last step that passed.
+    after: Mutex<Option<Shot>>,
+    cancel: CancellationToken,
+    custom: Custom<'a>,
+    /// How custom calls differ from their effects, by step.
+    differences: Mutex<BTreeMap<usize, Vec<String>>>,
+}
+
+/// How an attempt ended, and over what.
+struct Broken {
+    verdict: Verdict,
+    message: String,
+    failure: Option<Failure>,
+    /// Trying again is no use.
+    is_fatal: bool,
+    is_device_lost: bool,
+}
+
+impl Default for Broken {
+    fn default() -> Broken {
+        let verdict = Verdict::Passed;
+        Broken { verdict, message: String::new(), failure: None, is_fatal: false, is_device_lost: false }
+    }
+}
+
+impl Runner<'_> {
+    async fn run_within(&self, trail: &Trail, timeout: Option<Duration>) -> Broken {
+        let Some(timeout) = timeout else { return self.run(trail).await };
+        let run = self.run(trail);
+        tokio::pin!(run);
+        tokio::select! {
+            ended = &mut run => return ended,
+            () = tokio::time::sleep(timeout) => self.cancel.cancel(),
+        }
+        // What is under way gets a moment to end by itself, and says where it was.
+        let ended = run.await;
+        if ended.verdict != Verdict::Cancelled {
+            return ended;
+        }
+        let message = format!("the trail took longer than {timeout:?}; it stopped at {}", ended.message);
+        let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
+        Broken { verdict: Verdict::Failed, message, failure, ..Broken::default() }
+    }
+
+    async fn run(&self, trail: &Trail) -> Broken {
+        let head = trail.trailhead.iter().map(|head| &head.0);
+        for (index, step) in head.chain(&trail.steps).enumerate() {
+            if let Err(broken) = self.step_with_retries(index, step).await {
+                return self.with_differences(broken);
+            }
+        }
+        self.with_differences(Broken::default())
+    }
+
+    /// A tool that did otherwise than recorded has failed the attempt, and may be why another step failed it.
+    fn with_differences(&self, broken: Broken) -> Broken {
+        let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let differences = differences.values().flatten().cloned().collect::<Vec<_>>().join("\n");
+        match broken.verdict {
+            _ if differences.is_empty() => broken,
+            Verdict::Passed => Broken {
+                verdict: Verdict::Failed,
+                failure: Some(failure(None, &differences, None)),
+                message: differences,
+                ..broken
+            },
+            _ => Broken { message: format!("{}\n{differences}", broken.message), ..broken },
+        }
+    }
+
+    /// As people count the steps of the file: from 1, the trailhead apart.
+    fn number(&self, index: usize) -> usize {
+        index + 1 - usize::from(self.has_head)
+    }
+
+    async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
+        let tries = step.max_retries.unwrap_or(0).saturating_add(1);
+        for number in 1..=tries {
+            // Only a try that may follow needs to know what was remembered before this one.
+            let memory = (number < tries).then(|| self.attempt.memory().clone());
+            let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
+            let broken = match self.step(&id, index, step).await {
+                Ok(()) => return Ok(()),
+                Err(broken) => broken,
+            };
+            if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
+                return Err(broken);
+            }
+            if let Some(memory) = memory {
+                self.attempt.memory().restore(memory);
+            }
+            let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
+            self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
+        }
+        unreachable!("the last try returns")
+    }
+
+    async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), Broken> {
+        let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
+        // Only the last try counts.
+        self.differences.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
+            StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
+            StepPlan::Authored(calls) => (Plan::Authored, calls),
+            StepPlan::Model => (Plan::Model, &[]),
+        };
+        let needs_model = plan == Plan::Model;
+        self.session.emit(Event::StepStarted {
+            step: id.clone(),
+            attempt: self.attempt.id.clone(),
+            index,
+            kind: step.kind,
+            text: step.text.value.clone(),
+            plan,
+        });
+        let result = if needs_model {
+            let message = "it has no recording for this device, and there is no model to carry it out".to_string();
+            Err(Broken { verdict: Verdict::Invalid, message, is_fatal: true, ..Broken::default() })
+        } else {
+            self.calls(&cx, index, calls).await
+        };
+        let (verdict, message) = match &result {
+            Ok(()) => (Verdict::Passed, String::new()),
+            Err(broken) => (broken.verdict, broken.message.clone()),
+        };
+        self.session.emit(Event::StepEnded { step: id.clone(), verdict, message });
+        result.map_err(|broken| {
+            let mut failure = broken.failure.unwrap_or_else(|| failure(None, &broken.message, None));
+            failure.step = Some(id.clone());
+            failure.place.get_or_insert_with(|| place(self.source, step.text.span));
+            let place = match step.kind {
+                StepKind::Trailhead => "trailhead".to_string(),
+                _ => format!("step {}", self.number(index)),
+            };
+            let message = format!("{place} \"{}\": {}", step.text.value.trim(), broken.message);
+            Broken { message, failure: Some(failure), ..broken }
+        })
+    }
+
+    async fn calls(&self, cx: &Cx, step: usize, calls: &[ToolCall]) -> Result<(), Broken> {
+        self.picture_before(cx).await?;
+        for (number, call) in calls.iter().enumerate() {
+            let tool = &call.tool.value;
+            let played = match self.custom {
+                Custom::Play(script) => script.playing(step, number, call),
+                Custom::Run | Custom::Verify(..) => None,
+            };
+            let made = played.unwrap_or_else(|| Call::written(call, Origin::Step));
+            let (id, answer) = dispatch_named(cx, made).await;
+            self.verify((step, number), tool, id.as_ref());
+            let mut broken = match answer {
+                Ok(outcome) if !outcome.is_error() => continue,
+                Ok(outcome) => Broken::failed(tool, &outcome),
+                Err(fault) => Broken::fault(tool, &fault),
+            };
+            if let Some(failure) = &mut broken.failure {
+                failure.call = id;
+                failure.place = Some(place(&call.source, call.tool.span));
+            }
+            // What the screen showed is worth more than a second failure to look at it.
+            let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
+            return Err(broken);
+        }
+        let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
+        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
+        Ok(())
+    }
+
+    /// Notes how what a call did differs from what it did when it was recorded.
+    fn verify(&self, (step, number): (usize, usize), tool: &str, call: Option<&CallId>) {
+        let Custom::Verify(script, journal) = self.custom else { return };
+        let (Some(recorded), Some(call)) = (script.of(step, number), call) else { return };
+        let Some(diff) = differences(recorded, &journal.effects(call)) else { return };
+        let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
+        let text = format!("`{tool}` did otherwise than recorded:{diff}");
+        let about = Some(Parent::Call(call.clone()));
+        self.session.emit(Event::Noted { about, level: Level::Warning, text: text.clone() });
+        let place =
+            if self.has_head && step == 0 { "trailhead".to_string() } else { format!("step {}", self.number(step)) };
+        let mut differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        differences.entry(step).or_default().push(format!("{place}: {text}"));
+    }
+
+    /// What was seen after one step is what is seen before the next: it is not worth a second look at the device.
+    async fn picture_before(&self, cx: &Cx) -> Result<(), Broken> {
+        let last = self.after.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match last {
+            Some(shot) => self.session.sink().picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot }),
+            None => drop(self.picture(cx, PicturePolicy::Step, Moment::Before).await?),
+        }
+        Ok(())
+    }
+
+    async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<Option<Shot>, Broken> {
+        if self.session.pictures < policy {
+            return Ok(None);
+        }
+        let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
+        shot.map_err(|stop| match stop {
+            Stop::Failed(outcome) => Broken::failed("screenshot", &outcome),
+            Stop::Fault(fault) => Broken::fault("screenshot", &fault),
+        })
+    }
+}
+
+impl Broken {
+    fn failed(tool: &str, outcome: &Outcome) -> Broken {
+        let message = format!("`{tool}` failed: {}", outcome.text);
+        let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
+        let is_fatal = outcome.variant == Variant::FatalError;
+        Broken { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..Broken::default() }
+    }
+
+    fn fault(tool: &str, fault: &Fault) -> Broken {
+        let verdict = match fault {
+            Fault::Cancelled => Verdict::Cancelled,
+            other => match other.exit() {
+                Exit::Invalid => Verdict::Invalid,
+                Exit::Bug => Verdict::Bug,
+                _ => Verdict::Errored,
+            },
+        };
+        Broken {
+            verdict,
+            message: fault.to_string(),
+            failure: Some(failure(Some(tool), &fault.to_string(), None)),
+            is_fatal: true,
+            is_device_lost: verdict == Verdict::Errored && !matches!(fault, Fault::Source(_)),
+        }
+    }
+}
+
+/// A failure as it is told in the record.
+pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
+    let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
+    Failure {
+        step: None,
+        call: None,
+        tool: tool.map(str::to_string),
+        message: message.to_string(),
+        expected: part("expected"),
+        saw: part("saw"),
+        place: None,
+    }
+}
+
+fn place(source: &Source, span: Span) -> Place {
+    Place { file: source.path.clone(), line: span.line, column: span.column }
+}

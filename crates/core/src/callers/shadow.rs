@@ -1,0 +1,70 @@
+//! Recordings that stand in front of a step's own `tools:`. Where both are there, the recording runs; one that says
+//! something else than `tools:` must not do so unnoticed.
+
+use serde_json::{Value, json};
+use trailblaze_protocol::event::ToolKind;
+
+use crate::engine::registry::Registry;
+use crate::trail::{Step, StepPlan, ToolCall, Trail, same_calls};
+use crate::yaml::{Problem, Problems, Source, loose, to_json};
+
+/// Whether a recording holds nothing but what `tools:` says.
+pub fn is_copy(recorded: &[Value], tools: &[ToolCall], registry: &Registry) -> bool {
+    // Queries leave nothing in a recording.
+    let is_recorded = |call: &&ToolCall| {
+        let kind = registry.get(&call.tool.value).map(|tool| tool.kind);
+        !matches!(kind, Some(ToolKind::Query | ToolKind::Meta))
+    };
+    let authored: Vec<Value> = tools.iter().filter(is_recorded).map(|call| typed(call, registry)).collect();
+    same_calls(&authored, recorded)
+}
+
+/// The calls of a file as a recording would hold them: typed by their tools, as far as those are known.
+pub fn typed_calls(calls: &[ToolCall], registry: &Registry) -> Vec<Value> {
+    calls.iter().map(|call| typed(call, registry)).collect()
+}
+
+fn typed(call: &ToolCall, registry: &Registry) -> Value {
+    let tool = registry.get(&call.tool.value);
+    let args = tool.and_then(|tool| {
+        let mut problems = Problems::new(&Source::new("", ""));
+        to_json(&call.args, tool.schema.json(), &mut problems)
+    });
+    json!({ &call.tool.value: args.unwrap_or_else(|| loose(&call.args)) })
+}
+
+/// The recordings that a device would use although `tools:` says something else. `is_derived` tells of one that is known
+/// to have been made from what `tools:` says now.
+pub fn shadowed(
+    trail: &Trail,
+    registry: &Registry,
+    lineage: &[String],
+    is_derived: impl Fn(&[ToolCall], &[ToolCall]) -> bool,
+) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    if trail.config.skip_reason(lineage).is_some() {
+        return Vec::new();
+    }
+    for step in trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps) {
+        let Some((classifier, recorded, tools)) = both(step, lineage) else { continue };
+        if is_copy(&typed_calls(recorded, registry), tools, registry) || is_derived(tools, recorded) {
+            continue;
+        }
+        let place = step.recording.0.iter().find(|(name, _)| name.value == classifier).map(|(name, _)| name.span);
+        problems.warning_with_hint(
+            place.unwrap_or(step.text.span),
+            format!("the recording for `{classifier}` differs from the step's `tools:`, and the recording is what runs"),
+            "if `tools:` is right, remove the recording; if the recording is right, put its calls into `tools:` or remove \
+             `tools:`",
+        );
+    }
+    problems.into_vec()
+}
+
+/// The recording that a device uses of a step that also has `tools:`, with its classifier.
+pub fn both<'s>(step: &'s Step, lineage: &[String]) -> Option<(String, &'s [ToolCall], &'s [ToolCall])> {
+    match (step.plan(lineage), step.tools.as_deref()) {
+        (StepPlan::Recording { classifier, calls }, Some(tools)) => Some((classifier, calls, tools)),
+        _ => None,
+    }
+}

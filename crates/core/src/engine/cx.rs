@@ -1,0 +1,263 @@
+//! The one context of a call: scopes, deadline, cancellation, memory, log, and the door itself.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::event::{Called, Event, Level, Origin};
+use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::outcome::Outcome;
+
+use crate::driver::Budget;
+use crate::engine::count::Count;
+use crate::engine::dispatch::{Arguments, Call, dispatch};
+use crate::engine::fault::Fault;
+use crate::engine::session::Session;
+use crate::limits;
+use crate::values::memory::Memory;
+
+/// Whoever has it shares it.
+#[derive(Clone)]
+pub struct Cx(Arc<Scope>);
+
+/// What belongs to a call.
+pub struct Scope {
+    pub session: Arc<Session>,
+    pub attempt: Arc<Attempt>,
+    pub cancel: CancellationToken,
+    step: StepId,
+    /// The call that this context belongs to; none at the top.
+    frame: Option<Frame>,
+}
+
+impl Deref for Cx {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.0
+    }
+}
+
+/// One try of one trail: what is remembered belongs to it.
+pub struct Attempt {
+    pub id: AttemptId,
+    /// The trail's folder, beneath the project's.
+    folder: String,
+    memory: Mutex<Memory>,
+}
+
+/// A call in flight, and the calls above it.
+pub(crate) struct Frame {
+    pub called: Arc<Called>,
+    /// Whether the record knows of it.
+    is_told: Mutex<bool>,
+    pub depth: usize,
+    pub deadline: Deadline,
+    /// Where it was called.
+    pub above: Cx,
+    /// Calls made so far beneath this one. Only counted at the top.
+    n_calls: AtomicUsize,
+    /// The calls beneath this one that are not over.
+    pub beneath: Count,
+}
+
+/// A call beneath another, until it is over.
+pub(crate) struct Entered(Cx);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.0.frame.iter().for_each(|frame| frame.beneath.end());
+    }
+}
+
+impl Attempt {
+    /// `trail` is the path of the trail's file beneath the project's folder, or empty.
+    pub fn new(id: AttemptId, memory: Memory, trail: &str) -> Arc<Attempt> {
+        let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
+        Arc::new(Attempt { id, folder, memory: Mutex::new(memory) })
+    }
+
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cx {
+    /// The context of a step's own calls.
+    pub fn for_step(session: &Arc<Session>, attempt: &Arc<Attempt>, step: StepId, cancel: CancellationToken) -> Cx {
+        let (session, attempt) = (Arc::clone(session), Arc::clone(attempt));
+        Cx(Arc::new(Scope { session, attempt, cancel, step, frame: None }))
+    }
+
+    /// The context of a call beneath this one, with a cancellation of its own where it has one.
+    pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, called: Called, deadline: Deadline) -> Cx {
+        let frame = Frame {
+            called: Arc::new(called),
+            is_told: Mutex::default(),
+            depth: self.depth() + 1,
+            deadline,
+            above: self.clone(),
+            n_calls: AtomicUsize::new(0),
+            beneath: Count::default(),
+        };
+        Cx(Arc::new(Scope {
+            session: Arc::clone(&self.session),
+            attempt: Arc::clone(&self.attempt),
+            cancel: cancel.unwrap_or_else(|| self.cancel.clone()),
+            step: self.step.clone(),
+            frame: Some(frame),
+        }))
+    }
+
+    /// Makes known that a call beneath this one is under way, whether or not it will be allowed.
+    pub(crate) fn enter(&self) -> Option<Entered> {
+        self.frame.as_ref()?.beneath.begin();
+        Some(Entered(self.clone()))
+    }
+
+    /// A file that a call names: beside the trail, unless its path is absolute.
+    pub fn beside_trail(&self, path: &str) -> String {
+        if path.starts_with('/') {
+            return path.to_string();
+        }
+        let parts = [self.session.home.as_str(), self.attempt.folder.as_str(), path];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+    }
+
+    pub fn parent(&self) -> Parent {
+        match &self.frame {
+            Some(frame) => Parent::Call(frame.called.call.clone()),
+            None => Parent::Step(self.step.clone()),
+        }
+    }
+
+    pub fn step(&self) -> &StepId {
+        &self.step
+    }
+
+    /// The arguments of the call that this context belongs to, as they were written.
+    pub(crate) fn authored(&self) -> Map<String, Value> {
+        self.frame.as_ref().map(|frame| Map::clone(&frame.called.args)).unwrap_or_default()
+    }
+
+    /// The id of the call that this context belongs to.
+    pub fn call_id(&self) -> Option<&CallId> {
+        self.frame.as_ref().map(|frame| &frame.called.call)
+    }
+
+    /// How many calls there are from the top to this one.
+    pub fn depth(&self) -> usize {
+        self.frame.as_ref().map_or(0, |frame| frame.depth)
+    }
+
+    /// The call that this context belongs to; none at the top.
+    pub(crate) fn frame(&self) -> Option<&Frame> {
+        self.frame.as_ref()
+    }
+
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
+        std::iter::successors(self.frame(), |frame| frame.above.frame())
+    }
+
+    /// Makes a call from within a tool.
+    pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
+        dispatch(self, Call::new(tool, Arguments::Json(args), Origin::Callback)).await
+    }
+
+    /// How long a driver command may take within this call.
+    pub fn budget(&self) -> Budget {
+        self.budget_after(Duration::ZERO)
+    }
+
+    /// The same for a command that waits for something for as long as the caller says.
+    pub fn budget_waiting(&self, wait: Duration) -> Budget {
+        Budget { wait: Some(wait), ..self.budget_after(wait) }
+    }
+
+    fn budget_after(&self, wait: Duration) -> Budget {
+        let most = Instant::now() + wait + limits::DRIVER_COMMAND;
+        let deadline = self.frame.as_ref().map_or(most, |frame| frame.deadline.at().min(most));
+        Budget::new(deadline, self.cancel.clone())
+    }
+
+    /// A sign of life: starts the idle deadline of this call, and of those above it, anew.
+    pub fn renew(&self) {
+        self.frames().for_each(|frame| frame.deadline.renew());
+    }
+
+    pub fn note(&self, level: Level, text: impl Into<String>) {
+        self.emit(Event::Noted { about: Some(self.parent()), level, text: text.into() });
+    }
+
+    pub fn progress(&self, text: impl Into<String>) {
+        self.renew();
+        self.note(Level::Info, text);
+    }
+
+    pub fn emit(&self, event: Event) {
+        self.tell();
+        self.session.emit(event);
+    }
+
+    /// Tells the record of the call that this context belongs to, before anything else that happens in it. Whoever sends
+    /// a call on its way can do so while others work on it.
+    pub fn tell(&self) {
+        let Some(frame) = &self.frame else { return };
+        let mut is_told = frame.is_told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_told {
+            frame.above.tell();
+            // Told while it is held, so that nobody else is quicker.
+            self.session.emit(Event::Called(Arc::clone(&frame.called)));
+            *is_told = true;
+        }
+    }
+}
+
+/// When a call has to be over: after a silence, and in any case after a while.
+#[derive(Debug)]
+pub(crate) struct Deadline {
+    pub idle: Duration,
+    until: Mutex<Instant>,
+    hard: Instant,
+}
+
+impl Deadline {
+    pub fn new(now: Instant, idle: Duration, total: Duration) -> Deadline {
+        Deadline { idle, until: Mutex::new(now + idle), hard: now + total }
+    }
+
+    pub fn at(&self) -> Instant {
+        let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.min(self.hard)
+    }
+
+    /// Whether no sign of life could have made it longer.
+    pub fn is_at_its_end(&self) -> bool {
+        Instant::now() >= self.hard
+    }
+
+    pub fn renew(&self) {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + self.idle;
+    }
+
+    pub async fn expired(&self) {
+        loop {
+            let at = self.at();
+            tokio::time::sleep_until(at).await;
+            if self.at() <= Instant::now() {
+                return;
+            }
+        }
+    }
+}
+
+impl Frame {
+    /// Counts one more call beneath this one.
+    pub fn count(&self) -> usize {
+        self.n_calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}

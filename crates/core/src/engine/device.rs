@@ -1,0 +1,427 @@
+//! The device of a session, behind a lease. Screens leave here redacted and with refs; secrets become real only in
+//! what goes to the driver. The one waiting loop lives here too.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+use trailblaze_protocol::event::{Event, Moment};
+use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::outcome::Outcome;
+
+use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use crate::engine::cx::Cx;
+use crate::engine::fault::{Fault, Stop};
+use crate::limits;
+use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot};
+use crate::record::events::{PicturePolicy, Shot};
+use crate::screen::{Node, Screen, SnapshotId};
+use crate::values::secret::Secrets;
+use crate::{refs, snapshot};
+
+pub struct Device {
+    driver: Arc<dyn Driver>,
+    secrets: Arc<Secrets>,
+    /// Held over one find and act, and let go between polls.
+    lease: tokio::sync::Mutex<()>,
+    /// What refs meant when somebody was last shown the screen.
+    shown: Mutex<HashMap<String, Likeness>>,
+}
+
+/// What makes an element the same one on a later screen.
+#[derive(Debug, Clone, PartialEq)]
+struct Likeness {
+    class: Option<String>,
+    text: Option<String>,
+    id: Option<String>,
+    bounds: Option<Rect>,
+}
+
+/// What to wait for.
+pub enum Goal<'a> {
+    /// It is on the screen.
+    Visible,
+    /// It is not on the screen.
+    Gone,
+    /// It can be acted on; then do so.
+    Acted(&'a Action),
+}
+
+/// What waiting came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reached {
+    Met {
+        found: Option<Found>,
+        acted: Acted,
+    },
+    /// Not in time; `saw` says what was there instead.
+    Missed {
+        saw: String,
+        waited: Duration,
+    },
+}
+
+impl Device {
+    pub fn new(driver: Arc<dyn Driver>, secrets: Arc<Secrets>) -> Device {
+        Device { driver, secrets, lease: tokio::sync::Mutex::new(()), shown: Mutex::default() }
+    }
+
+    pub fn description(&self) -> &Description {
+        self.driver.describe()
+    }
+
+    pub async fn close(&self) {
+        self.driver.close().await;
+    }
+
+    /// Looks at the screen.
+    pub async fn look(&self, cx: &Cx) -> Result<Screen, Stop> {
+        let (screen, _) = self.observe(cx, Want::TREE).await?;
+        Ok(screen)
+    }
+
+    /// Looks at the screen for a caller who may then use the refs of this look.
+    pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
+        self.show_with(cx, &snapshot::Details::default()).await
+    }
+
+    /// The same, with what these details need.
+    pub async fn show_with(&self, cx: &Cx, details: &snapshot::Details) -> Result<Screen, Stop> {
+        let (screen, _) = self.show_all(cx, details.want()).await?;
+        Ok(screen)
+    }
+
+    /// The same with a picture, and the parts of the screen that must be masked in it.
+    pub async fn show_pictured(&self, cx: &Cx, details: &snapshot::Details) -> Result<(Screen, Vec<Rect>), Stop> {
+        self.show_all(cx, Want { picture: true, ..details.want() }).await
+    }
+
+    async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
+        let (screen, masks) = self.observe(cx, want).await?;
+        let names =
+            |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
+        let likenesses =
+            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Likeness::of(node))));
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = likenesses.collect();
+        Ok((screen, masks))
+    }
+
+    /// The element that a ref means, on the screen as it is now.
+    pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
+        let reference = refs::of_line(reference).unwrap_or(reference.trim());
+        let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
+        let screen = self.look(cx).await?;
+        let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
+        let unknown = || Stop::failed(format!("no snapshot has shown `{reference}`; take one and use a ref from it"));
+        let likeness = likeness.ok_or_else(unknown)?;
+        let is_named = |node: &&Node| {
+            node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
+        };
+        let node = match self.description().knows_elements {
+            true => screen.root.walk().find(is_named),
+            false => likeness.nearest(&screen.root),
+        };
+        let node = node.ok_or_else(stale)?.id;
+        Ok((screen, node))
+    }
+
+    /// The element that a node id meant, on the screen as it is now.
+    pub async fn resolve_node(&self, cx: &Cx, node: u64) -> Result<(Screen, u64), Stop> {
+        self.resolve_ref(cx, &node_name(node)).await
+    }
+
+    /// Stores a picture of the screen, and the tree with it. A device without pictures gives none.
+    pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<Option<Shot>, Stop> {
+        let (mut screen, masks) = self.observe(cx, Want::PICTURE).await?;
+        let Some(picture) = screen.picture.take() else { return Ok(None) };
+        let tree = snapshot::text(&screen, &snapshot::Details::default());
+        let shot = Shot { about, moment, picture, masks, screen: screen.size, tree };
+        cx.session.sink().picture(shot.clone());
+        Ok(Some(shot))
+    }
+
+    async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
+        let _lease = self.lease(cx).await?;
+        let observed = self.driver.observe(&cx.budget(), want).await;
+        self.tell_heard(cx);
+        let mut screen = observed?;
+        refs::assign(&mut screen.root);
+        let mut masks = Vec::new();
+        if !self.secrets.is_empty() {
+            screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
+            self.redact(&mut screen.root, &mut masks);
+        }
+        Ok((screen, masks))
+    }
+
+    fn redact(&self, node: &mut Node, masks: &mut Vec<Rect>) {
+        let mut holds_secret = false;
+        for text in node.props.texts_mut() {
+            holds_secret |= self.secrets.is_in(text);
+            self.secrets.redact_in_place(text);
+        }
+        if holds_secret {
+            masks.extend(node.bounds);
+        }
+        node.children.iter_mut().for_each(|child| self.redact(child, masks));
+    }
+
+    /// Acts without looking for an element first.
+    pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
+        self.act_within(cx, target, action, cx.budget()).await
+    }
+
+    /// The same, where the driver waits for something for as long as the caller says.
+    pub async fn act_waiting(&self, cx: &Cx, target: &Target, action: &Action, wait: Duration) -> Result<Acted, Stop> {
+        self.act_within(cx, target, action, cx.budget_waiting(wait)).await
+    }
+
+    async fn act_within(&self, cx: &Cx, target: &Target, action: &Action, budget: Budget) -> Result<Acted, Stop> {
+        self.before_touch(cx, target).await?;
+        let _lease = self.lease(cx).await?;
+        Ok(self.act_leased(cx, target, action, &budget).await?)
+    }
+
+    async fn act_leased(
+        &self,
+        cx: &Cx,
+        target: &Target,
+        action: &Action,
+        budget: &Budget,
+    ) -> Result<Acted, DriverError> {
+        if let (Some(call), true) = (cx.call_id(), !matches!(target, Target::Device)) {
+            let (bounds, what) = match target {
+                Target::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
+                _ => (None, action.name().to_string()),
+            };
+            cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
+        }
+        let acted = self.driver.act(budget, target, &self.revealed(action)).await;
+        self.tell_heard(cx);
+        acted
+    }
+
+    /// What the device said by itself goes into the record, beneath the call that it said it during.
+    fn tell_heard(&self, cx: &Cx) {
+        for heard in self.driver.heard() {
+            cx.note(heard.level, heard.text);
+        }
+    }
+
+    async fn before_touch(&self, cx: &Cx, target: &Target) -> Result<(), Stop> {
+        if cx.session.pictures >= PicturePolicy::Action && !matches!(target, Target::Device) {
+            self.shoot(cx, cx.parent(), Moment::Before).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks once, without waiting.
+    pub async fn find(&self, cx: &Cx, query: &Query, checks: Checks) -> Result<Find, Stop> {
+        let _lease = self.lease(cx).await?;
+        Ok(self.driver.find(&cx.budget(), &self.revealed_query(query), checks).await?)
+    }
+
+    /// The waiting loop: find and act, else wait for the screen to change, or for a tick, until the time is up.
+    pub async fn reach(&self, cx: &Cx, query: &Query, goal: Goal<'_>, timeout: Duration) -> Result<Reached, Stop> {
+        let started = Instant::now();
+        let end = started + timeout;
+        let wanted = self.revealed_query(query);
+        let checks = if let Goal::Acted(action) = goal { action.checks() } else { Checks::Visible };
+        let mut looks = 0;
+        let mut wants_picture = matches!(goal, Goal::Acted(_)) && cx.session.pictures >= PicturePolicy::Action;
+        loop {
+            looks += 1;
+            let lease = self.lease(cx).await?;
+            let find = self.driver.find(&cx.budget(), &wanted, checks).await?;
+            let (snapshot, saw) = match (find, &goal) {
+                (Find::Found(found), Goal::Visible) => {
+                    self.waited(cx, query, &goal, started, looks, None);
+                    return Ok(Reached::Met { found: Some(found), acted: Acted::default() });
+                }
+                (Find::Found(found), Goal::Acted(action)) => {
+                    let target = Target::Element(found);
+                    // A picture needs the lease for itself; the element is looked for once more after it.
+                    if std::mem::take(&mut wants_picture) {
+                        drop(lease);
+                        Box::pin(self.before_touch(cx, &target)).await?;
+                        looks -= 1;
+                        continue;
+                    }
+                    let acted = self.act_leased(cx, &target, action, &cx.budget()).await;
+                    let Target::Element(found) = target else { unreachable!("the target is an element") };
+                    // What slipped away from under the touch is looked for again.
+                    let Err(DriverError::Evaded { how }) = acted else {
+                        let acted = acted?;
+                        self.waited(cx, query, &goal, started, looks, None);
+                        return Ok(Reached::Met { found: Some(found), acted });
+                    };
+                    (found.snapshot, format!("{}: {how}", found.summary))
+                }
+                (Find::Found(found), Goal::Gone) => (found.snapshot, format!("{} is still there", found.summary)),
+                (Find::Not(why), Goal::Gone) if is_absence(&why) => {
+                    self.waited(cx, query, &goal, started, looks, None);
+                    return Ok(Reached::Met { found: None, acted: Acted::default() });
+                }
+                (Find::Not(why), _) => (why.snapshot, why.to_string()),
+            };
+            drop(lease);
+            if Instant::now() >= end {
+                let saw = self.secrets.redact(&saw).into_owned();
+                self.waited(cx, query, &goal, started, looks, Some(&saw));
+                return Ok(Reached::Missed { saw, waited: started.elapsed() });
+            }
+            self.wait_for_change(cx, snapshot, end).await?;
+        }
+    }
+
+    async fn wait_for_change(&self, cx: &Cx, since: SnapshotId, end: Instant) -> Result<(), Stop> {
+        let deadline = end.min(Instant::now() + limits::POLL);
+        let budget = Budget::new(deadline, cx.cancel.clone());
+        cx.renew();
+        Ok(self.driver.changed(&budget, since).await?)
+    }
+
+    /// Waits until the screen differs from `since`; false if it does not in time.
+    pub async fn await_change(&self, cx: &Cx, since: SnapshotId, timeout: Duration) -> Result<bool, Stop> {
+        let end = Instant::now() + timeout;
+        loop {
+            if self.look(cx).await?.snapshot != since {
+                return Ok(true);
+            }
+            if Instant::now() >= end {
+                return Ok(false);
+            }
+            self.wait_for_change(cx, since, end).await?;
+        }
+    }
+
+    /// Asks again whenever the screen may have changed, until the answer is yes or the time is up. A no is the outcome
+    /// of the call if there is no yes in time.
+    pub async fn await_answer<'a, T>(
+        &self,
+        cx: &Cx,
+        timeout: Duration,
+        ask: impl Fn(Screen) -> BoxFuture<'a, Result<Result<T, Box<Outcome>>, Stop>>,
+    ) -> Result<T, Stop> {
+        let end = Instant::now() + timeout;
+        loop {
+            let screen = self.look(cx).await?;
+            let snapshot = screen.snapshot;
+            match ask(screen).await? {
+                Ok(answer) => return Ok(answer),
+                Err(no) if Instant::now() >= end => return Err(Stop::Failed(no)),
+                Err(_) => self.wait_for_change(cx, snapshot, end).await?,
+            }
+        }
+    }
+
+    fn waited(&self, cx: &Cx, query: &Query, goal: &Goal<'_>, started: Instant, looks: usize, saw: Option<&str>) {
+        let Some(call) = cx.call_id() else { return };
+        if looks == 1 && saw.is_none() {
+            return;
+        }
+        let what = match goal {
+            Goal::Gone => format!("{query} to go"),
+            _ => query.to_string(),
+        };
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let met = saw.is_none();
+        cx.emit(Event::Waited { call: call.clone(), what, micros, met, saw: saw.unwrap_or_default().to_string() });
+    }
+
+    async fn lease(&self, cx: &Cx) -> Result<tokio::sync::MutexGuard<'_, ()>, Stop> {
+        if cx.cancel.is_cancelled() {
+            return Err(Fault::Cancelled.into());
+        }
+        if let Ok(lease) = self.lease.try_lock() {
+            return Ok(lease);
+        }
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(Fault::Cancelled.into()),
+            lease = self.lease.lock() => Ok(lease),
+        }
+    }
+
+    fn revealed(&self, action: &Action) -> Action {
+        if self.secrets.is_empty() {
+            return action.clone();
+        }
+        let reveal = |text: &String| self.secrets.reveal(text);
+        match action {
+            Action::InputText { text } => Action::InputText { text: reveal(text) },
+            Action::SetText { text } => Action::SetText { text: reveal(text) },
+            Action::SetClipboard { text } => Action::SetClipboard { text: reveal(text) },
+            Action::Shell { command } => Action::Shell { command: reveal(command) },
+            Action::EvaluateJs { script } => Action::EvaluateJs { script: reveal(script) },
+            Action::OpenUrl { url } => Action::OpenUrl { url: reveal(url) },
+            Action::Choose { values } => Action::Choose { values: values.iter().map(reveal).collect() },
+            other => other.clone(),
+        }
+    }
+
+    fn revealed_query(&self, query: &Query) -> Query {
+        let mut query = query.clone();
+        if self.secrets.is_empty() {
+            return query;
+        }
+        match &mut query.what {
+            What::Element(element) => {
+                element.id = element.id.as_deref().map(|id| self.secrets.reveal(id));
+                match &mut element.text {
+                    Some(TextMatch::Exact(text) | TextMatch::Contains(text)) => *text = self.secrets.reveal(text),
+                    Some(TextMatch::Pattern(pattern)) => *pattern = self.secrets.reveal_in_pattern(pattern),
+                    None => {}
+                }
+            }
+            What::Described(description) => {
+                description.name = description.name.as_deref().map(|name| self.secrets.reveal(name));
+            }
+            What::Selector(_) | What::Reference(_) | What::Node(_) => {}
+        }
+        query
+    }
+}
+
+/// A node's own name among refs, which begin with a letter.
+fn node_name(id: u64) -> String {
+    format!("#{id}")
+}
+
+/// Whether a failed search means that nothing is there, as opposed to something that cannot be used.
+fn is_absence(why: &WhyNot) -> bool {
+    matches!(
+        why.reason,
+        Reason::NoMatch { .. } | Reason::OutOfRange { .. } | Reason::Offscreen { .. } | Reason::Hidden { .. }
+    )
+}
+
+impl Likeness {
+    fn of(node: &Node) -> Likeness {
+        let own = |text: Option<&str>| text.map(str::to_string);
+        Likeness {
+            class: own(node.class()),
+            // What somebody types into a field does not make it another one.
+            text: if node.is_editable() { None } else { own(node.text()) },
+            id: own(node.developer_id()),
+            bounds: node.bounds,
+        }
+    }
+
+    /// The node that is alike; of several, the one that moved least.
+    fn nearest<'n>(&self, root: &'n Node) -> Option<&'n Node> {
+        let distance = |node: &Node| match (self.bounds, node.bounds) {
+            (Some(a), Some(b)) => i64::from((a.left - b.left).abs()) + i64::from((a.top - b.top).abs()),
+            _ => i64::MAX,
+        };
+        root.walk()
+            .filter(|node| {
+                let other = Likeness::of(node);
+                (&other.class, &other.text, &other.id) == (&self.class, &self.text, &self.id)
+            })
+            .min_by_key(|node| distance(node))
+    }
+}

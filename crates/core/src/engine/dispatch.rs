@@ -1,0 +1,538 @@
+//! The one door. Every tool call, whoever makes it, comes through here: find the tool, resolve templates in a
+//! private copy, check the arguments, open the call, run it, follow its delegates, tell the record, close.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind};
+use trailblaze_protocol::ids::CallId;
+use trailblaze_protocol::outcome::{Attachment, Outcome};
+
+use crate::engine::cx::{Cx, Deadline};
+use crate::engine::fault::{Fault, Stop};
+use crate::engine::registry::Registry;
+use crate::engine::source::ToolSource;
+use crate::engine::tool::{Args, Body, Tool};
+use crate::record::effects::play;
+use crate::trail::ToolCall;
+use crate::values::memory::{Memory, unknown_token};
+use crate::values::template::{self, Fill, Token};
+use crate::yaml::{Problems, loose, to_json};
+use crate::{ids, limits};
+
+/// A call to be made.
+#[derive(Clone)]
+pub struct Call {
+    pub tool: String,
+    pub args: Arguments,
+    pub origin: Origin,
+    /// What is called instead of the tool of that name.
+    pub stand_in: Option<Arc<Tool>>,
+}
+
+/// Arguments as they came: written in a file, to be typed by the tool's schema, or typed already.
+#[derive(Debug, Clone)]
+pub enum Arguments {
+    Written(ToolCall),
+    Json(Map<String, Value>),
+}
+
+impl Call {
+    pub fn new(tool: &str, args: Arguments, origin: Origin) -> Call {
+        Call { tool: tool.to_string(), args, origin, stand_in: None }
+    }
+
+    /// A call of a trail.
+    pub fn written(call: &ToolCall, origin: Origin) -> Call {
+        Call::new(&call.tool.value, Arguments::Written(call.clone()), origin)
+    }
+
+    fn place(&self) -> Option<String> {
+        match &self.args {
+            Arguments::Written(call) => {
+                Some(format!("{}:{}:{}", call.source.path, call.tool.span.line, call.tool.span.column))
+            }
+            Arguments::Json(_) => None,
+        }
+    }
+}
+
+/// Makes a call. A tool that fails is an outcome; a fault is a call that could not be carried out.
+pub async fn dispatch(cx: &Cx, call: Call) -> Result<Outcome, Fault> {
+    dispatch_named(cx, call).await.1
+}
+
+/// The same, with the name of the call in the record, unless it was cancelled before it got one.
+pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
+    Box::pin(async move {
+        // First: the call above cancels, then looks who is here. Whoever comes later sees that it is cancelled.
+        let _entered = cx.enter();
+        if cx.cancel.is_cancelled() {
+            return (None, Err(Fault::Cancelled));
+        }
+        if let Err(dead) = cx.session.unless_dead() {
+            return (None, Err(dead.into()));
+        }
+        // Top-level calls queue; what happens beneath the running one must not wait behind itself.
+        let _turn = match cx.frame() {
+            Some(_) => None,
+            None => Some(match cx.session.turn.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => tokio::select! {
+                    biased;
+                    () = cx.cancel.cancelled() => return (None, Err(Fault::Cancelled)),
+                    turn = cx.session.turn.lock() => turn,
+                },
+            }),
+        };
+        let registry = cx.session.registry_with(&call.tool).await;
+        let stand_in = call.stand_in.take();
+        let tool = stand_in.as_deref().or_else(|| registry.get(&call.tool).map(AsRef::as_ref));
+        let prepared = prepare(cx, &mut call, tool, &registry);
+        let mut opened = Opened::new(cx, call, tool, &prepared);
+        let answer = match (prepared.verdict, tool) {
+            (Ok(mut args), Some(tool)) => carry_out(&opened.cx, &registry, tool, &prepared.authored, &mut args).await,
+            (Ok(_), None) => unreachable!("only a call of a known tool is ready"),
+            (Err(stop), _) => Err(stop),
+        };
+        let answer = match answer {
+            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(named_unknown(*outcome, &prepared.unknown)),
+            Err(Stop::Fault(fault)) => Err(*fault),
+        };
+        opened.outlive_callbacks().await;
+        (Some(opened.id.clone()), opened.close(answer))
+    })
+}
+
+/// A call whose arguments were looked at.
+struct Prepared {
+    /// Typed, with templates as they were written.
+    authored: Arc<Map<String, Value>>,
+    /// The private copy to run with, or why there is none.
+    verdict: Result<Args, Stop>,
+    /// Templates in it that name nothing.
+    unknown: Vec<String>,
+}
+
+impl Prepared {
+    fn refused(authored: Map<String, Value>, fault: Fault) -> Prepared {
+        Prepared { authored: Arc::new(authored), verdict: Err(fault.into()), unknown: Vec::new() }
+    }
+}
+
+fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
+    let Some(tool) = tool else {
+        // It may well be a tool of a server that is not there, and then that is what is wrong.
+        let fault = match registry.absent.first() {
+            Some(absent) => absent.clone().into(),
+            None => Fault::UnknownTool { lack: registry.lack(&call.tool), place: call.place() },
+        };
+        return Prepared::refused(call.args.loose(), fault);
+    };
+    let authored = match call.args.take_typed(tool) {
+        Ok(authored) => authored,
+        Err(fault) => return Prepared::refused(call.args.loose(), fault),
+    };
+    let mut unknown = Vec::new();
+    let verdict = refuse(cx, call, tool, &authored).and_then(|()| {
+        let resolved = cx.attempt.memory().resolve(&authored, tool.schema.json(), &cx.session.secrets);
+        let mut resolved = resolved.map_err(|unknown| {
+            Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
+        })?;
+        for token in &resolved.to_warn_of {
+            cx.note(Level::Warning, format!("{}; it stays as it is", unknown_token(token)));
+        }
+        unknown = std::mem::take(&mut resolved.unknown);
+        if !matches!(tool.body, Body::Foreign(_)) {
+            tool.schema.omit_nulls(&mut resolved.args);
+        }
+        if let Body::BuiltIn(_) = tool.body {
+            tool.schema.fill_defaults(&mut resolved.args);
+        }
+        // What a secret looks like is nobody's business here.
+        let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
+        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|mut misfit| {
+            misfit.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
+            Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: call.place() })
+        })?;
+        Ok(Args(args))
+    });
+    Prepared { authored: Arc::new(authored), verdict, unknown }
+}
+
+/// A call that failed with a template that names nothing has most likely failed because of it.
+fn named_unknown(mut outcome: Outcome, unknown: &[String]) -> Outcome {
+    let is_error = outcome.is_error();
+    for text in unknown.iter().map(|token| unknown_token(token)).filter(|_| is_error) {
+        // A call beneath this one may have said so already.
+        if !outcome.text.contains(&text) {
+            outcome.text = format!("{}; {text}", outcome.text);
+        }
+    }
+    outcome
+}
+
+/// Calls that must not happen where they are made. The tool that asked for them has failed.
+fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> Result<(), Stop> {
+    if cx.depth() >= limits::CALL_DEPTH {
+        let chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
+        let text = format!("calls nest deeper than {}: {} ← {}", limits::CALL_DEPTH, call.tool, chain.join(" ← "));
+        return Err(Stop::failed(text));
+    }
+    if let Some(frame) = cx.frames().last()
+        && frame.count() > limits::CALLS_PER_ROOT
+    {
+        let text = format!("`{}` made more than {} calls", frame.called.tool, limits::CALLS_PER_ROOT);
+        return Err(Stop::failed(text));
+    }
+    let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
+    let is_same = |called: &Called| called.tool == call.tool && *called.args == *authored;
+    if is_part_of_parent && cx.frames().any(|frame| is_same(&frame.called)) {
+        let mut chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
+        chain.reverse();
+        let start = chain.iter().position(|name| *name == call.tool).unwrap_or_default();
+        let text = format!("a cycle of calls: {} → {}", chain[start..].join(" → "), call.tool);
+        return Err(Stop::failed(text));
+    }
+    if let (ToolKind::Action, Some(above)) = (tool.kind, only_answers(cx, call.origin)) {
+        let text = format!(
+            "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
+            above.tool, call.tool
+        );
+        return Err(Stop::failed(text));
+    }
+    Ok(())
+}
+
+/// The delegating tool from whose own code a call comes, directly or through tools that it called.
+fn only_answers(cx: &Cx, origin: Origin) -> Option<&Called> {
+    let mut origin = origin;
+    for above in cx.frames().map(|frame| &*frame.called) {
+        if matches!(origin, Origin::Delegate | Origin::Step) {
+            return None;
+        }
+        if above.is_delegating {
+            return Some(above);
+        }
+        origin = above.origin;
+    }
+    None
+}
+
+impl Arguments {
+    /// As the tool's schema types them. Those that were typed already are taken out.
+    fn take_typed(&mut self, tool: &Tool) -> Result<Map<String, Value>, Fault> {
+        let call = match self {
+            Arguments::Json(map) => return Ok(std::mem::take(map)),
+            Arguments::Written(call) => call,
+        };
+        let mut problems = Problems::new(&call.source);
+        match to_json(&call.args, tool.schema.json(), &mut problems) {
+            Some(Value::Object(map)) => Ok(map),
+            _ => Err(Fault::BadFile(problems.into_vec())),
+        }
+    }
+
+    /// As good as it gets without a schema: to be shown, not to be run.
+    fn loose(&self) -> Map<String, Value> {
+        match self {
+            Arguments::Json(map) => map.clone(),
+            Arguments::Written(call) => match loose(&call.args) {
+                Value::Object(map) => map,
+                _ => Map::new(),
+            },
+        }
+    }
+}
+
+/// A call in the record: told of when it opens, and again when it closes, even if whoever waits for it gives up.
+struct Opened {
+    cx: Cx,
+    id: CallId,
+    started: Instant,
+    is_closed: bool,
+    registered: Option<crate::engine::invocations::Open>,
+    /// Cancels what a foreign tool asked for by calling back.
+    callbacks: Option<DropGuard>,
+}
+
+impl Opened {
+    fn new(cx: &Cx, call: Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
+        let id = ids::call();
+        cx.renew();
+        // Whatever a foreign tool asked for by calling back ends with its call.
+        let source = tool.and_then(Tool::source);
+        let cancel = source.map(|_| cx.cancel.child_token());
+        let idle = source.and_then(|source| source.call_idle()).unwrap_or(limits::CALL_IDLE);
+        let called = Called {
+            call: id.clone(),
+            parent: cx.parent(),
+            session: cx.session.id.clone(),
+            attempt: cx.attempt.id.clone(),
+            tool: call.tool,
+            args: Arc::clone(&prepared.authored),
+            origin: call.origin,
+            kind: tool.map_or(ToolKind::Meta, |tool| tool.kind),
+            is_recordable: tool.is_some_and(|tool| tool.is_recordable),
+            is_delegating: tool.is_some_and(|tool| tool.is_delegating),
+            is_custom: tool.is_some_and(Tool::is_custom),
+            source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
+        };
+        let started = Instant::now();
+        let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
+        let beneath = cx.beneath(cancel.clone(), called, deadline);
+        let registered = cx.session.invocations.open(&beneath);
+        // A foreign tool is told of when it is at work: see `call_source`.
+        if source.is_none() || prepared.verdict.is_err() {
+            beneath.tell();
+        }
+        let callbacks = cancel.map(CancellationToken::drop_guard);
+        Opened { cx: beneath, id, started, is_closed: false, registered, callbacks }
+    }
+
+    /// Ends what a foreign tool has left under way, and waits for it: its end belongs into the record before this one.
+    async fn outlive_callbacks(&mut self) {
+        self.registered = None;
+        if self.callbacks.take().is_some()
+            && let Some(frame) = self.cx.frame().filter(|frame| frame.beneath.is_any())
+        {
+            let _ = tokio::time::timeout(limits::CANCEL_GRACE * 5, frame.beneath.none()).await;
+        }
+    }
+
+    fn close(mut self, answer: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+        let session = &self.cx.session;
+        let answer = answer.map(|mut outcome| {
+            session.secrets.redact_outcome(&mut outcome);
+            self.stored(outcome)
+        });
+        let answer = answer.map_err(|fault| session.secrets.redact_fault(fault));
+        self.is_closed = true;
+        // Those above were silent while they waited for this answer.
+        self.cx.frame().iter().for_each(|frame| frame.above.renew());
+        self.tell(match &answer {
+            Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
+            Err(fault) => Answer::from(fault),
+        });
+        answer
+    }
+
+    fn tell(&self, answer: Answer) {
+        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.cx.emit(Event::Answered { call: self.id.clone(), micros, answer });
+    }
+
+    fn stored(&self, mut outcome: Outcome) -> Outcome {
+        let store = |attachment: &mut Attachment| {
+            if attachment.file.is_none() {
+                attachment.file = Some(self.cx.session.sink().store(attachment));
+            }
+        };
+        outcome.attachments.iter_mut().for_each(store);
+        outcome
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !self.is_closed {
+            self.tell(Answer::from(&Fault::Cancelled));
+        }
+    }
+}
+
+async fn carry_out(
+    cx: &Cx,
+    registry: &Registry,
+    tool: &Tool,
+    authored: &Map<String, Value>,
+    args: &mut Args,
+) -> Result<Box<Outcome>, Stop> {
+    let run = AssertUnwindSafe(run(cx, registry, tool, authored, args)).catch_unwind();
+    let mut give_up = give_up(cx, tool);
+    let mut outcome = tokio::select! {
+        biased;
+        done = run => match done {
+            Ok(outcome) => Box::new(outcome?),
+            Err(panic) => {
+                let message = panic_message(&*panic);
+                return Err(Fault::Bug { tool: tool.name.clone(), message }.into());
+            }
+        },
+        stop = &mut give_up => return Err(stop),
+    };
+    // The moment to end by itself was over for this call when it was for those beneath it.
+    if let Some(stop) = cx.cancel.is_cancelled().then(|| give_up.as_mut().now_or_never()).flatten() {
+        return Err(stop);
+    }
+    if outcome.is_error() {
+        return Ok(outcome);
+    }
+    remember(cx, tool, &mut outcome)?;
+    if outcome.delegates.is_empty() {
+        return Ok(outcome);
+    }
+    // Boxed, so that a call without any need not carry the room for it.
+    Box::pin(follow_delegates(cx, *outcome)).await.map(Box::new)
+}
+
+/// Remembers what the call says to. What is read off the screen may be a secret; memory and delegates hold its placeholder.
+/// A value that was made from a template keeps its seal, so that it can still be typed.
+fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
+    let secrets = &cx.session.secrets;
+    let own = Memory::take_own(&mut outcome.memory, secrets);
+    if let Some(first) = own.first() {
+        let others = if own.len() > 1 { format!(" (and {} more)", own.len() - 1) } else { String::new() };
+        let text = format!("`{first}`{others} was not changed in memory: the name is reserved");
+        match tool.body {
+            Body::BuiltIn(_) => return Err(Stop::failed(text)),
+            _ => cx.note(Level::Warning, format!("`{}`: {text}", tool.name)),
+        }
+    }
+    let is_sealed = |value: &Value| value.as_str().is_some_and(|text| secrets.is_sealed_in(text));
+    let sealed = outcome.memory.set.iter().filter(|(_, value)| is_sealed(value));
+    let sealed: Vec<(String, Value)> =
+        sealed.map(|(name, value)| (secrets.redact(name).into_owned(), value.clone())).collect();
+    secrets.redact_requests(outcome);
+    if !outcome.memory.is_empty() {
+        let mut changes = outcome.memory.clone();
+        changes.set.extend(sealed);
+        cx.attempt.memory().apply(&changes);
+    }
+    Ok(())
+}
+
+/// Waits until nobody wants the answer any more, or nobody can expect one. Boxed, since hardly any call gets there: a
+/// call should not have to carry the timers.
+fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
+    Box::pin(async move {
+        let deadline = cx.frame().map(|frame| &frame.deadline).expect("a call in flight has a deadline");
+        tokio::select! {
+            biased;
+            // Cancelling is seen by what runs; it gets a moment to end by itself.
+            () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => Fault::Cancelled.into(),
+            () = deadline.expired() => Stop::failed(silence(tool, deadline)),
+        }
+    })
+}
+
+async fn run(
+    cx: &Cx,
+    registry: &Registry,
+    tool: &Tool,
+    authored: &Map<String, Value>,
+    args: &mut Args,
+) -> Result<Outcome, Stop> {
+    match &tool.body {
+        Body::BuiltIn(built_in) => built_in(cx, args).await,
+        Body::Foreign(source) => call_source(cx, source.as_ref(), tool, args).await,
+        // Boxed, so that the call of a built-in tool need not carry the room for others.
+        Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
+        Body::Effects(effects) => Box::pin(play(cx, tool, effects)).await,
+    }
+}
+
+/// Foreign code gets the template, which resolves when it calls back with it, unless it may have the value.
+async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: &mut Args) -> Result<Outcome, Stop> {
+    cx.session.secrets.share_map(&mut args.0, source.secrets());
+    let mut call = source.call(cx, &tool.name, &args.0);
+    let answer = poll_fn(|task| {
+        let polled = call.as_mut().poll(task);
+        // At the latest now it is on its way.
+        cx.tell();
+        polled
+    });
+    Ok(answer.await?)
+}
+
+/// What to say of a call that took too long.
+fn silence(tool: &Tool, deadline: &Deadline) -> String {
+    let name = &tool.name;
+    if deadline.is_at_its_end() {
+        let total = humantime::format_duration(limits::CALL_TOTAL);
+        return format!("`{name}` did not answer in time: it took longer than {total} altogether");
+    }
+    let idle = humantime::format_duration(deadline.idle);
+    match tool.source() {
+        Some(source) => format!(
+            "`{name}` did not answer in time: server `{}` gave no sign of life for {idle}; `callTimeout:` of its entry \
+             allows more",
+            source.name()
+        ),
+        None => format!("`{name}` did not answer in time: it was silent for {idle}"),
+    }
+}
+
+/// Executes what a call asked for in its answer, in order; the first failure fails the call.
+async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
+    if outcome.delegates.len() > limits::DELEGATES {
+        let text =
+            format!("the answer asks for {} delegates; the limit is {}", outcome.delegates.len(), limits::DELEGATES);
+        return Err(Stop::failed(text));
+    }
+    for delegate in &outcome.delegates {
+        let args = Arguments::Json(delegate.args.clone());
+        let answer = match dispatch(cx, Call::new(&delegate.tool, args, Origin::Delegate)).await {
+            Ok(answer) => answer,
+            // A delegate that does not exist is the fault of the tool that asked for it, not of the trail.
+            Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. })) => Outcome::failed(fault.to_string()),
+            Err(fault) => return Err(fault.into()),
+        };
+        if answer.is_error() {
+            let text = format!("its delegate `{}` failed: {}", delegate.tool, answer.text);
+            return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..outcome });
+        }
+    }
+    Ok(outcome)
+}
+
+/// Carries out the calls of a YAML tool. The parameters are put in as they were given, templates included, so that
+/// memory is looked up once, by the call that uses it.
+async fn expand(
+    cx: &Cx,
+    registry: &Registry,
+    tool: &Tool,
+    calls: &[ToolCall],
+    given: Map<String, Value>,
+) -> Result<Outcome, Stop> {
+    let mut params = given;
+    tool.schema.fill_defaults(&mut params);
+    let is_param = |name: &str| tool.schema.property_names().any(|param| param == name);
+    let mut text = String::new();
+    for call in calls {
+        let args = match registry.get(&call.tool.value) {
+            Some(inner) => Arguments::Written(call.clone()).take_typed(inner)?,
+            None => Arguments::Written(call.clone()).loose(),
+        };
+        let mut fill = |token: &Token<'_>| -> Result<Fill, Stop> {
+            let name = token.path.strip_prefix("params.").unwrap_or(token.path);
+            Ok(match params.get(name).filter(|value| !value.is_null()) {
+                _ if !token.is_curly || !is_param(name) => Fill::Keep,
+                Some(value) => Fill::Value(value.clone()),
+                None => Fill::Nothing,
+            })
+        };
+        let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
+        let answer = dispatch(cx, Call::new(&call.tool.value, args, Origin::Expansion)).await?;
+        if answer.is_error() {
+            let text = format!("its call of `{}` failed: {}", call.tool.value, answer.text);
+            return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
+        }
+        if !answer.text.is_empty() {
+            text = answer.text;
+        }
+    }
+    Ok(Outcome::success(text))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_string())
+}

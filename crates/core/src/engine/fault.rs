@@ -1,0 +1,108 @@
+//! Why a call could not be carried out, as opposed to a tool that failed.
+
+use trailblaze_protocol::event::Answer;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use crate::driver::DriverError;
+use crate::engine::registry::Lack;
+use crate::engine::source::SourceError;
+use crate::values::schema::Misfit;
+use crate::yaml::Problem;
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Fault {
+    #[error("{}{lack}", at(place))]
+    UnknownTool { lack: Lack, place: Option<String> },
+    #[error("{}`{tool}`: {misfit}", at(place))]
+    BadArguments { tool: String, misfit: Misfit, place: Option<String> },
+    #[error("{}", list(.0))]
+    BadFile(Vec<Problem>),
+    #[error("`{tool}`: {message}")]
+    BadTemplate { tool: String, message: String },
+    #[error("the device was lost: {evidence}")]
+    DeviceLost { evidence: String },
+    #[error("the device did not start: {evidence}")]
+    DeviceNotStarted { evidence: String },
+    #[error("the device did not answer in time: {what}")]
+    DeviceSilent { what: String },
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("cancelled")]
+    Cancelled,
+    #[error("this is a bug of Trailblaze: `{tool}` panicked: {message}")]
+    Bug { tool: String, message: String },
+}
+
+fn at(place: &Option<String>) -> String {
+    place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default()
+}
+
+fn list(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+impl Fault {
+    pub fn exit(&self) -> Exit {
+        match self {
+            Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => {
+                Exit::Invalid
+            }
+            Fault::DeviceLost { .. }
+            | Fault::DeviceNotStarted { .. }
+            | Fault::DeviceSilent { .. }
+            | Fault::Source(_)
+            | Fault::Cancelled => Exit::Environment,
+            Fault::Bug { .. } => Exit::Bug,
+        }
+    }
+}
+
+impl From<&Fault> for Answer {
+    fn from(fault: &Fault) -> Answer {
+        Answer::Fault { exit: fault.exit(), message: fault.to_string() }
+    }
+}
+
+/// What ends a tool early: a failure that is its answer, or a fault.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stop {
+    Failed(Box<Outcome>),
+    Fault(Box<Fault>),
+}
+
+impl Stop {
+    pub fn failed(text: impl Into<String>) -> Stop {
+        Stop::Failed(Box::new(Outcome::failed(text)))
+    }
+
+    pub fn error(variant: Variant, text: impl Into<String>) -> Stop {
+        Stop::Failed(Box::new(Outcome::error(variant, text)))
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Fault(Box::new(fault))
+    }
+}
+
+impl From<SourceError> for Stop {
+    fn from(error: SourceError) -> Stop {
+        Stop::from(Fault::from(error))
+    }
+}
+
+impl From<DriverError> for Stop {
+    fn from(error: DriverError) -> Stop {
+        match error {
+            DriverError::Lost { evidence } => Fault::DeviceLost { evidence }.into(),
+            DriverError::NotStarted { evidence } => Fault::DeviceNotStarted { evidence }.into(),
+            DriverError::TimedOut { what } => Fault::DeviceSilent { what }.into(),
+            DriverError::Cancelled => Fault::Cancelled.into(),
+            DriverError::Unsupported { .. } => Stop::error(Variant::Unsupported, error.to_string()),
+            DriverError::Evaded { .. } => Stop::failed(error.to_string()),
+            DriverError::Refused { reason } => Stop::failed(reason),
+        }
+    }
+}

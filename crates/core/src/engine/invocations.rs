@@ -1,0 +1,66 @@
+//! The calls in flight of a whole run. Whoever bears the id of one may call back as its child.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
+
+use crate::engine::cx::Cx;
+
+#[derive(Default)]
+pub struct Invocations {
+    live: Mutex<HashMap<CallId, Cx>>,
+}
+
+/// Why a caller is turned away. Nothing was dispatched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("Unknown invocation ID: {0}. The tool call may have completed or timed out.")]
+    Unknown(CallId),
+    #[error("The invocation {0} belongs to another session.")]
+    OtherSession(CallId),
+    #[error("The invocation {0} belongs to another device.")]
+    OtherDevice(CallId),
+}
+
+impl Invocations {
+    /// The context of a call in flight. Session and device are cross-checks, never routing.
+    pub fn find(&self, call: &CallId, session: Option<&SessionId>, device: Option<&DeviceId>) -> Result<Cx, Refused> {
+        let cx = self.live().get(call).cloned().ok_or_else(|| Refused::Unknown(call.clone()))?;
+        if session.is_some_and(|session| *session != cx.session.id) {
+            return Err(Refused::OtherSession(call.clone()));
+        }
+        if device.is_some_and(|device| *device != cx.session.device.description().id) {
+            return Err(Refused::OtherDevice(call.clone()));
+        }
+        Ok(cx)
+    }
+
+    pub fn len(&self) -> usize {
+        self.live().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Registers a call until the guard goes.
+    pub(crate) fn open(&self, cx: &Cx) -> Option<Open> {
+        self.live().insert(cx.call_id()?.clone(), cx.clone());
+        Some(Open(cx.clone()))
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<CallId, Cx>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes a call however it ends: answer, failure, panic or a dropped future.
+pub(crate) struct Open(Cx);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // Dropped when nobody is kept waiting any more.
+        let _closed = self.0.call_id().and_then(|call| self.0.session.invocations.live().remove(call));
+    }
+}

@@ -1,0 +1,15 @@
+//! The engine proper: sessions, their tools, and the one door that every call goes through.
+
+pub mod cx;
+pub mod count;
+pub mod session;
+pub mod device;
+pub mod tool;
+pub mod aliases;
+pub mod names;
+pub mod source;
+pub mod registry;
+pub mod changes;
+pub mod invocations;
+pub mod dispatch;
+pub mod fault;

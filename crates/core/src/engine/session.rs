@@ -1,0 +1,252 @@
+//! One device's lane of a run: its tools, its device, its place in the record.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+
+use futures::StreamExt;
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+use tokio::task::AbortHandle;
+use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::ids::SessionId;
+
+use crate::driver::Driver;
+use crate::engine::changes::Changes;
+use crate::engine::device::Device;
+use crate::engine::invocations::Invocations;
+use crate::engine::registry::Registry;
+use crate::engine::source::{Shelf, ShelfError, SourceError, ToolSource};
+use crate::limits;
+use crate::record::events::{EventSink, PicturePolicy, Redacted};
+use crate::values::secret::Secrets;
+
+pub struct Session {
+    pub id: SessionId,
+    pub device: Device,
+    pub secrets: Arc<Secrets>,
+    pub pictures: PicturePolicy,
+    /// The project's folder.
+    pub home: String,
+    pub invocations: Arc<Invocations>,
+    registry: RwLock<Arc<Registry>>,
+    shelf: Option<Arc<dyn Shelf>>,
+    sources: Vec<Source>,
+    /// The revisions of the sources that the registry was read at.
+    revisions: Mutex<Vec<u64>>,
+    /// Held while announced changes are read; what was told of the last ones.
+    catching_up: tokio::sync::Mutex<String>,
+    /// Held while the tools are read, so that what was read first is not put over what was read later.
+    reloading: tokio::sync::Mutex<()>,
+    /// Why the tools could not be read the last time.
+    unread: Mutex<Option<ShelfError>>,
+    events: Arc<dyn EventSink>,
+    /// Top-level calls take turns, first come, first served.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    /// The task that follows the sources' changes.
+    follower: Mutex<Option<AbortHandle>>,
+}
+
+/// What reading the tools anew came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reloaded {
+    pub changes: Changes,
+    pub total: usize,
+}
+
+/// A source of a session's tools that is running.
+#[derive(Clone)]
+pub struct Source {
+    pub tools: Arc<dyn ToolSource>,
+    /// Whether other sessions use it too, so that it outlives this one.
+    pub is_shared: bool,
+    /// The revision at which its tools were listed.
+    pub revision: u64,
+}
+
+/// What a session is made of.
+pub struct Parts {
+    pub id: SessionId,
+    pub driver: Arc<dyn Driver>,
+    pub registry: Registry,
+    /// Where the tools can be read anew.
+    pub shelf: Option<Arc<dyn Shelf>>,
+    pub sources: Vec<Source>,
+    pub events: Arc<dyn EventSink>,
+    pub secrets: Arc<Secrets>,
+    pub invocations: Arc<Invocations>,
+    pub pictures: PicturePolicy,
+    /// The project's folder, absolute.
+    pub home: String,
+}
+
+/// Ends the sources that nobody else uses, side by side.
+pub async fn stop_own(sources: &[Source]) {
+    let own = sources.iter().filter(|source| !source.is_shared);
+    join_all(own.map(|source| source.tools.stop())).await;
+}
+
+impl Session {
+    pub fn open(parts: Parts) -> Arc<Session> {
+        let session = Arc::new(Session {
+            id: parts.id,
+            device: Device::new(parts.driver, Arc::clone(&parts.secrets)),
+            secrets: Arc::clone(&parts.secrets),
+            pictures: parts.pictures,
+            home: parts.home,
+            invocations: parts.invocations,
+            registry: RwLock::new(Arc::new(parts.registry)),
+            shelf: parts.shelf,
+            revisions: Mutex::new(parts.sources.iter().map(|source| source.revision).collect()),
+            sources: parts.sources,
+            catching_up: tokio::sync::Mutex::default(),
+            reloading: tokio::sync::Mutex::default(),
+            unread: Mutex::default(),
+            events: Arc::new(Redacted::new(parts.events, Arc::clone(&parts.secrets))),
+            turn: tokio::sync::Mutex::new(()),
+            follower: Mutex::default(),
+        });
+        if !session.sources.is_empty() {
+            let sources = session.sources.clone();
+            let follower = tokio::spawn(follow(Arc::downgrade(&session), sources)).abort_handle();
+            *session.follower.lock().unwrap_or_else(PoisonError::into_inner) = Some(follower);
+        }
+        session
+    }
+
+    /// Ends what belongs to this session alone, and tells the record.
+    pub async fn close(&self, message: &str) {
+        self.stop_following();
+        tokio::join!(stop_own(&self.sources), self.device.close());
+        self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
+    }
+
+    /// The current registry. A call pins the one it starts with.
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The registry to look for this tool in. One that is not there may be in a list that a source has announced, and that
+    /// nobody has read yet.
+    pub async fn registry_with(&self, tool: &str) -> Arc<Registry> {
+        let registry = self.registry();
+        if registry.get(tool).is_some() {
+            return registry;
+        }
+        if self.announced().is_some() {
+            self.catch_up().await;
+        }
+        // Somebody else may have caught up since.
+        self.registry()
+    }
+
+    /// A source whose tools may have changed since they were read.
+    fn announced(&self) -> Option<&Source> {
+        let seen = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = self.sources.iter().zip(seen.iter());
+        sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
+    }
+
+    /// Reads what sources have announced, unless somebody did, and tells the record.
+    pub async fn catch_up(&self) {
+        let mut last = self.catching_up.lock().await;
+        let Some(name) = self.announced().map(|source| source.tools.name()) else { return };
+        let (level, text) = match self.reload().await {
+            Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
+            Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
+        };
+        if text != *last {
+            self.emit(Event::Noted { about: None, level, text: text.clone() });
+            *last = text;
+        }
+    }
+
+    /// A source that died takes the session with it, unless it says otherwise: what its tools did may be half done.
+    pub fn unless_dead(&self) -> Result<(), SourceError> {
+        let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
+        vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
+    }
+
+    /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.
+    pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
+        let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
+        let _turn = self.reloading.lock().await;
+        let old = self.registry();
+        let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
+        let new = shelf.registry(old.generation + 1).await;
+        let seen = || *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
+        *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
+        let new = match new {
+            Ok(new) => new,
+            Err(error) => {
+                // What could not be read is not tried again until it changes again.
+                seen();
+                return Err(error);
+            }
+        };
+        let changes = Changes::between(old.tools().map(AsRef::as_ref), new.tools().map(AsRef::as_ref));
+        let reloaded = Reloaded { changes, total: new.len() };
+        self.replace_registry(new);
+        // Only now: whoever sees nothing announced finds all of it in the registry.
+        seen();
+        Ok(reloaded)
+    }
+
+    /// Why the tools are not those that the shelf holds now, if the last try to read them failed.
+    pub fn unread(&self) -> Option<ShelfError> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn replace_registry(&self, registry: Registry) {
+        *self.registry.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+    }
+
+    pub fn sink(&self) -> &Arc<dyn EventSink> {
+        &self.events
+    }
+
+    pub fn emit(&self, event: Event) {
+        self.events.emit(event);
+    }
+
+    fn stop_following(&self) {
+        if let Some(follower) = self.follower.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            follower.abort();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.stop_following();
+    }
+}
+
+impl std::fmt::Display for Reloaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Changes { added, removed, changed } = &self.changes;
+        let words = |names: &[String]| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        write!(f, "added: {}; removed: {}; ", words(added), words(removed))?;
+        if !changed.is_empty() {
+            let changed: Vec<String> = changed.iter().map(ToString::to_string).collect();
+            write!(f, "changed: {}; ", changed.join(", "))?;
+        }
+        write!(f, "{} in all", self.total)
+    }
+}
+
+/// Reads the tools anew whenever a source says that its own have changed.
+async fn follow(session: Weak<Session>, sources: Vec<Source>) {
+    let next = |source: Source| async move {
+        source.tools.changes(source.revision).await;
+        source
+    };
+    let mut changes: FuturesUnordered<_> = sources.into_iter().map(next).collect();
+    while let Some(mut source) = changes.next().await {
+        let Some(session) = session.upgrade() else { return };
+        source.revision = source.tools.revision();
+        session.catch_up().await;
+        drop(session);
+        // A source that never stops changing must not keep everybody busy.
+        tokio::time::sleep(limits::RELOAD_PAUSE).await;
+        changes.push(next(source));
+    }
+}

@@ -1,0 +1,152 @@
+//! A tool: one kind, whoever brings it. What differs is a field.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::ToolKind;
+use trailblaze_protocol::outcome::Outcome;
+
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::engine::names::Origin;
+use crate::engine::source::ToolSource;
+use crate::record::effects::Effect;
+use crate::trail::ToolCall;
+use crate::values::schema::Schema;
+
+#[derive(Clone)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    pub schema: Arc<Schema>,
+    pub kind: ToolKind,
+    pub contributor: Contributor,
+    /// Whether models are offered it.
+    pub is_for_llm: bool,
+    /// Whether calls of it are recorded.
+    pub is_recordable: bool,
+    /// Whether it answers with delegates instead of acting.
+    pub is_delegating: bool,
+    pub requires_host: bool,
+    /// Kept and passed on; never a filter.
+    pub requires_context: bool,
+    /// Driver keys or platforms; empty is all.
+    pub supported_drivers: Vec<String>,
+    /// Empty is all.
+    pub supported_platforms: Vec<Platform>,
+    /// The toolset that it joins by its own wish.
+    pub toolset: Option<String>,
+    pub groups: Vec<String>,
+    pub body: Body,
+}
+
+/// Who brings a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contributor {
+    /// For people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
+    pub label: Arc<str>,
+    pub origin: Origin,
+}
+
+/// What happens when a tool is called.
+#[derive(Clone)]
+pub enum Body {
+    BuiltIn(BuiltIn),
+    /// The calls of a YAML tool.
+    Expansion(Arc<[ToolCall]>),
+    /// Code that lives elsewhere.
+    Foreign(Arc<dyn ToolSource>),
+    /// What another tool did, played in its place.
+    Effects(Arc<[Effect]>),
+}
+
+pub type BuiltIn = for<'a> fn(&'a Cx, &'a Args) -> BoxFuture<'a, Result<Outcome, Stop>>;
+
+impl Tool {
+    pub fn new(name: &str, description: &str, schema: Schema, contributor: Contributor, body: Body) -> Tool {
+        Tool {
+            name: name.to_string(),
+            description: description.to_string(),
+            schema: Arc::new(schema),
+            kind: ToolKind::Action,
+            contributor,
+            is_for_llm: true,
+            is_recordable: true,
+            is_delegating: false,
+            requires_host: false,
+            requires_context: false,
+            supported_drivers: Vec::new(),
+            supported_platforms: Vec::new(),
+            toolset: None,
+            groups: Vec::new(),
+            body,
+        }
+    }
+
+    /// Whether a team wrote it. A built-in tool under a name of the team's own is still a built-in one.
+    pub fn is_custom(&self) -> bool {
+        !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != Origin::BuiltIn
+    }
+
+    /// Where its code lives, if that is elsewhere.
+    pub fn source(&self) -> Option<&Arc<dyn ToolSource>> {
+        match &self.body {
+            Body::Foreign(source) => Some(source),
+            Body::BuiltIn(_) | Body::Expansion(_) | Body::Effects(_) => None,
+        }
+    }
+}
+
+/// Arguments that fit the tool's schema: templates resolved, defaults filled in.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Args(pub Map<String, Value>);
+
+impl Args {
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_str()
+    }
+
+    /// A text that the schema requires.
+    pub fn required(&self, name: &str) -> &str {
+        self.text(name).unwrap_or_default()
+    }
+
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.get(name)?.as_i64()
+    }
+
+    /// A whole number from 0. The schema does not say so: a tool that moves from code to YAML keeps its schema, and
+    /// parameters in YAML have no minimum.
+    pub fn count(&self, name: &str) -> Result<Option<u64>, Stop> {
+        let Some(number) = self.integer(name) else { return Ok(None) };
+        let count = u64::try_from(number);
+        count.map(Some).map_err(|_| Stop::failed(format!("`{name}` is a whole number from 0, not {number}")))
+    }
+
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)?.as_f64()
+    }
+
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.get(name)?.as_bool()
+    }
+
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Every reading of an argument comes through here.
+    fn get(&self, name: &str) -> Option<&Value> {
+        #[cfg(test)]
+        READ.with_borrow_mut(|read| read.insert(name.to_string()));
+        self.0.get(name)
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The names of arguments that were asked for on this thread, so that a test can tell which a tool ignores.
+    pub static READ: std::cell::RefCell<std::collections::BTreeSet<String>> = const { std::cell::RefCell::new(std::collections::BTreeSet::new()) };
+}

@@ -1,0 +1,94 @@
+//! From the events of an attempt to the effects of its calls.
+
+use serde_json::{Map, Value};
+use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
+use trailblaze_protocol::ids::{AttemptId, CallId};
+
+use super::Effect;
+use crate::record::fold::{Calls, as_written, steps};
+
+/// What the calls of a step did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepDid {
+    pub index: usize,
+    pub kind: StepKind,
+    /// The calls that the step made.
+    pub made: Vec<CallDid>,
+    /// The calls that stand for them in a recording.
+    pub recorded: Vec<CallDid>,
+}
+
+/// A call, as `{tool: args}`, and what it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallDid {
+    pub call: Value,
+    /// None of a built-in tool, which is its own effect, and of a tool that must be run every time.
+    pub did: Option<Vec<Effect>>,
+}
+
+/// The effects of one attempt, step by step. A step that was tried again counts as it went the last time.
+pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<StepDid> {
+    let (steps, calls) = steps(attempt, events);
+    let did = |call: &&Called| CallDid { call: as_written(&call.tool, &call.args), did: kept(&calls, call) };
+    steps
+        .into_iter()
+        .map(|(id, step)| {
+            let made = calls.of_step(&id);
+            let recorded = made.iter().flat_map(|call| calls.recorded(call).calls);
+            let (index, kind) = (step.index, step.kind);
+            StepDid {
+                index,
+                kind,
+                recorded: recorded.map(|call| did(&call)).collect(),
+                made: made.iter().map(did).collect(),
+            }
+        })
+        .collect()
+}
+
+/// What one call has done.
+pub fn of_call<'e>(call: &CallId, events: impl IntoIterator<Item = &'e Event>) -> Vec<Effect> {
+    let mut calls = Calls::default();
+    let mut found = None;
+    for event in events {
+        if let Event::Called(called) = event
+            && called.call == *call
+        {
+            found = Some(called);
+        }
+        calls.hear(event);
+    }
+    let mut effects = Vec::new();
+    if let Some(called) = found {
+        add(&calls, called, &mut effects);
+    }
+    effects
+}
+
+fn kept(calls: &Calls<'_>, call: &Called) -> Option<Vec<Effect>> {
+    let mut effects = Vec::new();
+    add(calls, call, &mut effects);
+    (call.is_custom && (call.is_recordable || call.is_delegating)).then_some(effects)
+}
+
+/// What a custom tool did before it failed is done all the same; what it wished to be remembered is not.
+fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
+    let outcome = match calls.answer(call) {
+        Some(Answer::Outcome(outcome)) if !outcome.is_error() => Some(outcome),
+        _ => None,
+    };
+    let beneath = calls.beneath(call);
+    if call.is_custom {
+        beneath.into_iter().for_each(|child| add(calls, child, effects));
+        if let Some(outcome) = outcome.filter(|outcome| !outcome.memory.is_empty()) {
+            Effect::Memory(outcome.memory.clone()).push(effects);
+        }
+        return;
+    }
+    let mut delegates = beneath.into_iter().filter(|child| child.origin == Origin::Delegate).peekable();
+    if delegates.peek().is_some() {
+        delegates.for_each(|child| add(calls, child, effects));
+    } else if outcome.is_some() && matches!(call.kind, ToolKind::Action | ToolKind::Assertion) {
+        Effect::Call { tool: call.tool.clone(), args: Map::clone(&call.args) }.push(effects);
+    }
+}

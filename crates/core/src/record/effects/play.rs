@@ -1,0 +1,47 @@
+//! Plays effects in place of the tool that had them: each call through the door, each change of memory as an answer.
+
+use std::sync::Arc;
+
+use serde_json::{Map, json};
+use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::outcome::Outcome;
+
+use super::{Effect, MEMORY};
+use crate::engine::cx::Cx;
+use crate::engine::dispatch::{Arguments, Call, dispatch};
+use crate::engine::fault::Stop;
+use crate::engine::names;
+use crate::engine::tool::{Body, Contributor, Tool};
+use crate::values::schema::Schema;
+
+impl Tool {
+    /// A tool that does what another one did. It takes whatever that one was given.
+    pub(super) fn playing(name: &str, effects: Arc<[Effect]>, file: &str) -> Tool {
+        let contributor = Contributor { label: Arc::from(file), origin: names::Origin::Yaml };
+        Tool::new(name, "", Schema::new(json!({"type": "object"})), contributor, Body::Effects(effects))
+    }
+}
+
+pub(crate) async fn play(cx: &Cx, tool: &Tool, effects: &[Effect]) -> Result<Outcome, Stop> {
+    for (index, effect) in effects.iter().enumerate() {
+        let call = match effect {
+            Effect::Memory(changes) if index + 1 == effects.len() => {
+                return Ok(Outcome { memory: changes.clone(), ..Outcome::default() });
+            }
+            // What follows may use it, so it has to be remembered now: a call of its own, for the record.
+            Effect::Memory(_) => {
+                let tool = Tool::playing(MEMORY, Arc::from([effect.clone()]), &tool.contributor.label);
+                let args = Arguments::Json(Map::new());
+                Call { stand_in: Some(Arc::new(tool)), ..Call::new(MEMORY, args, Origin::Callback) }
+            }
+            Effect::Call { tool, args } => Call::new(tool, Arguments::Json(args.clone()), Origin::Expansion),
+        };
+        let name = call.tool.clone();
+        let answer = dispatch(cx, call).await?;
+        if answer.is_error() {
+            let text = format!("its effect `{name}` failed: {}", answer.text);
+            return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
+        }
+    }
+    Ok(Outcome::default())
+}

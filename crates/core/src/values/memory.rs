@@ -1,0 +1,214 @@
+//! What an attempt remembers, and how templates are resolved from it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+use trailblaze_protocol::outcome::MemoryChanges;
+
+use crate::values::schema::{Place, Types};
+use crate::values::secret::Secrets;
+use crate::values::template::{self, Fill, Token};
+use crate::yaml::{Reading, Style, scalar};
+
+/// The beginnings of names whose values Trailblaze gives itself. No tool may change them.
+const OWN: [&str; 2] = ["target.", "args."];
+
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    values: Map<String, Value>,
+    /// The trail's arguments: `{{args.x}}`.
+    args: Map<String, Value>,
+    /// Unknown tokens that were warned of.
+    warned: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("`{token}` names an argument that the trail does not declare")]
+pub struct UnknownArgument {
+    pub token: String,
+}
+
+/// Arguments with their templates resolved, and what to warn of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    pub args: Map<String, Value>,
+    /// Tokens that name nothing; they stay as they are.
+    pub unknown: Vec<String>,
+    /// Those of them that were not warned of before.
+    pub to_warn_of: Vec<String>,
+}
+
+/// What to say of a token that names nothing.
+pub fn unknown_token(token: &str) -> String {
+    format!("`{token}` is unknown: nothing is remembered by that name")
+}
+
+impl Memory {
+    pub fn new(values: Map<String, Value>, args: Map<String, Value>) -> Memory {
+        Memory { values, args, warned: BTreeSet::new() }
+    }
+
+    pub fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// Goes back to what was remembered earlier. What was warned of once is not warned of again.
+    pub fn restore(&mut self, earlier: Memory) {
+        self.values = earlier.values;
+    }
+
+    pub fn apply(&mut self, changes: &MemoryChanges) {
+        for (name, value) in &changes.set {
+            self.values.insert(name.clone(), value.clone());
+        }
+        for name in &changes.deleted {
+            self.values.remove(name);
+        }
+    }
+
+    /// Takes out of what a tool wants to change the names that are not its to change: those of Trailblaze itself, and
+    /// those of secrets.
+    pub fn take_own(changes: &mut MemoryChanges, secrets: &Secrets) -> Vec<String> {
+        let is_own = |name: &str| OWN.iter().any(|own| name.starts_with(own)) || secrets.seal(name).is_some();
+        if !changes.set.keys().chain(&changes.deleted).any(|name| is_own(name)) {
+            return Vec::new();
+        }
+        let (own, set) = std::mem::take(&mut changes.set).into_iter().partition(|(name, _)| is_own(name));
+        let (own_deleted, deleted) = std::mem::take(&mut changes.deleted).into_iter().partition(|name| is_own(name));
+        *changes = MemoryChanges { set, deleted };
+        let own: Map<String, Value> = own;
+        let own_deleted: Vec<String> = own_deleted;
+        own.into_iter().map(|(name, _)| name).chain(own_deleted).collect()
+    }
+
+    /// A copy of `args` with templates resolved. Secrets become seals; unknown tokens stay as they are.
+    pub fn resolve(
+        &mut self,
+        args: &Map<String, Value>,
+        schema: &Value,
+        secrets: &Secrets,
+    ) -> Result<Resolved, UnknownArgument> {
+        if !args.values().any(template::holds_token) {
+            return Ok(Resolved { args: args.clone(), unknown: Vec::new(), to_warn_of: Vec::new() });
+        }
+        let mut unknown = Vec::new();
+        let mut lookup = |token: &Token<'_>| self.lookup(token, secrets, &mut unknown);
+        let mut filled = template::fill_map(args, &mut lookup)?;
+        let root = Place::root(schema);
+        for (name, value) in &mut filled {
+            if let Some(authored) = args.get(name).filter(|authored| template::holds_token(authored)) {
+                retype(authored, value, &root.property(name));
+            }
+        }
+        let to_warn_of = unknown.iter().filter(|token| self.warned.insert(token.to_string())).cloned().collect();
+        Ok(Resolved { args: filled, unknown, to_warn_of })
+    }
+
+    fn lookup(&self, token: &Token<'_>, secrets: &Secrets, unknown: &mut Vec<String>) -> Result<Fill, UnknownArgument> {
+        if let Some(path) = token.path.strip_prefix("args.") {
+            let mut parts = path.split('.');
+            let first = parts.next().and_then(|name| self.args.get(name));
+            let value = parts.try_fold(first, |value, part| Some(value.and_then(|value| value.get(part)))).flatten();
+            return value
+                .map(|value| Fill::Value(value.clone()))
+                .ok_or_else(|| UnknownArgument { token: token.raw.to_string() });
+        }
+        let name = token.path.strip_prefix("memory.").unwrap_or(token.path);
+        if let Some(seal) = secrets.seal(name) {
+            return Ok(Fill::Value(Value::from(seal)));
+        }
+        match self.values.get(name).or_else(|| self.values.get(token.path)) {
+            Some(value) => Ok(Fill::Value(value.clone())),
+            None => {
+                unknown.push(token.raw.to_string());
+                Ok(Fill::Keep)
+            }
+        }
+    }
+}
+
+/// Memory holds mostly text; where a whole value came from a token and the schema takes no text, it says what the text
+/// means.
+fn retype(authored: &Value, value: &mut Value, place: &Place<'_>) {
+    match (authored, value) {
+        (Value::String(token), value) if template::is_whole_token(token) => {
+            let types = place.types();
+            let typed = match &*value {
+                Value::String(text) if !types.takes(Types::TEXT) => match scalar(text, Style::Plain, types) {
+                    Reading::Is(typed) => typed,
+                    Reading::Misfit(_) | Reading::Ambiguous(_) => return,
+                },
+                Value::String(_) | Value::Null => return,
+                other if types == Types::TEXT => Value::from(other.to_string()),
+                _ => return,
+            };
+            *value = typed;
+        }
+        (Value::Array(authored), Value::Array(values)) if authored.len() == values.len() => {
+            for (index, (authored, value)) in authored.iter().zip(values).enumerate() {
+                retype(authored, value, &place.item(index));
+            }
+        }
+        (Value::Object(authored), Value::Object(values)) => {
+            for (name, value) in values {
+                if let Some(authored) = authored.get(name) {
+                    retype(authored, value, &place.property(name));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(args: Value, expected: Result<Value, &str>) {
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        let values = object(json!({"count": "5", "name": "Ada", "flag": true, "a.b": "dotted"}));
+        let mut memory = Memory::new(values, object(json!({"n": 3, "who": {"first": "Grace"}})));
+        let schema = json!({"properties": {
+            "n": {"type": "integer"}, "s": {"type": "string"}, "l": {"type": "array", "items": {"type": "integer"}}
+        }});
+        let secrets = Secrets::new([("PIN".to_string(), "4711".to_string())]);
+        let resolved = memory.resolve(&object(args), &schema, &secrets);
+        match expected {
+            Ok(expected) => {
+                let mut args = Value::Object(resolved.unwrap().args);
+                secrets.redact_value(&mut args);
+                assert_eq!(args, expected);
+            }
+            Err(token) => assert_eq!(resolved.unwrap_err().token, token),
+        }
+    }
+
+    #[test]
+    fn tokens_of_all_spellings_resolve_and_take_the_declared_type() {
+        check(json!({"n": "{{count}}", "s": "{{count}}"}), Ok(json!({"n": 5, "s": "5"})));
+        check(json!({"s": "${name}/{{memory.name}}/{{a.b}}"}), Ok(json!({"s": "Ada/Ada/dotted"})));
+        check(json!({"n": "{{args.n}}", "s": "{{args.n}}"}), Ok(json!({"n": 3, "s": "3"})));
+        check(json!({"s": "{{args.who.first}}", "l": ["{{count}}"]}), Ok(json!({"s": "Grace", "l": [5]})));
+        check(json!({"s": "{{flag}}"}), Ok(json!({"s": "true"})));
+        // Without a declared type, text stays text.
+        check(json!({"any": "{{count}}"}), Ok(json!({"any": "5"})));
+    }
+
+    #[test]
+    fn a_secret_stays_its_placeholder_and_an_unknown_token_stays_literal() {
+        check(json!({"s": "{{PIN}} {{memory.PIN}}"}), Ok(json!({"s": "{{PIN}} {{PIN}}"})));
+        check(json!({"s": "{{nobody}}"}), Ok(json!({"s": "{{nobody}}"})));
+        check(json!({"s": "{{args.nobody}}"}), Err("{{args.nobody}}"));
+    }
+
+    #[test]
+    fn an_unknown_token_is_warned_of_once() {
+        let mut memory = Memory::default();
+        let args = json!({"s": "{{x}}"}).as_object().cloned().unwrap();
+        let mut warnings = || memory.resolve(&args, &Value::Null, &Secrets::default()).unwrap().to_warn_of;
+        assert_eq!(warnings(), ["{{x}}"]);
+        assert!(warnings().is_empty());
+    }
+}

@@ -1,0 +1,167 @@
+//! The redactor before the record: every field of an event that can hold text from outside, and no other. Ids and words
+//! of the format itself stay, whatever a secret happens to be.
+
+use std::sync::Arc;
+
+use trailblaze_protocol::event::{Answer, Called, Event, Failure, Plan};
+use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
+
+use crate::engine::fault::Fault;
+use crate::engine::source::SourceError;
+use crate::values::secret::Secrets;
+
+impl Secrets {
+    pub fn redact_event(&self, event: &mut Event) {
+        if self.is_empty() {
+            return;
+        }
+        let text = |text: &mut String| self.redact_in_place(text);
+        match event {
+            Event::RunStarted { command, project, .. } => {
+                command.iter_mut().for_each(text);
+                text(project);
+            }
+            Event::SessionOpened { target, .. } => target.iter_mut().for_each(text),
+            Event::AttemptStarted { trail, .. } => {
+                text(&mut trail.id);
+                text(&mut trail.title);
+                text(&mut trail.path);
+                trail.tags.iter_mut().for_each(text);
+            }
+            Event::StepStarted { text: words, plan, .. } => {
+                text(words);
+                if let Plan::Recording { classifier } = plan {
+                    text(classifier);
+                }
+            }
+            Event::Called(called) => self.redact_called(Arc::make_mut(called)),
+            Event::Touched { what, .. } => text(what),
+            Event::Waited { what, saw, .. } => {
+                text(what);
+                text(saw);
+            }
+            // The files are named by their content.
+            Event::Pictured(_) => {}
+            Event::Noted { text: words, .. } => text(words),
+            Event::Answered { answer, .. } => match answer {
+                Answer::Outcome(outcome) => self.redact_outcome(outcome),
+                Answer::Fault { message, .. } => text(message),
+            },
+            Event::StepEnded { message, .. } | Event::SessionClosed { message, .. } => text(message),
+            Event::AttemptEnded { message, failure, .. } => {
+                text(message);
+                failure.iter_mut().for_each(|failure| self.redact_failure(failure));
+            }
+            Event::ServerStarted { server, protocol, .. } => {
+                text(server);
+                text(protocol);
+            }
+            Event::ServerEnded { server, message, .. } => {
+                text(server);
+                text(message);
+            }
+            Event::Undone { .. } | Event::RunEnded { .. } => {}
+        }
+    }
+
+    pub fn redact_outcome(&self, outcome: &mut Outcome) {
+        if self.is_empty() {
+            return;
+        }
+        self.redact_in_place(&mut outcome.text);
+        outcome.structured.iter_mut().for_each(|value| self.redact_value(value));
+        if let Variant::MissingRequiredArgs { missing } = &mut outcome.variant {
+            missing.iter_mut().for_each(|name| self.redact_in_place(name));
+        }
+        for attachment in &mut outcome.attachments {
+            self.redact_in_place(&mut attachment.name);
+            self.redact_in_place(&mut attachment.mime);
+            if let Some(redacted) = self.redact_bytes(&attachment.bytes) {
+                attachment.bytes = redacted.into();
+            }
+        }
+        self.redact_requests(outcome);
+    }
+
+    /// What an outcome asks for: calls to make and values to remember.
+    pub fn redact_requests(&self, outcome: &mut Outcome) {
+        for delegate in &mut outcome.delegates {
+            self.redact_in_place(&mut delegate.tool);
+            self.redact_map(&mut delegate.args);
+        }
+        let MemoryChanges { set, deleted } = &mut outcome.memory;
+        self.redact_map(set);
+        deleted.iter_mut().for_each(|name| self.redact_in_place(name));
+    }
+
+    pub fn redact_fault(&self, fault: Fault) -> Fault {
+        let redact = |text: String| self.redact(&text).into_owned();
+        match fault {
+            Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
+            Fault::DeviceNotStarted { evidence } => Fault::DeviceNotStarted { evidence: redact(evidence) },
+            Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
+            Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
+                SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::NotListed { source_name, evidence }) => {
+                SourceError::NotListed { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::Died { source_name, evidence }) => {
+                SourceError::Died { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::NotAnswered { source_name, evidence }) => {
+                SourceError::NotAnswered { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
+            // The rest speak of what was authored, where secrets are placeholders.
+            other => other,
+        }
+    }
+
+    fn redact_called(&self, called: &mut Called) {
+        self.redact_map(Arc::make_mut(&mut called.args));
+        self.redact_in_place(&mut called.tool);
+    }
+
+    fn redact_failure(&self, failure: &mut Failure) {
+        self.redact_in_place(&mut failure.message);
+        let facts = [&mut failure.tool, &mut failure.expected, &mut failure.saw];
+        facts.into_iter().flatten().for_each(|text| self.redact_in_place(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trailblaze_protocol::event::Verdict;
+    use trailblaze_protocol::ids::StepId;
+    use trailblaze_protocol::outcome::Attachment;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_comes_with_an_answer_is_redacted_and_keeps_its_length_where_it_is_no_text() {
+        let secrets = Secrets::new([("PIN".to_string(), "4711".to_string())]);
+        let file = |bytes: &[u8]| Attachment {
+            name: "text-2".into(),
+            mime: "text/plain".into(),
+            file: None,
+            bytes: bytes.into(),
+        };
+        let mut outcome =
+            Outcome { attachments: vec![file(b"the pin is 4711"), file(b"\xff4711")], ..Outcome::default() };
+        secrets.redact_outcome(&mut outcome);
+        let [text, picture] = outcome.attachments.as_slice() else { panic!("two files: {outcome:?}") };
+        assert_eq!((&*text.bytes, &*picture.bytes), (&b"the pin is {{PIN}}"[..], &b"\xff****"[..]));
+    }
+
+    #[test]
+    fn a_secret_that_is_a_word_of_the_format_does_not_break_it() {
+        let secrets = Secrets::new([("WORD".to_string(), "passed".to_string())]);
+        let mut event =
+            Event::StepEnded { step: StepId::new("passed/1"), verdict: Verdict::Passed, message: "it passed".into() };
+        secrets.redact_event(&mut event);
+        let expected =
+            Event::StepEnded { step: StepId::new("passed/1"), verdict: Verdict::Passed, message: "it {{WORD}}".into() };
+        assert_eq!(event, expected);
+    }
+}

@@ -1,0 +1,119 @@
+//! `POST /scripting/callback`: a tool at work calls another tool, on its own device and in its own session.
+//!
+//! The checks, in order: peer, target, Host and Origin (in `guard`), content type, size, JSON, version, fields, invocation,
+//! session, depth, tool, arguments. What passes them goes through the door, under the door's own deadlines.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::to_bytes;
+use axum::extract::{self, State};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use serde_json::Value;
+use trailblaze_core::engine::fault::Fault;
+use trailblaze_core::engine::invocations::Invocations;
+use trailblaze_core::foreign_json;
+use trailblaze_core::limits;
+use trailblaze_protocol::callback::{Action, Answer, Request, Response};
+use trailblaze_protocol::ids::{CallId, SessionId};
+use trailblaze_protocol::outcome::Outcome;
+
+/// The largest request, in bytes.
+const BODY_BYTES: usize = 1 << 20;
+/// How long a request may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+type Refused = (StatusCode, Json<Response>);
+
+pub async fn callback(
+    State(invocations): State<Arc<Invocations>>,
+    request: extract::Request,
+) -> Result<Json<Response>, Refused> {
+    let (Parts { headers, .. }, body) = request.into_parts();
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        let text = format!("the content type must be application/json, not `{kind}`");
+        return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &text));
+    }
+    let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
+    // Who says beforehand that it is too much is spared sending it.
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > BODY_BYTES as u64) {
+        return Err(too_large());
+    }
+    let too_slow = |_| {
+        let text = format!("the request took longer than {} s to arrive", BODY_TIME.as_secs());
+        refuse(StatusCode::REQUEST_TIMEOUT, &text)
+    };
+    let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, BODY_BYTES)).await.map_err(too_slow)?;
+    let bytes = bytes.map_err(|_| too_large())?;
+    let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
+    let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
+    let response = match Request::read(request.value) {
+        Ok(request) => answer(&invocations, request).await,
+        Err(bad) => Response::error(bad.to_string()),
+    };
+    Ok(Json(response))
+}
+
+/// A request that was not even looked at.
+pub fn refuse(status: StatusCode, message: &str) -> Refused {
+    (status, Json(Response::error(message)))
+}
+
+async fn answer(invocations: &Invocations, request: Request) -> Response {
+    let call = CallId::new(request.invocation_id);
+    let session = SessionId::new(request.session_id);
+    let cx = match invocations.find(&call, Some(&session), None) {
+        Ok(cx) => cx,
+        Err(refused) => return Response::error(refused.to_string()),
+    };
+    let Action::CallTool { tool_name, arguments_json } = request.action;
+    if cx.depth() >= limits::CALL_DEPTH {
+        return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));
+    }
+    let registry = cx.session.registry_with(&tool_name).await;
+    if registry.get(&tool_name).is_none() {
+        return Response::error(registry.lack(&tool_name).to_string());
+    }
+    match foreign_json::read::<Value>(arguments_json.as_bytes()).map(|arguments| arguments.value) {
+        Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
+            // A call that ended in the meantime has taken this one with it.
+            Err(Fault::Cancelled) => match invocations.find(&call, None, None) {
+                Err(gone) => Response::error(gone.to_string()),
+                Ok(_) => told(Err(Fault::Cancelled)),
+            },
+            answer => told(answer),
+        },
+        Ok(other) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON object but {other}")),
+        Err(error) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON: {error}")),
+    }
+}
+
+fn told(answer: Result<Outcome, Fault>) -> Response {
+    let (success, text_content, error_message) = match answer {
+        Ok(outcome) if outcome.is_error() => (false, String::new(), outcome.text),
+        Ok(outcome) => (true, outcome.text, String::new()),
+        Err(fault @ (Fault::BadArguments { .. } | Fault::UnknownTool { .. })) => {
+            return Response::error(fault.to_string());
+        }
+        Err(fault) => (false, String::new(), fault.to_string()),
+    };
+    Response { result: Answer::CallToolResult { success, text_content, error_message } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The package for tools waits for an answer a little longer than this.
+    #[test]
+    fn the_longest_call_is_what_the_contract_says() {
+        let contract = include_str!("../../../../sdks/typescript/scripting/wire/callback-v1.json");
+        let contract: Value = serde_json::from_str(contract).unwrap();
+        assert_eq!(contract["longestCallMs"], limits::CALL_TOTAL.as_millis() as u64);
+    }
+}

@@ -1,0 +1,3 @@
+//! Files: writing them whole, keeping them private, naming them.
+
+pub mod private;

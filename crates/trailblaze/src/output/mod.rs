@@ -1,0 +1,9 @@
+//! What a run leaves, and what is printed.
+
+pub mod print;
+pub mod progress;
+pub mod marks;
+pub mod screenshot;
+pub mod github;
+pub mod run_folder;
+pub mod report;

@@ -1,0 +1,246 @@
+//! All printing. Stdout is data, stderr is talk; colours only on terminals, and `NO_COLOR` is respected.
+//!
+//! Text that is printed may come from a tool, a server or the page under test, so all of it is made [safe] first:
+//! only styles of ours reach the terminal, and no secret does.
+
+mod safe;
+
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+use std::panic::PanicHookInfo;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
+use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::yaml::{Problem, Severity};
+
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const CAUTION: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const WORSE: Style = AnsiColor::Red.on_default();
+pub const DIM: Style = Style::new().dimmed();
+
+/// Why standard output took no more, the first time. It belongs to the process, like standard output itself.
+static LOST: OnceLock<std::io::Error> = OnceLock::new();
+
+/// What must not be printed by this process.
+static HIDDEN: RwLock<Option<Arc<Secrets>>> = RwLock::new(None);
+
+/// Why data that was printed is lost, if it is.
+pub fn lost() -> Option<&'static std::io::Error> {
+    LOST.get()
+}
+
+/// From now on these secrets are printed as their names.
+pub fn hide(secrets: &Arc<Secrets>) {
+    *HIDDEN.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(secrets));
+}
+
+/// Text in styles of ours. What is added to it is made safe.
+#[derive(Default)]
+pub struct Line {
+    text: String,
+    /// Whether only blanks came since the line began.
+    has_words: bool,
+}
+
+impl Line {
+    pub fn new(text: impl Display) -> Line {
+        Line::default().then(text)
+    }
+
+    pub fn styled(style: Style, text: impl Display) -> Line {
+        Line::default().then_styled(style, text)
+    }
+
+    pub fn then(mut self, text: impl Display) -> Line {
+        let text = text.to_string();
+        let hidden = HIDDEN.read().unwrap_or_else(PoisonError::into_inner);
+        let text = hidden.as_ref().map_or(text.as_str().into(), |secrets| secrets.redact(&text));
+        safe::push(&mut self.text, &text, &mut self.has_words);
+        self
+    }
+
+    pub fn then_styled(mut self, style: Style, text: impl Display) -> Line {
+        self.text.push_str(&style.render().to_string());
+        self = self.then(text);
+        self.text.push_str(&style.render_reset().to_string());
+        self
+    }
+}
+
+impl<T: Display> From<T> for Line {
+    fn from(text: T) -> Line {
+        Line::new(text)
+    }
+}
+
+/// Data, for people or programs. A reader that goes away has read enough; data that is lost otherwise is reported at the
+/// end, when everything that could still be done is done.
+pub fn data(line: impl Into<Line>) {
+    print_data(&line.into().text);
+}
+
+fn print_data(text: &str) {
+    let mut stdout = anstream::stdout();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(LOST.set(error)),
+        _ => {}
+    }
+}
+
+/// Data that is passed on as it is, such as a script.
+pub fn bytes(bytes: &[u8]) -> std::io::Result<()> {
+    match std::io::stdout().write_all(bytes) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Where talk goes while a person edits a line, so that it does not tear that line apart. It belongs to the process, like
+/// the terminal.
+static ABOVE_PROMPT: Mutex<Option<SyncSender<String>>> = Mutex::new(None);
+
+/// Sends talk to the thread that draws the prompt, until the returned value is dropped.
+pub fn above_prompt(to: SyncSender<String>) -> AbovePrompt {
+    *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
+    AbovePrompt(())
+}
+
+/// Whether a person edits a line.
+pub fn is_prompt_open() -> bool {
+    ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// While it lives, talk is printed above the prompt.
+pub struct AbovePrompt(());
+
+impl Drop for AbovePrompt {
+    fn drop(&mut self) {
+        *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Talk. If it cannot be written, there is no other place to say so.
+pub fn say(line: impl Into<Line>) {
+    say_raw(&line.into().text);
+}
+
+fn say_raw(text: &str) {
+    if let Some(prompt) = &*ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) {
+        let mut line = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&std::io::stderr()));
+        let _ = writeln!(line, "{text}");
+        if prompt.try_send(String::from_utf8_lossy(&line.into_inner()).into_owned()).is_ok() {
+            return;
+        }
+    }
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// A command to the runner of GitHub Actions, whose parts were escaped for it.
+pub fn workflow_command(command: &str) {
+    say_raw(&safe::line(command));
+}
+
+/// Text for a line of which other parts are drawn elsewhere.
+pub fn one_line(text: &str) -> String {
+    Line { text: String::new(), has_words: true }.then(text).text.replace('\n', " ")
+}
+
+pub fn error(message: impl Display) {
+    say(Line::styled(BAD, "error:").then(" ").then(message));
+}
+
+pub fn hint(message: impl Display) {
+    say(Line::styled(HINT, "hint:").then(" ").then(message));
+}
+
+pub fn warning(message: impl Display) {
+    say(warning_line(message));
+}
+
+pub fn warning_line(message: impl Display) -> Line {
+    Line::styled(CAUTION, "warning:").then(" ").then(message)
+}
+
+/// A line of talk that something else writes to the terminal, in colours if it takes them.
+pub fn for_terminal(line: impl Into<Line>) -> String {
+    let Line { text, .. } = line.into();
+    match anstream::AutoStream::choice(&std::io::stderr()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    }
+}
+
+/// A bug. Its message may quote anything.
+pub fn panic(panic: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    say(format!("thread `{}` {panic}", thread.name().unwrap_or("without a name")));
+    let backtrace = Backtrace::capture();
+    if backtrace.status() == BacktraceStatus::Captured {
+        say(backtrace);
+    }
+}
+
+/// A JSON value on stdout, for programs.
+pub fn json(value: &impl serde::Serialize) {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => print_data(&safe::json(&text)),
+        Err(problem) => error(format!("the answer is not JSON: {problem}")),
+    }
+}
+
+/// The same on a line of its own.
+pub fn json_line(value: &serde_json::Value) {
+    print_data(&safe::json(&value.to_string()));
+}
+
+/// Everything that is wrong with some files, each with its place in the source.
+pub fn problems(problems: &[Problem]) {
+    let renderer = Renderer::styled();
+    for problem in problems {
+        say_raw(&rendered(&renderer, problem));
+        say_raw("");
+    }
+}
+
+fn rendered(renderer: &Renderer, problem: &Problem) -> String {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let text = &problem.source.text;
+    let start = problem.span.start.min(text.len());
+    // A whole block would be shown in full; its first line says where it is.
+    let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |at| start + at);
+    let end = problem.span.end.clamp(start, line_end);
+    let [before, marked, after] = [&text[..start], &text[start..end], &text[end..]].map(safe::source);
+    let span = before.len()..before.len() + marked.len();
+    let source = [before, marked, after].concat();
+    let [message, path, hint] =
+        [&problem.message, &problem.source.path, problem.hint.as_ref().unwrap_or(&String::new())]
+            .map(|text| Line { text: String::new(), has_words: true }.then(text).text);
+    let annotation = AnnotationKind::Primary.span(span);
+    let snippet = Snippet::source(source).path(path).line_start(1).annotation(annotation);
+    let group = level.primary_title(message.as_str()).element(snippet);
+    let group = if hint.is_empty() { group } else { group.element(Level::HELP.message(hint.as_str())) };
+    renderer.render(&[group])
+}
+
+/// `1 step`, `2 steps`.
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A length of time for people.
+pub fn seconds(micros: u64) -> String {
+    match micros {
+        0..1_000_000 => format!("{} ms", micros / 1000),
+        1_000_000..60_000_000 => format!("{:.1} s", micros as f64 / 1e6),
+        _ => format!("{} min {:02} s", micros / 60_000_000, micros / 1_000_000 % 60),
+    }
+}

@@ -1,0 +1,129 @@
+//! What is going on, while it goes on: one live line per device on a terminal, plain lines elsewhere.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use trailblaze_protocol::event::{Event, Level, Verdict};
+use trailblaze_protocol::ids::{DeviceId, Parent};
+
+use crate::output::print::{self, Line};
+
+pub struct Progress {
+    mode: Mode,
+    lanes: Mutex<HashMap<DeviceId, Lane>>,
+}
+
+enum Mode {
+    Live(MultiProgress),
+    Plain,
+    Silent,
+}
+
+#[derive(Default)]
+struct Lane {
+    bar: Option<ProgressBar>,
+    trail: String,
+    step: String,
+    started: Option<std::time::Instant>,
+}
+
+impl Progress {
+    pub fn new(is_quiet: bool) -> Progress {
+        let mode = match (is_quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Silent,
+            (false, true) => Mode::Live(MultiProgress::new()),
+            (false, false) => Mode::Plain,
+        };
+        Progress { mode, lanes: Mutex::default() }
+    }
+
+    /// Says something without disturbing the live lines.
+    pub fn say(&self, text: &str) {
+        if !matches!(self.mode, Mode::Silent) {
+            self.show_line(Line::new(text));
+        }
+    }
+
+    /// The same for something that is wrong, though not badly.
+    pub fn warn(&self, text: &str) {
+        self.show_line(print::warning_line(text));
+    }
+
+    fn show_line(&self, line: Line) {
+        match &self.mode {
+            // A terminal that is gone takes no lines; that is no reason to stop.
+            Mode::Live(bars) if !print::is_prompt_open() => drop(bars.println(print::for_terminal(line))),
+            _ => print::say(line),
+        }
+    }
+
+    pub fn event(&self, device: &DeviceId, event: &Event) {
+        if matches!(self.mode, Mode::Silent) {
+            return;
+        }
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = lanes.entry(device.clone()).or_default();
+        match event {
+            Event::AttemptStarted { trail, number, repeat, .. } => {
+                let repeat = repeat.map(|repeat| format!(" (repeat {repeat})")).unwrap_or_default();
+                let number = if *number > 1 { format!(" (try {number})") } else { String::new() };
+                lane.trail = format!("{}{repeat}{number}", trail.title);
+                lane.step.clear();
+                lane.started = Some(std::time::Instant::now());
+                self.show(device, lane, "");
+            }
+            Event::StepStarted { text, .. } => {
+                lane.step = text.lines().next().unwrap_or_default().to_string();
+                self.show(device, lane, "");
+            }
+            Event::Called(called) => self.show(device, lane, &called.tool),
+            // How far a call is, in its own words.
+            Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => self.show(device, lane, text),
+            Event::AttemptEnded { verdict, message, .. } => {
+                let micros =
+                    lane.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));
+                let line = ended(device, &lane.trail, *verdict, micros, message);
+                if let Some(bar) = lane.bar.take() {
+                    bar.finish_and_clear();
+                }
+                drop(lanes);
+                self.show_line(line);
+            }
+            _ => {}
+        }
+    }
+
+    fn show(&self, device: &DeviceId, lane: &mut Lane, tool: &str) {
+        let Mode::Live(bars) = &self.mode else { return };
+        let bar = lane.bar.get_or_insert_with(|| {
+            let bar = bars.add(ProgressBar::new_spinner());
+            let style = ProgressStyle::with_template("{spinner:.dim} {prefix:<16} {elapsed:>4} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_prefix(print::one_line(device.as_str()));
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        });
+        let parts: Vec<&str> =
+            [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
+        bar.set_message(print::one_line(&parts.join(" › ")));
+    }
+}
+
+/// How an attempt ended, on one line.
+fn ended(device: &DeviceId, trail: &str, verdict: Verdict, micros: u64, message: &str) -> Line {
+    let mark = match verdict {
+        Verdict::Passed => Line::styled(print::GOOD, "✓"),
+        Verdict::Skipped => Line::styled(print::DIM, "-"),
+        _ => Line::styled(print::WORSE, "✗"),
+    };
+    let line =
+        mark.then(format!(" {:<14} {trail} ", device.to_string())).then_styled(print::DIM, print::seconds(micros));
+    match verdict {
+        Verdict::Skipped => line.then_styled(print::DIM, format!(" skipped: {message}")),
+        Verdict::Cancelled => line.then(" cancelled"),
+        _ => line,
+    }
+}

@@ -1,0 +1,165 @@
+//! Pictures and trees of a run as the page holds them: each content once, until the page would grow too big.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::clip::clip;
+use crate::output::run_folder::is_inert;
+
+/// Bytes of pictures that a page holds; a browser takes seconds to load much more. Pictures beyond are
+/// shown from the run folder.
+const MOST_PICTURES: usize = 64 << 20;
+const MOST_TREES: usize = 16 << 20;
+const LONGEST_TREE: usize = 256 << 10;
+const LONGEST_TAIL: usize = 16 << 10;
+
+const NO_PICTURE: &str = "is not a picture";
+const ACTIVE: &str = "is not linked: opened from here, it could run as a page";
+
+/// Where the page finds a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kept {
+    /// In the page, under this number.
+    Here(usize),
+    /// Beside the page, under the name that the event gave.
+    Beside,
+    /// Nowhere, and why.
+    Lost(&'static str),
+}
+
+pub struct Album {
+    folder: PathBuf,
+    pictures: Shelf,
+    trees: Shelf,
+}
+
+/// Contents in the order they came, and which file holds which.
+struct Shelf {
+    contents: Vec<String>,
+    room: usize,
+    by_digest: HashMap<[u8; 32], usize>,
+    by_file: HashMap<String, Kept>,
+}
+
+impl Album {
+    pub fn new(folder: &Path) -> Album {
+        Album { folder: folder.to_path_buf(), pictures: Shelf::new(MOST_PICTURES), trees: Shelf::new(MOST_TREES) }
+    }
+
+    pub fn picture(&mut self, file: &str) -> Kept {
+        let Album { folder, pictures, .. } = self;
+        pictures.keep(folder, file, |bytes| {
+            let mime = mime(bytes)?;
+            Some(format!("data:{mime};base64,{}", STANDARD.encode(bytes)))
+        })
+    }
+
+    pub fn tree(&mut self, file: &str) -> Kept {
+        let Album { folder, trees, .. } = self;
+        trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
+    }
+
+    /// A file that came with an answer: in the page if it is a picture, else beside it.
+    pub fn attachment(&mut self, file: &str, mime: &str) -> Kept {
+        let kept = match mime.starts_with("image/") {
+            true => self.picture(file),
+            // Not read: it may be a film.
+            false => find(&self.folder, file).map_or_else(Kept::Lost, |_| Kept::Beside),
+        };
+        match kept {
+            Kept::Beside | Kept::Lost(NO_PICTURE) if !is_inert(file) => Kept::Lost(ACTIVE),
+            Kept::Lost(NO_PICTURE) => Kept::Beside,
+            kept => kept,
+        }
+    }
+
+    /// The data URIs of the pictures, by number.
+    pub fn pictures(&self) -> &[String] {
+        &self.pictures.contents
+    }
+
+    /// The texts of the trees, by number.
+    pub fn trees(&self) -> &[String] {
+        &self.trees.contents
+    }
+}
+
+impl Shelf {
+    fn new(room: usize) -> Shelf {
+        Shelf { contents: Vec::new(), room, by_digest: HashMap::new(), by_file: HashMap::new() }
+    }
+
+    fn keep(&mut self, folder: &Path, file: &str, content: impl Fn(&[u8]) -> Option<String>) -> Kept {
+        if let Some(kept) = self.by_file.get(file) {
+            return kept.clone();
+        }
+        let kept = match read(folder, file) {
+            Ok(bytes) => self.keep_bytes(&bytes, content),
+            Err(why) => Kept::Lost(why),
+        };
+        self.by_file.insert(file.to_string(), kept.clone());
+        kept
+    }
+
+    fn keep_bytes(&mut self, bytes: &[u8], content: impl Fn(&[u8]) -> Option<String>) -> Kept {
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
+        if let Some(number) = self.by_digest.get(&digest) {
+            return Kept::Here(*number);
+        }
+        let Some(content) = content(bytes) else {
+            return Kept::Lost(NO_PICTURE);
+        };
+        if bytes.len() > self.room {
+            return Kept::Beside;
+        }
+        self.room -= bytes.len();
+        self.contents.push(content);
+        self.by_digest.insert(digest, self.contents.len() - 1);
+        Kept::Here(self.contents.len() - 1)
+    }
+}
+
+impl Album {
+    /// The last lines of a text file of the run folder; nothing where it cannot be read.
+    pub fn tail(&self, file: &str, n_lines: usize) -> String {
+        let text = read(&self.folder, file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = text.unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[lines.len().saturating_sub(n_lines)..].join("\n");
+        clip(&last, LONGEST_TAIL).into_owned()
+    }
+}
+
+fn read(folder: &Path, file: &str) -> Result<Vec<u8>, &'static str> {
+    fs::read(find(folder, file)?).map_err(|_| "cannot be read")
+}
+
+/// Finds a file of the run folder. Names come from the event file, so none may lead out of the folder: a
+/// report is passed on to others.
+fn find(folder: &Path, file: &str) -> Result<PathBuf, &'static str> {
+    let name = Path::new(file);
+    let stays = name.components().all(|component| matches!(component, Component::Normal(_)));
+    let (Ok(folder), Ok(path)) = (folder.canonicalize(), folder.join(name).canonicalize()) else {
+        return Err(if stays { "is missing" } else { "is outside the run folder" });
+    };
+    if !stays || !path.starts_with(folder) {
+        return Err("is outside the run folder");
+    }
+    Ok(path)
+}
+
+fn mime(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}

@@ -1,0 +1,181 @@
+//! `summary.json`: how a run went, for scripts.
+
+use serde::Serialize;
+use trailblaze_protocol::event::{Place, TrailRef};
+use trailblaze_protocol::exit::Exit;
+
+use super::model::{Attempt, Run, Standing, State};
+use crate::output::print;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    pub run: String,
+    pub started_at: Option<String>,
+    pub version: Option<String>,
+    /// Whether the run came to its end; where not, `exit` and `code` are null.
+    pub is_finished: bool,
+    pub exit: Option<Exit>,
+    pub code: Option<u8>,
+    pub duration_ms: u64,
+    /// Processes that were started for the run and could not be ended: 0, or a bug.
+    pub leaked_processes: usize,
+    pub seed: Option<u64>,
+    pub devices: Vec<String>,
+    pub counts: Counts,
+    pub attempts: Vec<AttemptSummary>,
+    pub unread_lines: usize,
+}
+
+/// How many trails ended how, on all devices. An attempt that was tried again is only counted as retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    pub total: usize,
+    pub passed: usize,
+    pub failed: usize,
+    pub errored: usize,
+    pub invalid: usize,
+    pub skipped: usize,
+    pub cancelled: usize,
+    pub bug: usize,
+    pub unfinished: usize,
+    /// Of those passed, the ones that took more than one attempt.
+    pub flaky: usize,
+    pub retried: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptSummary {
+    pub attempt: String,
+    pub trail: TrailRef,
+    pub device: String,
+    pub number: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
+    pub verdict: &'static str,
+    pub is_retried: bool,
+    pub is_flaky: bool,
+    pub duration_ms: u64,
+    pub message: String,
+    pub failure: Option<FailureSummary>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureSummary {
+    /// The text of the step.
+    pub step: Option<String>,
+    pub tool: Option<String>,
+    pub message: String,
+    pub expected: Option<String>,
+    pub saw: Option<String>,
+    /// Where the trail has the call that failed.
+    pub place: Option<Place>,
+    /// Relative to the run folder.
+    pub pictures: Vec<String>,
+}
+
+pub fn summary(run: &Run) -> Summary {
+    let header = run.header.as_ref();
+    let unread = run.unread;
+    Summary {
+        run: run.id().to_string(),
+        started_at: header.map(|header| header.started_at.clone()),
+        version: header.map(|header| header.version.clone()),
+        is_finished: run.end.is_some(),
+        exit: run.end.map(|end| end.exit),
+        code: run.end.map(|end| end.exit.code()),
+        duration_ms: run.micros() / 1000,
+        leaked_processes: run.end.map_or(0, |end| end.leaked_processes),
+        seed: run.start.as_ref().map(|start| start.seed),
+        devices: run.devices().into_iter().map(ToString::to_string).collect(),
+        counts: count(run),
+        attempts: run.attempts.iter().map(summarise).collect(),
+        unread_lines: unread.torn + unread.unknown + unread.stray,
+    }
+}
+
+pub fn count(run: &Run) -> Counts {
+    let mut counts = Counts::default();
+    for attempt in &run.attempts {
+        if attempt.standing == Standing::Retried {
+            counts.retried += 1;
+            continue;
+        }
+        counts.total += 1;
+        counts.flaky += usize::from(attempt.standing == Standing::Flaky);
+        *match attempt.state() {
+            State::Passed => &mut counts.passed,
+            State::Failed => &mut counts.failed,
+            State::Errored => &mut counts.errored,
+            State::Invalid => &mut counts.invalid,
+            State::Skipped => &mut counts.skipped,
+            State::Cancelled => &mut counts.cancelled,
+            State::Bug => &mut counts.bug,
+            State::Unfinished => &mut counts.unfinished,
+        } += 1;
+    }
+    counts
+}
+
+/// How the run ended, in a word or two.
+pub fn headline(run: &Run) -> &'static str {
+    match run.end.map(|end| end.exit) {
+        None => "did not finish",
+        Some(Exit::Passed) => "passed",
+        Some(Exit::Failed) => "failed",
+        Some(Exit::Invalid) => "invalid",
+        Some(Exit::Environment) => "environment failed",
+        Some(Exit::Bug) => "bug of Trailblaze",
+    }
+}
+
+/// `3 of 5 trails passed, 1 failed, 1 flaky in 12.3 s on 2 devices`.
+pub fn totals(run: &Run) -> String {
+    let counts = count(run);
+    let others = [
+        (counts.failed, "failed"),
+        (counts.errored, "errored"),
+        (counts.bug, "met a bug"),
+        (counts.invalid, "invalid"),
+        (counts.unfinished, "unfinished"),
+        (counts.cancelled, "cancelled"),
+        (counts.skipped, "skipped"),
+        (counts.flaky, "flaky"),
+    ];
+    let mut words = vec![format!("{} of {} passed", counts.passed, print::count(counts.total, "trail"))];
+    words.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+    let devices = print::count(run.devices().len(), "device");
+    format!("{} in {} on {devices}", words.join(", "), print::seconds(run.micros()))
+}
+
+fn summarise(attempt: &Attempt) -> AttemptSummary {
+    AttemptSummary {
+        attempt: attempt.id.to_string(),
+        trail: attempt.trail.clone(),
+        device: attempt.device.to_string(),
+        number: attempt.number,
+        repeat: attempt.repeat,
+        verdict: attempt.state().name(),
+        is_retried: attempt.standing == Standing::Retried,
+        is_flaky: attempt.standing == Standing::Flaky,
+        duration_ms: attempt.micros() / 1000,
+        message: attempt.message().to_string(),
+        failure: attempt.state().is_bad().then(|| summarise_failure(attempt)),
+    }
+}
+
+fn summarise_failure(attempt: &Attempt) -> FailureSummary {
+    let failure = attempt.failure();
+    FailureSummary {
+        step: attempt.failing_step().map(|step| step.text.clone()),
+        tool: failure.and_then(|failure| failure.tool.clone()),
+        message: failure.map_or_else(|| attempt.message().to_string(), |failure| failure.message.clone()),
+        expected: failure.and_then(|failure| failure.expected.clone()),
+        saw: failure.and_then(|failure| failure.saw.clone()),
+        place: failure.and_then(|failure| failure.place.clone()),
+        pictures: attempt.failure_pictures().into_iter().map(|picture| picture.file.clone()).collect(),
+    }
+}

@@ -1,0 +1,58 @@
+//! Writes the three files into the run folder, each whole or not at all.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::html::html;
+use super::junit::junit;
+use super::model::{ReadError, Run};
+use super::summary::summary;
+use crate::files::private;
+
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("cannot write `{}`: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("cannot put the run into JUnit XML")]
+    Junit(#[from] quick_junit::SerializeError),
+    #[error("cannot put the run into JSON")]
+    Json(#[from] serde_json::Error),
+}
+
+#[derive(Debug)]
+pub struct Written {
+    pub html: PathBuf,
+    pub junit: PathBuf,
+    pub summary: PathBuf,
+    pub run: Run,
+}
+
+/// Reads a run folder and writes `report.html`, `junit.xml` and `summary.json` into it.
+pub fn write(folder: &Path) -> Result<Written, WriteError> {
+    let run = Run::read(folder)?;
+    let junit = put(folder, "junit.xml", &junit(&run)?)?;
+    let (summary, html) = write_page(folder, &run)?;
+    Ok(Written { summary, junit, html, run })
+}
+
+/// Writes what a run that is killed leaves to be read. There is no `junit.xml` before the end: CI systems take one
+/// without failures for a run that passed.
+pub fn write_unfinished(folder: &Path) -> Result<(), WriteError> {
+    write_page(folder, &Run::read(folder)?).map(drop)
+}
+
+fn write_page(folder: &Path, run: &Run) -> Result<(PathBuf, PathBuf), WriteError> {
+    let mut json = serde_json::to_string_pretty(&summary(run))?;
+    json.push('\n');
+    Ok((put(folder, "summary.json", &json)?, put(folder, "report.html", &html(run, folder))?))
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> Result<PathBuf, WriteError> {
+    let path = folder.join(name);
+    match private::write(&path, text) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(WriteError::Io { path, source }),
+    }
+}

@@ -1,0 +1,161 @@
+//! Pictures on their way to the disk: masked, packed and named by what they show.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use trailblaze_core::record::events::Shot;
+use trailblaze_core::screen::{Picture, Pixels};
+use trailblaze_protocol::event::{Event, Pictured};
+use trailblaze_protocol::geometry::{Rect, Size};
+
+use super::hash;
+use super::writer::{Writer, write_file};
+
+/// How many pictures are kept in case they come again: a few megabytes each.
+const RECENT: usize = 8;
+
+/// Encodes pictures. One that was stored before is not encoded again.
+pub struct Album {
+    folder: PathBuf,
+    writer: Arc<Writer>,
+    stored: HashSet<String>,
+    /// The last pictures that were hashed.
+    recent: VecDeque<(Arc<[u8]>, String)>,
+}
+
+impl Album {
+    pub fn new(folder: PathBuf, writer: Arc<Writer>) -> Album {
+        Album { folder, writer, stored: HashSet::new(), recent: VecDeque::new() }
+    }
+
+    pub fn run(mut self, queue: &Receiver<Shot>) {
+        while let Ok(shot) = queue.recv() {
+            match self.store(&shot) {
+                Ok(event) => self.writer.event(&event),
+                Err(error) => self.writer.failed(Path::new("pictures"), &error),
+            }
+        }
+    }
+
+    /// The hash of some pixels. The picture after a step comes again as the one before the next.
+    fn content(&mut self, bytes: &Arc<[u8]>) -> String {
+        if let Some((_, known)) = self.recent.iter().find(|(recent, _)| Arc::ptr_eq(recent, bytes)) {
+            return known.clone();
+        }
+        let name = hash(bytes);
+        self.recent.push_back((Arc::clone(bytes), name.clone()));
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+        name
+    }
+
+    fn store(&mut self, shot: &Shot) -> std::io::Result<Event> {
+        let masks = scaled(&shot.masks, shot.screen, shot.picture.size);
+        let bytes = match &shot.picture.pixels {
+            Pixels::Rgba(bytes) | Pixels::Png(bytes) => bytes,
+        };
+        let content = self.content(bytes);
+        let name = name_of(content, &masks);
+        let file = format!("pictures/{name}.png");
+        if !self.stored.contains(&name) {
+            let png = encode(&shot.picture, &masks)?;
+            write_file(&self.folder.join(&file), &png)?;
+            self.stored.insert(name);
+        }
+        let tree = format!("trees/{}.txt", hash(shot.tree.as_bytes()));
+        if self.stored.insert(tree.clone()) {
+            write_file(&self.folder.join(&tree), shot.tree.as_bytes())?;
+        }
+        let (about, moment, screen) = (shot.about.clone(), shot.moment, shot.screen);
+        Ok(Event::Pictured(Box::new(Pictured { about, moment, file, screen, tree: Some(tree) })))
+    }
+}
+
+/// The file of a picture, relative to the run folder. It is written a moment after the picture is taken.
+pub fn file_of(shot: &Shot) -> String {
+    let (Pixels::Rgba(bytes) | Pixels::Png(bytes)) = &shot.picture.pixels;
+    let masks = scaled(&shot.masks, shot.screen, shot.picture.size);
+    format!("pictures/{}.png", name_of(hash(bytes), &masks))
+}
+
+/// A picture is named by what it shows.
+fn name_of(content: String, masks: &[Rect]) -> String {
+    if masks.is_empty() { content } else { hash(format!("{content}{masks:?}").as_bytes()) }
+}
+
+/// Parts of a screen in the pixels of its picture, which may be of another size.
+pub fn scaled(masks: &[Rect], screen: Size, picture: Size) -> Vec<Rect> {
+    let scale = |value: i32, from: u32, to: u32| (i64::from(value) * i64::from(to) / i64::from(from.max(1))) as i32;
+    masks
+        .iter()
+        .map(|mask| Rect {
+            left: scale(mask.left, screen.width, picture.width) - 1,
+            top: scale(mask.top, screen.height, picture.height) - 1,
+            right: scale(mask.right, screen.width, picture.width) + 1,
+            bottom: scale(mask.bottom, screen.height, picture.height) + 1,
+        })
+        .collect()
+}
+
+/// The picture as PNG, with a grey box over everything that must not be seen.
+pub fn encode(picture: &Picture, masks: &[Rect]) -> std::io::Result<Vec<u8>> {
+    if let (Pixels::Png(bytes), true) = (&picture.pixels, masks.is_empty()) {
+        return Ok(bytes.to_vec());
+    }
+    let (mut pixels, size) = unpacked(picture)?;
+    cover(&mut pixels, size, masks);
+    pack(&pixels, size)
+}
+
+/// Paints grey boxes.
+pub fn cover(pixels: &mut [u8], size: Size, masks: &[Rect]) {
+    let all = Rect::new(0, 0, size.width as i32, size.height as i32);
+    for mask in masks.iter().filter_map(|mask| mask.intersect(&all)) {
+        for y in mask.top..mask.bottom {
+            let row = (y as usize) * (size.width as usize);
+            for x in mask.left..mask.right {
+                pixels[(row + x as usize) * 4..][..4].copy_from_slice(&[0x80, 0x80, 0x80, 0xff]);
+            }
+        }
+    }
+}
+
+/// The pixels of a picture, four bytes each.
+pub fn unpacked(picture: &Picture) -> std::io::Result<(Vec<u8>, Size)> {
+    match &picture.pixels {
+        Pixels::Png(bytes) => decode(bytes),
+        Pixels::Rgba(bytes) => Ok((bytes.to_vec(), picture.size)),
+    }
+}
+
+/// Pixels as PNG.
+pub fn pack(pixels: &[u8], size: Size) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::new(&mut out, size.width, size.height);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    let mut writer = encoder.write_header().map_err(std::io::Error::other)?;
+    writer.write_image_data(pixels).map_err(std::io::Error::other)?;
+    writer.finish().map_err(std::io::Error::other)?;
+    Ok(out)
+}
+
+fn decode(bytes: &[u8]) -> std::io::Result<(Vec<u8>, Size)> {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().map_err(std::io::Error::other)?;
+    let length = reader.output_buffer_size().ok_or_else(|| std::io::Error::other("the picture is too large"))?;
+    let mut pixels = vec![0; length];
+    let info = reader.next_frame(&mut pixels).map_err(std::io::Error::other)?;
+    pixels.truncate(info.buffer_size());
+    let size = Size { width: info.width, height: info.height };
+    // Grey with alpha is the one remaining form of two bytes a pixel.
+    if info.color_type == png::ColorType::GrayscaleAlpha {
+        pixels = pixels.chunks_exact(2).flat_map(|pixel| [pixel[0], pixel[0], pixel[0], pixel[1]]).collect();
+    }
+    Ok((pixels, size))
+}

@@ -1,0 +1,122 @@
+//! `logs/<run>/`: events as they happen, pictures and attachments by content. Everything is written by threads of its
+//! own, so that a run never waits for a disk longer than its queues are deep.
+
+mod album;
+mod endings;
+mod writer;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+use trailblaze_core::ids;
+use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_protocol::event::{Event, Header, VERSION};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::RunId;
+use trailblaze_protocol::outcome::Attachment;
+
+use crate::files::private;
+use album::Album;
+pub use album::{cover, encode, pack, scaled, unpacked};
+pub use endings::is_inert;
+use writer::Writer;
+
+/// How many pictures may wait to be written.
+const SHOTS: usize = 32;
+
+pub struct RunFolder {
+    pub id: RunId,
+    pub path: PathBuf,
+    writer: Arc<Writer>,
+    shots: Mutex<Option<SyncSender<Shot>>>,
+    painter: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl RunFolder {
+    /// Creates a folder under `logs` and starts to write.
+    pub fn create(logs: &Path) -> std::io::Result<Arc<RunFolder>> {
+        let now = SystemTime::now();
+        let id = new_id(now);
+        let path = logs.join(id.as_str());
+        private::create_dir_all(&path)?;
+        // A folder that cannot hold the record is of no use to anybody.
+        RunFolder::start(id, path.clone(), now).inspect_err(|_| {
+            let _ = std::fs::remove_dir_all(&path);
+        })
+    }
+
+    fn start(id: RunId, path: PathBuf, now: SystemTime) -> std::io::Result<Arc<RunFolder>> {
+        let header = Header {
+            trailblaze_events: VERSION,
+            run: id.clone(),
+            started_at: humantime::format_rfc3339_millis(now).to_string(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        };
+        let mut file = private::create_new(&path.join("events.jsonl"))?;
+        writeln!(file, "{}", serde_json::to_string(&header).map_err(std::io::Error::other)?)?;
+        let writer = Writer::start(file)?;
+        let (shots, queue) = sync_channel(SHOTS);
+        let album = Album::new(path.clone(), Arc::clone(&writer));
+        let painter = std::thread::Builder::new().name("pictures".to_string()).spawn(move || album.run(&queue))?;
+        let (shots, painter) = (Mutex::new(Some(shots)), Mutex::new(Some(painter)));
+        Ok(Arc::new(RunFolder { id, path, writer, shots, painter }))
+    }
+
+    /// Ends the record, and waits until everything is on disk.
+    pub fn finish(&self, exit: Exit, leaked_processes: usize) -> Result<(), String> {
+        // Pictures first: each of them still writes a line.
+        self.shots.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let painter = self.painter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let has_painted = painter.is_none_or(|painter| painter.join().is_ok());
+        self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes });
+        self.writer.end()?;
+        if has_painted { Ok(()) } else { Err("the thread that stores pictures panicked".to_string()) }
+    }
+
+    pub fn micros(&self) -> u64 {
+        self.writer.micros()
+    }
+}
+
+/// The name of a run: the time in front, so that names sort by it.
+pub fn new_id(now: SystemTime) -> RunId {
+    let stamp = humantime::format_rfc3339_seconds(now).to_string();
+    let name: String = stamp.chars().filter(char::is_ascii_digit).collect();
+    RunId::new(format!("{}-{}-{}", &name[..8], &name[8..], ids::run_suffix()))
+}
+
+impl EventSink for RunFolder {
+    fn emit(&self, event: Event) {
+        self.writer.event(&event);
+    }
+
+    fn tell(&self, event: &Event) {
+        self.writer.event(event);
+    }
+
+    fn picture(&self, shot: Shot) {
+        if let Some(shots) = &*self.shots.lock().unwrap_or_else(PoisonError::into_inner) {
+            // A closed queue means that its thread died, which `finish` tells.
+            let _ = shots.send(shot);
+        }
+    }
+
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        Some(self.path.join(album::file_of(shot)).display().to_string())
+    }
+
+    fn store(&self, attachment: &Attachment) -> String {
+        let name = format!("attachments/{}.{}", hash(&attachment.bytes), endings::ending(attachment));
+        self.writer.file(self.path.join(&name), Arc::clone(&attachment.bytes));
+        name
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,220 @@
+//! Lines of the record on their way to the disk. Whoever has one only adds it to a buffer; a thread collects them for a
+//! moment and writes them at once, so that a run hardly waits and a killed one loses hardly anything.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use trailblaze_protocol::event::Event;
+
+use crate::files::private;
+
+/// How long lines are collected.
+const GATHER: Duration = Duration::from_millis(1);
+/// How many bytes may wait; whoever has more waits for the disk.
+const WAITING: usize = 4 << 20;
+/// Room that is kept for what comes next.
+const LARGE: usize = 1 << 20;
+
+thread_local! {
+    /// Where a thread makes its lines, so that not each needs room of its own.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+pub struct Writer {
+    shared: Arc<Shared>,
+    started: Instant,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    waiting: Mutex<Waiting>,
+    filled: Condvar,
+    drained: Condvar,
+    failure: Mutex<Option<String>>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: Vec<u8>,
+    files: Vec<(PathBuf, Arc<[u8]>)>,
+    n_bytes: usize,
+    /// Nobody looks here until told to.
+    is_unattended: bool,
+    /// Nothing more comes, or nobody writes any more.
+    has_ended: bool,
+}
+
+impl Writer {
+    pub fn start(file: File) -> std::io::Result<Arc<Writer>> {
+        let shared = Arc::new(Shared {
+            waiting: Mutex::default(),
+            filled: Condvar::new(),
+            drained: Condvar::new(),
+            failure: Mutex::default(),
+        });
+        let thread = std::thread::Builder::new().name("events".to_string()).spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.write(file)
+        })?;
+        Ok(Arc::new(Writer { shared, started: Instant::now(), thread: Mutex::new(Some(thread)) }))
+    }
+
+    /// Since the writer was started.
+    pub fn micros(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    pub fn event(&self, event: &Event) {
+        let line = LineOf { at: self.micros(), event };
+        SCRATCH.with_borrow_mut(|text| {
+            text.clear();
+            if serde_json::to_writer(&mut *text, &line).is_ok() {
+                text.push(b'\n');
+                self.shared.add(text.len(), |waiting| waiting.lines.extend_from_slice(text));
+            }
+            text.shrink_to(LARGE);
+        });
+    }
+
+    /// Stores a file before any line that is added later.
+    pub fn file(&self, path: PathBuf, bytes: Arc<[u8]>) {
+        self.shared.add(bytes.len(), |waiting| waiting.files.push((path, bytes)));
+    }
+
+    /// Notes that something could not be written; the first time counts.
+    pub fn failed(&self, what: &Path, error: &std::io::Error) {
+        self.shared.failed(what, error);
+    }
+
+    /// Waits until everything is on disk.
+    pub fn end(&self) -> Result<(), String> {
+        self.shared.waiting().has_ended = true;
+        self.shared.filled.notify_one();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            return Err("the thread that writes the record panicked".to_string());
+        }
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+    }
+}
+
+/// A [`trailblaze_protocol::event::Line`] of an event that is somebody else's.
+#[derive(serde::Serialize)]
+struct LineOf<'e> {
+    at: u64,
+    event: &'e Event,
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, n_bytes: usize, add: impl FnOnce(&mut Waiting)) {
+        let mut waiting = self.waiting();
+        while waiting.n_bytes > 0 && waiting.n_bytes + n_bytes > WAITING && !waiting.has_ended {
+            waiting = self.drained.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        add(&mut waiting);
+        waiting.n_bytes += n_bytes.max(1);
+        let is_unattended = std::mem::take(&mut waiting.is_unattended);
+        drop(waiting);
+        if is_unattended {
+            self.filled.notify_one();
+        }
+    }
+
+    fn write(&self, mut file: File) {
+        // Whatever becomes of this thread, nobody may wait for it in vain.
+        let _gone = Gone(self);
+        // Changes places with those that wait, so that neither grows anew each time.
+        let mut lines = Vec::new();
+        // Where something came a moment ago, more is to be expected: to wake us for it would cost whoever adds it.
+        let mut is_more_expected = false;
+        loop {
+            let mut waiting = self.waiting();
+            while !is_more_expected && waiting.n_bytes == 0 && !waiting.has_ended {
+                waiting.is_unattended = true;
+                waiting = self.filled.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            }
+            if !waiting.has_ended {
+                drop(waiting);
+                std::thread::sleep(GATHER);
+                waiting = self.waiting();
+            }
+            std::mem::swap(&mut lines, &mut waiting.lines);
+            let files = std::mem::take(&mut waiting.files);
+            is_more_expected = std::mem::take(&mut waiting.n_bytes) > 0;
+            let is_last = waiting.has_ended;
+            drop(waiting);
+            self.drained.notify_all();
+            for (path, bytes) in files {
+                if let Err(error) = write_file(&path, &bytes) {
+                    self.failed(&path, &error);
+                }
+            }
+            if let Err(error) = file.write_all(&lines) {
+                self.failed(Path::new("events.jsonl"), &error);
+            }
+            lines.clear();
+            lines.shrink_to(LARGE);
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    fn failed(&self, what: &Path, error: &std::io::Error) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| format!("cannot write `{}`: {error}", what.display()));
+    }
+}
+
+struct Gone<'a>(&'a Shared);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        self.0.waiting().has_ended = true;
+        self.0.drained.notify_all();
+    }
+}
+
+/// Files are named by their content: one that is there is the same, and whole.
+pub fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if path.exists() { Ok(()) } else { private::write(path, bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use trailblaze_protocol::event::{Level, Line};
+
+    use super::*;
+
+    #[test]
+    fn lines_of_many_threads_arrive_whole_and_files_before_the_lines_that_name_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let writer = Writer::start(File::create(&path).unwrap()).unwrap();
+        // More than may wait, so that some have to wait for the disk.
+        let text = "x".repeat(8192);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    (0..400).for_each(|_| {
+                        writer.event(&Event::Noted { about: None, level: Level::Info, text: text.clone() })
+                    })
+                });
+            }
+        });
+        writer.file(folder.path().join("a/b.bin"), Arc::from(&b"bytes"[..]));
+        writer.end().unwrap();
+        let lines = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(lines.lines().filter(|line| serde_json::from_str::<Line>(line).is_ok()).count(), 1600);
+        assert_eq!(std::fs::read(folder.path().join("a/b.bin")).unwrap(), b"bytes");
+    }
+}

@@ -1,0 +1,269 @@
+//! Which devices there are, and which a command means.
+
+use trailblaze_core::callers::preflight::example_device;
+use trailblaze_core::config::{ColorScheme, DeviceEntry};
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::nearest;
+use trailblaze_drivers::web::{Emulation, Start};
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::geometry::Size;
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::project::loaded::Loaded;
+
+/// A device to be opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceSpec {
+    pub id: DeviceId,
+    pub platform: Platform,
+    pub driver: DriverKey,
+    /// What kind of device of its platform it is; the driver's own classifiers if empty.
+    pub classifiers: Vec<String>,
+    pub kind: DeviceKind,
+}
+
+/// What a device is made of, with what only such a device has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DeviceKind {
+    /// Part of this program.
+    Simulated,
+    /// A browser context in Chromium.
+    Chromium(Start),
+}
+
+impl DeviceSpec {
+    pub fn is_simulated(&self) -> bool {
+        self.kind == DeviceKind::Simulated
+    }
+
+    /// Whether the two can stand in for each other: they differ in nothing but their names.
+    pub fn is_like(&self, other: &DeviceSpec) -> bool {
+        *self == DeviceSpec { id: self.id.clone(), ..other.clone() }
+    }
+
+    /// Why it cannot have its driver, if that is so. A simulated device stands for any.
+    pub fn unsupported_driver(&self) -> Option<&'static str> {
+        match (&self.kind, self.driver.as_str()) {
+            (DeviceKind::Simulated, _) | (DeviceKind::Chromium(_), "playwright-native") => None,
+            (DeviceKind::Chromium(_), "playwright-electron") => {
+                Some("this build drives Chromium, not Electron apps; use `playwright-native`")
+            }
+            (DeviceKind::Chromium(_), _) => Some("a browser is driven by `playwright-native`"),
+        }
+    }
+
+    /// A further device of the same kind, under a name that is not taken.
+    pub fn another(&self, is_taken: impl Fn(&DeviceId) -> bool) -> DeviceSpec {
+        let name = self.id.as_str().split_once('/').map_or(self.id.as_str(), |(_, name)| name);
+        let (stem, first) = match self.kind {
+            DeviceKind::Simulated => ("sim", 1),
+            DeviceKind::Chromium(_) => (name, 2),
+        };
+        let mut ids = (first..).map(|number: u32| DeviceId::new(format!("{}/{stem}-{number}", self.platform)));
+        let id = ids.find(|id| !is_taken(id)).unwrap_or_else(|| self.id.clone());
+        DeviceSpec { id, ..self.clone() }
+    }
+}
+
+/// Whether it is `sim-1`, `sim-2` and so on.
+fn is_simulated(name: &str) -> bool {
+    let number = name.strip_prefix("sim-").and_then(|number| number.parse::<u32>().ok());
+    number.is_some_and(|number| number > 0)
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DeviceError {
+    #[error("`{text}` is not a device; write platform/name, such as android/sim-1")]
+    Form { text: String },
+    #[error("unknown platform `{platform}` in `{text}`{}", .near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    Platform { text: String, platform: String, near: Option<&'static str> },
+    #[error(
+        "there is no device `{text}`; this build has simulated ones, {platform}/sim-1, {platform}/sim-2 and so on, and web/chromium"
+    )]
+    Unknown { text: String, platform: Platform },
+    #[error("`{text}` is no device to emulate; there are {}", Emulation::names().collect::<Vec<_>>().join(", "))]
+    Emulation { text: String },
+    #[error("`{text}` is no size of a window; write it as 1280x800")]
+    Viewport { text: String },
+    #[error("`{key}` of `{text}` is for browsers, and this device is simulated")]
+    NoBrowser { text: String, key: &'static str },
+    #[error("`{driver}` cannot be used on {text}: {why}")]
+    Driver { text: String, driver: DriverKey, why: &'static str },
+    #[error("the device `{text}` is named twice")]
+    Twice { text: String },
+}
+
+/// What the command line says of devices.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct DeviceArgs {
+    /// The device to use, as platform/name: android/sim-1. Repeat it, or separate by commas, for several
+    #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
+    pub device: Vec<String>,
+    /// Show the window of the browser that web devices use
+    #[arg(long)]
+    pub headed: bool,
+}
+
+/// The devices of a command, and which of them a trail runs on.
+pub struct Devices {
+    pub all: Vec<DeviceSpec>,
+    /// The platform of a trail that asks for none, where no device was named.
+    default: Option<Platform>,
+}
+
+impl Devices {
+    /// Every trail runs on these.
+    pub fn named(all: Vec<DeviceSpec>) -> Devices {
+        Devices { all, default: None }
+    }
+
+    /// Where no device was named, takes those that the trails ask for by `devices:` of their `config:`.
+    pub fn take_those_of<'t>(
+        &mut self,
+        loaded: &Loaded,
+        trails: impl Iterator<Item = &'t Trail>,
+    ) -> Result<(), DeviceError> {
+        let Some(default) = self.default else { return Ok(()) };
+        let mut platforms: Vec<Platform> = trails.map(|trail| platform(trail, default)).collect();
+        platforms.sort();
+        platforms.dedup();
+        if platforms.is_empty() {
+            return Ok(());
+        }
+        let spec = |platform: Platform| match self.all.iter().find(|device| device.platform == platform) {
+            Some(device) => Ok(device.clone()),
+            None => loaded.spec(&example_device(platform)),
+        };
+        self.all = platforms.into_iter().map(spec).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    pub fn takes(&self, trail: &Trail, device: &DeviceSpec) -> bool {
+        self.default.is_none_or(|default| platform(trail, default) == device.platform)
+    }
+}
+
+/// The platform that a trail runs on where no device was named: the default one, unless the trail has drivers for others
+/// only.
+fn platform(trail: &Trail, default: Platform) -> Platform {
+    let classifiers = trail.config.devices.iter().map(|(classifier, _)| classifier);
+    let platforms: Vec<Platform> =
+        classifiers.filter_map(|classifier| Platform::parse(classifier.split('-').next()?)).collect();
+    if platforms.contains(&default) { default } else { platforms.first().copied().unwrap_or(default) }
+}
+
+impl Loaded {
+    /// The devices that were named; else those of the project; else what each trail asks for, or one simulated device.
+    pub fn devices_of_trails(&self, named: &[String]) -> Result<Devices, DeviceError> {
+        let is_default = named.is_empty() && self.project.devices.is_empty();
+        let default = is_default.then(|| self.project.platform.unwrap_or(Platform::Android));
+        Ok(Devices { all: self.devices(named)?, default })
+    }
+
+    /// The devices that were named; else those of the project; else one simulated device.
+    pub fn devices(&self, named: &[String]) -> Result<Vec<DeviceSpec>, DeviceError> {
+        let configured: Vec<&str> = self.project.devices.iter().map(|entry| entry.id.value.as_str()).collect();
+        let platform = self.project.platform.unwrap_or(Platform::Android);
+        let default = format!("{platform}/sim-1");
+        let names: Vec<&str> = match (named, configured.as_slice()) {
+            ([], []) => vec![&default],
+            ([], configured) => configured.to_vec(),
+            (named, _) => named.iter().map(String::as_str).collect(),
+        };
+        self.specs(&names)
+    }
+
+    /// Every device of the project, or one of each platform.
+    pub fn all_devices(&self) -> Result<Vec<DeviceSpec>, DeviceError> {
+        if self.project.devices.is_empty() {
+            return self.specs(&["android/sim-1", "ios/sim-1", "web/sim-1", "desktop/sim-1"]);
+        }
+        self.devices(&[])
+    }
+
+    fn specs(&self, names: &[&str]) -> Result<Vec<DeviceSpec>, DeviceError> {
+        let specs: Vec<DeviceSpec> = names.iter().map(|name| self.spec(name)).collect::<Result<_, _>>()?;
+        for (index, spec) in specs.iter().enumerate() {
+            if specs[..index].iter().any(|earlier| earlier.id == spec.id) {
+                return Err(DeviceError::Twice { text: spec.id.to_string() });
+            }
+        }
+        Ok(specs)
+    }
+
+    fn spec(&self, text: &str) -> Result<DeviceSpec, DeviceError> {
+        let form = || DeviceError::Form { text: text.to_string() };
+        let (platform_name, name) = text.split_once('/').ok_or_else(form)?;
+        let platform = Platform::parse(platform_name).ok_or_else(|| DeviceError::Platform {
+            text: text.to_string(),
+            platform: platform_name.to_string(),
+            near: nearest(platform_name, Platform::ALL.map(Platform::name)),
+        })?;
+        let entry = self.project.devices.iter().find(|entry| entry.id.value == text);
+        let kind = match name {
+            name if is_simulated(name) => match entry.and_then(browser_key) {
+                Some(key) => return Err(DeviceError::NoBrowser { text: text.to_string(), key }),
+                None => DeviceKind::Simulated,
+            },
+            // Any other name is a browser of the project.
+            name if platform == Platform::Web && !name.is_empty() && !name.starts_with("sim-") => {
+                DeviceKind::Chromium(self.start(entry)?)
+            }
+            _ => return Err(DeviceError::Unknown { text: text.to_string(), platform }),
+        };
+        let driver = entry.and_then(|entry| entry.driver.clone());
+        // A simulated device stands for another driver, so that its filters and shapes can be tried.
+        let driver = driver.filter(|driver| driver.as_str() != DriverKey::SIM);
+        let spec = DeviceSpec {
+            id: DeviceId::new(format!("{platform}/{name}")),
+            platform,
+            driver: driver.unwrap_or_else(|| DriverKey::default_for(platform)),
+            classifiers: entry.map(|entry| entry.classifiers.clone()).unwrap_or_default(),
+            kind,
+        };
+        match spec.unsupported_driver() {
+            Some(why) => Err(DeviceError::Driver { text: text.to_string(), driver: spec.driver, why }),
+            None => Ok(spec),
+        }
+    }
+
+    /// How the pages of a browser start.
+    fn start(&self, entry: Option<&DeviceEntry>) -> Result<Start, DeviceError> {
+        Ok(Start {
+            emulation: entry.map(emulation).transpose()?.unwrap_or_default(),
+            storage_state: entry.and_then(|entry| entry.storage_state.as_ref()).map(|file| self.root.join(&file.value)),
+        })
+    }
+}
+
+/// The first key of an entry that only a browser has a use for.
+fn browser_key(entry: &DeviceEntry) -> Option<&'static str> {
+    let keys = [
+        ("emulate", entry.emulate.is_some()),
+        ("viewport", entry.viewport.is_some()),
+        ("locale", entry.locale.is_some()),
+        ("timezone", entry.timezone.is_some()),
+        ("colorScheme", entry.color_scheme.is_some()),
+        ("storageState", entry.storage_state.is_some()),
+    ];
+    keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
+}
+
+fn emulation(entry: &DeviceEntry) -> Result<Emulation, DeviceError> {
+    let mut emulation = match &entry.emulate {
+        Some(name) => {
+            Emulation::device(&name.value).ok_or_else(|| DeviceError::Emulation { text: name.value.clone() })?
+        }
+        None => Emulation::default(),
+    };
+    if let Some(viewport) = &entry.viewport {
+        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| (1..=10_000).contains(side));
+        let size = viewport.value.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        let (width, height) = size.ok_or_else(|| DeviceError::Viewport { text: viewport.value.clone() })?;
+        emulation.size = Size { width, height };
+    }
+    emulation.locale.clone_from(&entry.locale);
+    emulation.timezone.clone_from(&entry.timezone);
+    emulation.is_dark = entry.color_scheme.map(|scheme| scheme == ColorScheme::Dark);
+    Ok(emulation)
+}

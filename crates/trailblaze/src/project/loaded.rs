@@ -1,0 +1,320 @@
+//! A project on disk: finds its root, reads every file, and collects all that is wrong with them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trailblaze_core::callers::preflight::check_tools;
+use trailblaze_core::config::{Project, Restart, Servers, Target, Toolset, decode};
+use trailblaze_core::engine::registry::{Batch, Registry};
+use trailblaze_core::tool_files::{self, FileTool};
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
+use trailblaze_core::{limits, tools};
+
+use crate::project::select::{SelectError, trail_files};
+use crate::project::sim::SimSetup;
+
+pub const PROJECT_FILE: &str = "trailblaze.yaml";
+pub const CONFIG_DIR: &str = "trailblaze-config";
+const FILE_START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
+
+pub struct Loaded {
+    pub root: PathBuf,
+    pub project: Project,
+    pub targets: Vec<Target>,
+    /// Built-in ones, then the project's.
+    pub toolsets: Vec<Toolset>,
+    /// The tools of every source, in the order in which they are registered.
+    pub batches: Vec<Batch>,
+    /// Where each tool file names its tool, by the file's path.
+    places: BTreeMap<String, (Arc<Source>, Span)>,
+    /// Where each server is named, by how it is called as a contributor.
+    server_places: BTreeMap<String, (Arc<Source>, Span)>,
+    pub files: Files,
+    pub sim: SimSetup,
+    pub problems: Vec<Problem>,
+}
+
+/// Where the project's targets and toolsets are declared, by id.
+#[derive(Debug, Default)]
+pub struct Files {
+    pub targets: BTreeMap<String, String>,
+    pub toolsets: BTreeMap<String, String>,
+}
+
+/// A trail unless its file is too broken to be one, and what is wrong with it.
+pub type ReadTrail = (Option<Trail>, Vec<Problem>);
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("cannot read `{path}`: {source}")]
+    Read { path: String, source: std::io::Error },
+    #[error("{0}")]
+    Select(#[from] SelectError),
+}
+
+/// The folder of the nearest `trailblaze.yaml`, from `start` upward; else the current directory.
+pub fn find_root(start: &Path) -> PathBuf {
+    let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_path_buf());
+    let found = absolute.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file());
+    found.map(Path::to_path_buf).unwrap_or_else(|| std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))
+}
+
+impl Loaded {
+    pub fn read(root: &Path) -> Result<Loaded, LoadError> {
+        let mut problems = Vec::new();
+        let path = root.join(PROJECT_FILE);
+        let source = path.is_file().then(|| read_source(root, &path, &mut problems)).flatten();
+        let project: Option<Project> = source.as_ref().and_then(|source| decode_file(source, &mut problems));
+        let section = source.as_ref().and_then(|source| Some((root_key(source, "sim")?, source)));
+        let sim = section.map(|(node, source)| SimSetup::load(root, &node, source, &mut problems)).unwrap_or_default();
+        let empty = Source::new(PROJECT_FILE, "");
+        let project = project.or_else(|| decode(&empty, &mut Problems::new(&empty)));
+        let mut loaded = Loaded {
+            root: root.to_path_buf(),
+            project: project.expect("an empty project file is a project"),
+            targets: Vec::new(),
+            toolsets: tools::toolsets(),
+            batches: tools::batches(),
+            places: BTreeMap::new(),
+            server_places: BTreeMap::new(),
+            files: Files::default(),
+            sim,
+            problems,
+        };
+        if let Some(source) = source {
+            loaded.note_servers(&source, &loaded.project.servers.clone());
+        }
+        loaded.read_config()?;
+        loaded.check_names();
+        Ok(loaded)
+    }
+
+    fn read_config(&mut self) -> Result<(), LoadError> {
+        let mut targets = Vec::new();
+        for source in self.sources("targets")? {
+            targets.extend(decode_file::<Target>(&source, &mut self.problems).map(|target| (source, target)));
+        }
+        for source in self.sources("toolsets")? {
+            if let Some(toolset) = decode_file::<Toolset>(&source, &mut self.problems) {
+                self.files.toolsets.insert(toolset.id.value.clone(), source.path.clone());
+                self.toolsets.push(toolset);
+            }
+        }
+        let compiled = self.batches.clone();
+        for source in self.sources("tools")? {
+            if let Some(id) = root_key(&source, "id") {
+                self.places.insert(source.path.clone(), (Arc::clone(&source), id.span));
+            }
+            let (tool, found) = tool_files::read(&source);
+            self.problems.extend(found);
+            match tool {
+                Some(FileTool::Own(batch)) => self.batches.push(*batch),
+                Some(FileTool::Alias(alias)) => match alias.resolve(&compiled) {
+                    Ok(batch) => self.batches.extend(batch),
+                    Err(problem) => self.problems.push(problem),
+                },
+                None => {}
+            }
+        }
+        for (source, target) in &targets {
+            self.files.targets.insert(target.id.value.clone(), source.path.clone());
+            self.note_servers(source, &target.servers);
+            // A server may bring toolsets that no file declares.
+            if self.project.servers.0.is_empty() && target.servers.0.is_empty() {
+                self.problems.extend(self.unknown_toolsets(source, target));
+            }
+        }
+        self.targets.extend(targets.into_iter().map(|(_, target)| target));
+        Ok(())
+    }
+
+    /// Toolsets that a target asks for and nobody declares, in a file or on a tool.
+    fn unknown_toolsets(&self, source: &Arc<Source>, target: &Target) -> Vec<Problem> {
+        let pushed = self.batches.iter().flat_map(|batch| &batch.tools).filter_map(|tool| tool.toolset.as_deref());
+        let known: Vec<&str> = self.toolsets.iter().map(|toolset| toolset.id.value.as_str()).chain(pushed).collect();
+        let mut problems = Problems::new(source);
+        let asked = target.platforms.0.iter().flat_map(|(_, platform)| platform.tool_sets.iter().flatten());
+        for set in asked.filter(|set| !known.contains(&set.value.as_str())) {
+            problems.unknown(set.span, "toolset", &set.value, known.iter().copied());
+        }
+        problems.into_vec()
+    }
+
+    /// The files of one kind that can be read.
+    fn sources(&mut self, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
+        let folder = self.root.join(CONFIG_DIR).join(kind);
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        let mut files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(is_yaml).collect();
+        files.sort();
+        Ok(files.iter().filter_map(|file| read_source(&self.root, file, &mut self.problems)).collect())
+    }
+
+    /// Names that point at nothing.
+    fn check_names(&mut self) {
+        if let Some(target) = &self.project.target {
+            if !self.targets.iter().any(|known| known.id.value == target.value) {
+                let path = self.root.join(PROJECT_FILE);
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                let source = Source::new(PROJECT_FILE, text);
+                let mut problems = Problems::new(&source);
+                problems.unknown(
+                    target.span,
+                    "target",
+                    &target.value,
+                    self.targets.iter().map(|target| target.id.value.as_str()),
+                );
+                self.problems.extend(problems.into_vec());
+            }
+        }
+    }
+
+    /// Remembers where servers are named, and says what this build does not do for them.
+    fn note_servers(&mut self, source: &Arc<Source>, servers: &Servers) {
+        let mut problems = Problems::new(source);
+        for (name, server) in &servers.0 {
+            let place = (Arc::clone(source), name.span);
+            self.server_places.insert(format!("server {}", name.value), place);
+            if server.restart == Restart::OnFailure && server.url.is_some() {
+                let text = format!("`restart:` of `{}` does nothing: it is not started here", name.value);
+                problems.warning(name.span, text);
+            }
+            if server.sampling {
+                problems.warning(name.span, format!("`{}` may ask for models, but this build has none", name.value));
+            }
+        }
+        self.problems.extend(problems.into_vec());
+    }
+
+    /// What is wrong with the tools of a registry, each at its file.
+    pub fn tool_problems(&self, registry: &Registry) -> Vec<Problem> {
+        let mut found = check_tools(registry);
+        found.extend(self.refused_tools(registry));
+        found
+    }
+
+    /// Tools that could not be registered, such as those of a name that is offered twice, each at its file. Without them, what
+    /// a name means is in doubt.
+    pub fn refused_tools(&self, registry: &Registry) -> Vec<Problem> {
+        let mut found = Vec::new();
+        for refused in &registry.refused {
+            let nowhere = || (Source::new(&*refused.contributor.label, ""), FILE_START);
+            let label = &*refused.contributor.label;
+            let place = self.places.get(label).or_else(|| self.server_places.get(label));
+            let (source, span) = place.cloned().unwrap_or_else(nowhere);
+            let mut problems = Problems::new(&source);
+            problems.error(span, refused.reason.as_str());
+            found.extend(problems.into_vec());
+        }
+        found
+    }
+
+    /// Whether a tool's contributor is a file of the project.
+    pub fn has_file(&self, label: &str) -> bool {
+        self.places.contains_key(label)
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    /// Whether servers are named in a file that could not be read whole, so that tools may be missing for that alone.
+    pub fn has_unread_servers(&self) -> bool {
+        let is_unread = |problem: &Problem| {
+            let source = &problem.source;
+            problem.severity == Severity::Error
+                && (source.path == PROJECT_FILE || source.path.starts_with(&format!("{CONFIG_DIR}/targets/")))
+                && ["mcpServers", "mcp_servers"].iter().any(|key| root_key(source, key).is_some())
+        };
+        self.problems.iter().any(is_unread)
+    }
+
+    /// A target by its id, or the nearest one that there is.
+    pub fn target(&self, id: &str) -> Result<&Target, Option<&str>> {
+        let found = self.targets.iter().find(|target| target.id.value == id);
+        found.ok_or_else(|| nearest(id, self.targets.iter().map(|target| target.id.value.as_str())))
+    }
+
+    /// The trails of files and folders. Without any, and for the project's own folder, those of the project.
+    pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<ReadTrail>, LoadError> {
+        let own = self.root.join(&self.project.trails_dir);
+        let is_root = |path: &Path| std::path::absolute(path).is_ok_and(|path| path == self.root);
+        let mut wanted: Vec<&Path> =
+            paths.iter().map(|path| if is_root(path) { &own } else { path.as_path() }).collect();
+        if wanted.is_empty() {
+            wanted.push(&own);
+        }
+        let mut files: Vec<PathBuf> = Vec::new();
+        for path in wanted {
+            let found = trail_files(path).map_err(|error| error.about(shown(&self.root, path)))?;
+            files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
+        }
+        let read = |file: &PathBuf| {
+            let mut problems = Vec::new();
+            let Some(source) = read_source(&self.root, file, &mut problems) else { return (None, problems) };
+            Trail::read_in_part(&source)
+        };
+        Ok(files.iter().map(read).collect())
+    }
+}
+
+/// The value of a key of the file itself, whatever else is wrong with it.
+fn root_key(source: &Arc<Source>, key: &str) -> Option<Node> {
+    read(source, &mut Problems::new(source))?.get(key).cloned()
+}
+
+fn decode_file<T: trailblaze_core::yaml::Decode>(source: &Arc<Source>, found: &mut Vec<Problem>) -> Option<T> {
+    let mut problems = Problems::new(source);
+    let decoded = decode(source, &mut problems);
+    found.extend(problems.into_vec());
+    decoded
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let read_error = |source| LoadError::Read { path: folder.display().to_string(), source };
+    let entries = std::fs::read_dir(folder).map_err(read_error)?;
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(read_error)).collect()
+}
+
+/// A file that people write, if it is text of a size that can be read.
+pub fn read_source(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<Arc<Source>> {
+    let name = shown(root, path);
+    let wrong = match read_text(path) {
+        Ok(text) => return Some(Source::new(name, text)),
+        Err(wrong) => wrong,
+    };
+    // There is no text to point into, so the file's first place stands for all of it.
+    let mut found = Problems::new(&Source::new(name, ""));
+    found.error(FILE_START, wrong.to_string());
+    problems.extend(found.into_vec());
+    None
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TextError {
+    #[error("the file cannot be read: {0}")]
+    Read(#[from] std::io::Error),
+    #[error("the file has {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
+    TooLarge { bytes: u64 },
+    #[error("the file is not UTF-8 text")]
+    NotText(#[from] std::string::FromUtf8Error),
+}
+
+fn read_text(path: &Path) -> Result<String, TextError> {
+    let bytes = std::fs::metadata(path)?.len();
+    if bytes > limits::FILE_BYTES as u64 {
+        return Err(TextError::TooLarge { bytes });
+    }
+    Ok(String::from_utf8(std::fs::read(path)?)?)
+}
+
+/// A path as the user would write it: from the project's root, with forward slashes; in full where it is elsewhere.
+pub fn shown(root: &Path, path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let Ok(inside) = absolute.strip_prefix(root) else { return absolute.display().to_string() };
+    inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}

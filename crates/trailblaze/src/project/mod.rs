@@ -1,0 +1,7 @@
+//! What the files of a project say.
+
+pub mod loaded;
+pub mod select;
+pub mod devices;
+pub mod sim;
+pub mod changes;

@@ -1,0 +1,104 @@
+//! Which trails a changed file affects, as far as the runs so far tell: a trail that passed has shown which tools it calls.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use trailblaze_protocol::event::Verdict;
+
+use crate::project::loaded::{CONFIG_DIR, shown};
+use crate::run::queue::{Done, Job};
+use crate::servers::server_sources::Concerns;
+
+#[derive(Default)]
+pub struct Affected {
+    /// Who brings the tools that each trail calls, by the trail's path. None where that is not known.
+    uses: BTreeMap<String, Option<BTreeSet<String>>>,
+    /// Everybody who brought tools to a run.
+    contributors: BTreeSet<String>,
+    concerns: Concerns,
+}
+
+/// The trails to run again.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Again {
+    All,
+    /// By their paths in the project; there may be none.
+    Some(BTreeSet<String>),
+}
+
+impl Affected {
+    /// These trails are about to run: what they use is not known until they have.
+    pub fn begin(&mut self, jobs: &[Job], concerns: &Concerns) {
+        self.concerns = concerns.clone();
+        self.uses.extend(jobs.iter().map(|job| (job.trail.source.path.clone(), None)));
+    }
+
+    pub fn learn(&mut self, jobs: &[Job], done: &[Done]) {
+        let mut known: BTreeMap<&str, Option<BTreeSet<String>>> = BTreeMap::new();
+        for done in done {
+            let uses = known.entry(&jobs[done.job].trail.source.path).or_insert_with(|| Some(BTreeSet::new()));
+            // One that failed may not have come to all of its calls.
+            if !matches!(done.verdict, Verdict::Passed | Verdict::Skipped) {
+                *uses = None;
+            }
+            let tools = done.custom_tools.iter().filter_map(|tool| done.registry.get(tool));
+            if let Some(uses) = uses {
+                uses.extend(tools.map(|tool| tool.contributor.label.to_string()));
+            }
+            self.contributors.extend(done.registry.tools().map(|tool| tool.contributor.label.to_string()));
+        }
+        self.uses.extend(known.into_iter().map(|(path, uses)| (path.to_string(), uses)));
+    }
+
+    /// Whether a file can affect any trail at all.
+    pub fn matters(&self, root: &Path, path: &Path) -> bool {
+        !matches!(self.meaning(root, path), Meaning::Nothing)
+    }
+
+    pub fn by(&self, root: &Path, paths: &[PathBuf]) -> Again {
+        let mut trails = BTreeSet::new();
+        for path in paths {
+            match self.meaning(root, path) {
+                Meaning::Nothing => {}
+                Meaning::Trail(trail) => drop(trails.insert(trail)),
+                Meaning::Everything => return Again::All,
+                Meaning::Tools(of) => {
+                    let is_user = |uses: &Option<BTreeSet<String>>| {
+                        uses.as_ref().is_none_or(|uses| of.iter().any(|label| uses.contains(label)))
+                    };
+                    trails.extend(self.uses.iter().filter(|(_, uses)| is_user(uses)).map(|(trail, _)| trail.clone()));
+                }
+            }
+        }
+        Again::Some(trails)
+    }
+
+    fn meaning(&self, root: &Path, path: &Path) -> Meaning {
+        let servers = self.concerns.servers(path);
+        if !servers.is_empty() {
+            return Meaning::Tools(servers.iter().map(|(_, name)| format!("server {name}")).collect());
+        }
+        let name = shown(root, path);
+        if name.split('/').any(|part| part == "node_modules") {
+            return Meaning::Nothing;
+        }
+        match name.as_str() {
+            // What a run keeps beside a trail is no reason to run it again.
+            name if name.ends_with(".effects.yaml") => Meaning::Nothing,
+            name if name.ends_with(".trail.yaml") || name.ends_with("/trail.yaml") => Meaning::Trail(name.to_string()),
+            name if name.starts_with(&format!("{CONFIG_DIR}/tools/")) && self.contributors.contains(name) => {
+                Meaning::Tools(vec![name.to_string()])
+            }
+            name if name.ends_with(".yaml") || name.ends_with(".yml") => Meaning::Everything,
+            _ => Meaning::Nothing,
+        }
+    }
+}
+
+enum Meaning {
+    Nothing,
+    Trail(String),
+    /// The tools of these contributors.
+    Tools(Vec<String>),
+    Everything,
+}

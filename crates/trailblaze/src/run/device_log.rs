@@ -1,0 +1,87 @@
+//! One device's way into the record.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use trailblaze_core::record::effects::{self, Effect, Journal, StepDid};
+use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_core::record::fold::{self, RecordedStep};
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
+use trailblaze_protocol::outcome::Attachment;
+
+use crate::output::progress::Progress;
+
+/// One lane's way into the record. It keeps what the recording of the current attempt is made from.
+pub struct LaneSink {
+    device: DeviceId,
+    events: Arc<dyn EventSink>,
+    progress: Arc<Progress>,
+    journal: Mutex<Vec<Event>>,
+}
+
+impl LaneSink {
+    pub fn new(device: DeviceId, events: Arc<dyn EventSink>, progress: Arc<Progress>) -> LaneSink {
+        LaneSink { device, events, progress, journal: Mutex::default() }
+    }
+
+    pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
+        fold::fold(attempt, &*self.journal())
+    }
+
+    /// What an undo would take back, and what it is, for people.
+    pub fn last_recorded(&self, attempt: &AttemptId) -> Option<(Parent, String)> {
+        fold::last(attempt, &*self.journal())
+    }
+
+    /// What the calls of an attempt did.
+    pub fn effects(&self, attempt: &AttemptId) -> Vec<StepDid> {
+        effects::fold(attempt, &*self.journal())
+    }
+
+    /// The custom tools that were called since the attempt started, by anybody.
+    pub fn custom_tools(&self) -> BTreeSet<String> {
+        let custom = |event: &Event| match event {
+            Event::Called(called) if called.is_custom => Some(called.tool.clone()),
+            _ => None,
+        };
+        self.journal().iter().filter_map(custom).collect()
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Journal for LaneSink {
+    fn effects(&self, call: &CallId) -> Vec<Effect> {
+        effects::of_call(call, &*self.journal())
+    }
+}
+
+impl EventSink for LaneSink {
+    fn emit(&self, event: Event) {
+        self.progress.event(&self.device, &event);
+        self.events.tell(&event);
+        let mut journal = self.journal();
+        match event {
+            Event::AttemptStarted { .. } => journal.clear(),
+            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } | Event::Undone { .. } => {
+                journal.push(event);
+            }
+            _ => {}
+        }
+    }
+
+    fn picture(&self, shot: Shot) {
+        self.events.picture(shot);
+    }
+
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        self.events.picture_file(shot)
+    }
+
+    fn store(&self, attachment: &Attachment) -> String {
+        self.events.store(attachment)
+    }
+}

@@ -1,0 +1,169 @@
+//! What a project remembers of its runs, in `.trailblaze/history.json`: how long trails take and which failed last.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use trailblaze_core::trail::lineage;
+
+use crate::output::report::model::{Attempt, Run, State};
+
+const FILE: &str = ".trailblaze/history.json";
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct History {
+    /// Milliseconds, by trail path and platform: `trails/pay.trail.yaml android`.
+    pub durations: BTreeMap<String, u64>,
+    /// The same keys, of those that failed in the last run that ran them.
+    pub failed: BTreeSet<String>,
+}
+
+pub fn key(path: &str, platform: &str) -> String {
+    format!("{path} {platform}")
+}
+
+impl History {
+    /// A history that cannot be read is no history: it only makes runs more balanced.
+    pub fn read(root: &Path) -> History {
+        let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    pub fn write(&self, root: &Path) -> std::io::Result<()> {
+        let path = root.join(FILE);
+        let text = serde_json::to_string_pretty(self).map_err(std::io::Error::other)?;
+        crate::files::private::write(&path, format!("{text}\n"))
+    }
+
+    /// Takes in a run: the key of each trail, how many milliseconds it took, and whether it failed. A trail may have run
+    /// several times, and on several kinds of devices of its platform; it has failed if it did so once.
+    pub fn note(&mut self, mut trails: Vec<(String, u64, bool)>) {
+        trails.sort_by_key(|(_, _, has_failed)| *has_failed);
+        for (key, millis, has_failed) in trails {
+            // Half of the old and half of the new: one slow day is soon forgotten.
+            let known = self.durations.entry(key.clone()).or_insert(millis);
+            *known = (*known + millis) / 2;
+            match has_failed {
+                true => self.failed.insert(key),
+                false => self.failed.remove(&key),
+            };
+        }
+    }
+
+    /// Takes in the trails of this project that a run tells of. Whether there were any.
+    pub fn note_run(&mut self, root: &Path, run: &Run) -> bool {
+        let noted = |tries: Vec<&Attempt>| {
+            let last = tries.last().filter(|last| root.join(&last.trail.path).is_file())?;
+            let session = run.sessions.iter().find(|session| session.id == last.session)?;
+            let platform = lineage(&session.device.classifiers).pop()?;
+            let is_over = !matches!(last.state(), State::Cancelled | State::Skipped | State::Unfinished);
+            is_over.then(|| (key(&last.trail.path, &platform), last.micros() / 1000, last.state().is_bad()))
+        };
+        let trails: Vec<_> = run.tries().into_iter().filter_map(noted).collect();
+        let has_any = !trails.is_empty();
+        self.note(trails);
+        has_any
+    }
+
+    /// How long a trail is expected to take: as long as the middle one, if nobody knows.
+    pub fn expected(&self, key: &str) -> u64 {
+        self.durations.get(key).copied().unwrap_or_else(|| {
+            let mut all: Vec<u64> = self.durations.values().copied().collect();
+            all.sort_unstable();
+            all.get(all.len() / 2).copied().unwrap_or(1000)
+        })
+    }
+}
+
+/// One part of a run that is split over several machines: `2/5`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    pub index: usize,
+    pub count: usize,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parsed = text
+            .split_once('/')
+            .and_then(|(index, count)| Some(Shard { index: index.parse().ok()?, count: count.parse().ok()? }));
+        match parsed {
+            Some(shard) if shard.index >= 1 && shard.index <= shard.count => Ok(shard),
+            _ => Err("a shard is written as 2/5: the second of five".to_string()),
+        }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl Shard {
+    /// The items of this shard, by index: the longest first, each to the shard that has least. Every machine comes to
+    /// the same answer from the same history.
+    pub fn of(self, durations: &[u64]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..durations.len()).collect();
+        order.sort_by_key(|index| (std::cmp::Reverse(durations[*index]), *index));
+        let mut loads = vec![(0u64, Vec::new()); self.count];
+        for index in order {
+            let least = (0..self.count).min_by_key(|shard| (loads[*shard].0, *shard)).unwrap_or(0);
+            // What takes no time still takes its turn.
+            loads[least].0 += durations[index].max(1);
+            loads[least].1.push(index);
+        }
+        let mut own = std::mem::take(&mut loads[self.index - 1].1);
+        own.sort_unstable();
+        own
+    }
+}
+
+/// Where the history of a project is kept.
+pub fn file(root: &Path) -> PathBuf {
+    root.join(FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_balanced_whole_and_without_overlap() {
+        let durations = [900, 100, 100, 100, 100, 100, 100, 100, 100, 100];
+        let first = Shard { index: 1, count: 2 }.of(&durations);
+        let second = Shard { index: 2, count: 2 }.of(&durations);
+        assert_eq!(first, [0]);
+        assert_eq!(second, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        let mut all: Vec<usize> = (1..=7).flat_map(|index| Shard { index, count: 7 }.of(&durations)).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_shard_is_written_as_a_fraction() {
+        assert_eq!("2/5".parse(), Ok(Shard { index: 2, count: 5 }));
+        for text in ["0/5", "6/5", "1", "a/b", "1/0", ""] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_and_failures_are_kept_and_unknown_ones_are_guessed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut history = History::read(folder.path());
+        assert_eq!(history.expected("a"), 1000);
+        let ran = |key: &str, millis: u64, has_failed: bool| (key.to_string(), millis, has_failed);
+        history.note(vec![ran("a", 400, true), ran("b", 100, false)]);
+        history.note(vec![ran("c", 700, true), ran("a", 200, false), ran("c", 700, false)]);
+        history.write(folder.path()).unwrap();
+        let read = History::read(folder.path());
+        assert_eq!(read, history);
+        assert_eq!((read.expected("a"), read.expected("new")), (300, 300));
+        assert_eq!(read.failed.iter().collect::<Vec<_>>(), ["c"]);
+    }
+}

@@ -1,0 +1,305 @@
+//! What a run is made of: trails with their arguments, and everything that can be said against them beforehand.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use trailblaze_core::callers::preflight::{missing, preflight, preflight_broken, preflight_played};
+use trailblaze_core::callers::shadow::shadowed;
+use trailblaze_core::engine::registry::Registry;
+use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::record::effects;
+use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::yaml::{Problem, Problems, Severity, inline};
+
+use crate::project::devices::{DeviceSpec, Devices};
+use crate::project::loaded::{LoadError, Loaded};
+use crate::project::select::Filter;
+use crate::run::queue::{Job, Replay};
+use crate::run::record::effects_file::{Kept, classifier, kept_args};
+use crate::run::record::tool_lock::Tools;
+use crate::servers::digest::ServerFiles;
+use crate::sessions::wiring::{Prepared, Wiring};
+
+/// The trails of some paths, and what is wrong with their files and arguments.
+pub struct Jobs {
+    pub jobs: Vec<Job>,
+    /// What could be read of trails that cannot run.
+    pub broken: Vec<Trail>,
+    pub problems: Vec<Problem>,
+    /// An argument that no trail declares.
+    pub undeclared: Option<String>,
+}
+
+/// Reads the trails that a command means.
+pub fn read(
+    loaded: &Loaded,
+    paths: &[PathBuf],
+    filter: &Filter,
+    given: &Map<String, Value>,
+) -> Result<Jobs, LoadError> {
+    let mut problems = loaded.problems.clone();
+    let mut jobs = Vec::new();
+    let mut broken = Vec::new();
+    for (trail, found) in loaded.trails(paths)? {
+        let is_broken = has_errors(&found);
+        problems.extend(found);
+        let Some(trail) = trail.filter(|trail| !trail.steps.is_empty() && filter.takes(trail)) else { continue };
+        if is_broken {
+            broken.push(trail);
+            continue;
+        }
+        // An argument is for the trails that declare it; one that none declares is a mistake of all.
+        let own: Map<String, Value> = given
+            .iter()
+            .filter(|(name, _)| trail.config.args.get(name).is_some())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        match trail.config.bind_args(&own) {
+            Ok(args) => {
+                let (kept, wrong) = Kept::read(&loaded.root, &trail.source.path);
+                problems.extend(wrong);
+                jobs.push(Job { trail, args, kept });
+            }
+            Err(wrong) => problems.extend(at_config(&trail, wrong)),
+        }
+    }
+    let is_declared = |name: &String| jobs.iter().any(|job| job.trail.config.args.get(name).is_some());
+    let undeclared = given.keys().find(|name| !is_declared(name)).filter(|_| problems.is_empty()).cloned();
+    Ok(Jobs { jobs, broken, problems, undeclared })
+}
+
+pub fn has_errors(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.severity == Severity::Error)
+}
+
+/// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.
+fn own_target(loaded: &Loaded, trail: &Trail) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    if let Some(target) = trail.config.target.as_ref().filter(|target| loaded.target(&target.value).is_err()) {
+        let known = loaded.targets.iter().map(|target| target.id.value.as_str());
+        problems.unknown(target.span, "target", &target.value, known);
+    }
+    problems.into_vec()
+}
+
+fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    wrong.into_iter().for_each(|message| problems.error(trail.config.span, message));
+    problems.into_vec()
+}
+
+/// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
+/// the files. Of broken trails, the calls are looked at.
+///
+/// The sessions that were made ready for it are kept to be opened. Calls of tools whose servers do not start are not
+/// judged: their trails will say why.
+pub async fn before_start(
+    wiring: &Wiring,
+    (jobs, broken): (&[Job], &[Trail]),
+    devices: &Devices,
+    rule: Rule,
+) -> Judgement {
+    let mut unknown_servers = BTreeSet::new();
+    let (mut failed, mut needed): (Vec<SourceError>, Vec<SourceError>) = Default::default();
+    let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
+    let lanes = lanes(wiring, (jobs, broken), devices);
+    let files = ServerFiles::read(&wiring.loaded);
+    let prepared = lanes.iter().map(|lane| wiring.prepare(&lane.device, lane.target));
+    let prepared = futures::future::join_all(prepared).await;
+    let mut drift: Vec<Problem> = Vec::new();
+    for (lane, prepared) in lanes.iter().zip(prepared) {
+        problems.extend(lane.unsupported_drivers());
+        match &prepared {
+            Ok(prepared) => {
+                problems.extend(lane.problems(wiring, prepared, &files, rule));
+                drift.extend(lane.drift(&prepared.registry, &files, rule));
+                unknown_servers.extend(prepared.unknown_servers.iter().cloned());
+                needed.extend(lane.missing(&prepared.registry));
+                failed.extend(prepared.absent.errors.iter().cloned());
+            }
+            Err(error) => {
+                needed.push(error.clone());
+                failed.push(error.clone());
+            }
+        }
+        wiring.keep(&lane.device, lane.target, prepared);
+    }
+    // A tool that changed is told of once in a trail, however many devices it was recorded on.
+    let mut told = HashSet::new();
+    drift.retain(|problem| told.insert((problem.source.path.clone(), problem.message.clone())));
+    problems.append(&mut drift);
+    let mut once: Vec<SourceError> = Vec::new();
+    for error in failed {
+        if !once.contains(&error) {
+            once.push(error);
+        }
+    }
+    let unneeded = once.iter().filter(|error| !needed.contains(error)).cloned().collect();
+    Judgement { problems, failed: once, unneeded, unknown_servers }
+}
+
+/// What trails are judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// How grave it is that a tool changed since a trail was recorded.
+    pub changes: Severity,
+    pub replay: Replay,
+}
+
+/// What can be said against a run before it starts.
+pub struct Judgement {
+    pub problems: Vec<Problem>,
+    /// Servers that did not start.
+    pub failed: Vec<SourceError>,
+    /// Those among them that no trail needs.
+    pub unneeded: Vec<SourceError>,
+    /// Servers that were not asked, and never were before.
+    pub unknown_servers: BTreeSet<String>,
+}
+
+/// The trails that one kind of device runs for one target: they see the same tools and have the same trouble, however
+/// many devices there are.
+struct Lane<'a> {
+    device: DeviceSpec,
+    target: Option<&'a str>,
+    lineage: Vec<String>,
+    /// Each with its arguments and what stands beside it, if it can be read at all.
+    trails: Vec<(&'a Trail, Option<&'a Job>)>,
+}
+
+fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<Lane<'a>> {
+    let mut lanes: Vec<Lane<'a>> = Vec::new();
+    for (index, device) in devices.all.iter().enumerate() {
+        if devices.all[..index].iter().any(|earlier| earlier.is_like(device)) {
+            continue;
+        }
+        let lineage = lineage(&wiring.driver(device).describe().classifiers);
+        // A project without trails is judged by its tools alone.
+        if jobs.is_empty() && broken.is_empty() {
+            let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
+            lanes.push(Lane { device: device.clone(), target, lineage, trails: Vec::new() });
+        }
+        let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
+        let all = sound.chain(broken.iter().map(|trail| (trail, None)));
+        for (trail, job) in all.filter(|(trail, _)| devices.takes(trail, device)) {
+            let target = wiring.target_of(trail);
+            let device = wiring.device_for(trail, device);
+            let is_alike =
+                |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
+            match lanes.iter_mut().find(is_alike) {
+                Some(lane) => lane.trails.push((trail, job)),
+                None => lanes.push(Lane { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] }),
+            }
+        }
+    }
+    lanes
+}
+
+impl Lane<'_> {
+    /// The servers that its trails need and that are not there.
+    fn missing(&self, registry: &Registry) -> Vec<SourceError> {
+        self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
+    }
+
+    fn problems(&self, wiring: &Wiring, prepared: &Prepared, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
+        let (registry, lineage) = (&prepared.registry, self.lineage.as_slice());
+        let tools = Tools { registry, files, target: self.target };
+        let mut problems = match rule.replay {
+            // Those that call a server's tools are not called themselves.
+            Replay::Effects => Vec::new(),
+            Replay::Intent | Replay::Verify => wiring.loaded.tool_problems(registry),
+        };
+        for (trail, job) in &self.trails {
+            let Some(Job { kept, args, .. }) = job else {
+                if rule.replay != Replay::Effects {
+                    problems.extend(preflight_broken(trail, registry, lineage));
+                }
+                continue;
+            };
+            let place = classifier(trail, lineage);
+            let is_derived = |tools: &[_], recorded: &[_]| kept.is_derived(place, tools, recorded);
+            problems.extend(shadowed(trail, registry, lineage, is_derived));
+            if rule.replay == Replay::Effects {
+                problems.extend(preflight_played(trail, registry, lineage));
+                problems.extend(tools.stale(trail, kept, lineage));
+                problems.extend(other_args(trail, kept, lineage, &kept_args(&wiring.secrets, args)));
+            } else {
+                problems.extend(preflight(trail, registry, lineage));
+            }
+            if rule.replay != Replay::Intent {
+                problems.extend(script(trail, kept, registry, lineage).err().into_iter().flatten());
+            }
+        }
+        problems
+    }
+
+    /// Tools that changed since trails were recorded.
+    fn drift(&self, registry: &Registry, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
+        if rule.replay == Replay::Effects {
+            return Vec::new();
+        }
+        let tools = Tools { registry, files, target: self.target };
+        let recorded = self.trails.iter().filter_map(|(trail, job)| Some((trail, job.as_ref()?)));
+        recorded.flat_map(|(trail, job)| tools.drift(trail, &job.kept, &self.lineage, rule.changes)).collect()
+    }
+
+    /// Drivers that trails ask for and the device does not have.
+    fn unsupported_drivers(&self) -> Vec<Problem> {
+        let Some(why) = self.device.unsupported_driver() else { return Vec::new() };
+        let problem = |trail: &Trail| {
+            let mut problems = Problems::new(&trail.source);
+            let asked = trail.config.devices.0.iter().find(|(_, driver)| *driver == self.device.driver);
+            let span = asked.map_or(trail.config.span, |(classifier, _)| classifier.span);
+            problems.error(span, format!("`{}` cannot be used on {}: {why}", self.device.driver, self.device.id));
+            problems.into_vec()
+        };
+        self.trails.iter().flat_map(|(trail, _)| problem(trail)).collect()
+    }
+}
+
+/// Effects that come from other arguments than the trail has now would do something else than it says.
+fn other_args(trail: &Trail, kept: &Kept, lineage: &[String], now: &Map<String, Value>) -> Vec<Problem> {
+    let mut problems = Problems::new(&trail.source);
+    let classifier = classifier(trail, lineage);
+    let (then, now) = (kept.args(classifier), Value::Object(now.clone()));
+    if !kept.effects(classifier).is_empty() && then != now {
+        let said = |args: &Value| match args.as_object().is_none_or(Map::is_empty) {
+            true => "none".to_string(),
+            false => inline(args),
+        };
+        let message = format!(
+            "the effects were recorded with other arguments: {}, and the trail has {} now",
+            said(&then),
+            said(&now)
+        );
+        problems.error_with_hint(
+            trail.config.span,
+            message,
+            "record them again with --record effects, or run the tools",
+        );
+    }
+    problems.into_vec()
+}
+
+/// The effects of a trail's calls on a device, or why they cannot be played or compared.
+pub fn script(
+    trail: &Trail,
+    kept: &Kept,
+    registry: &Registry,
+    lineage: &[String],
+) -> Result<effects::Script, Vec<Problem>> {
+    effects::script(trail, registry, lineage, (&kept.source, kept.effects(classifier(trail, lineage))))
+}
+
+/// Each problem once, file by file.
+pub fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_key(|problem| (problem.source.path.clone(), problem.span.start));
+    problems.dedup();
+    problems
+}
+
+/// How grave it is that a tool changed since a trail was recorded.
+pub fn strictness(is_strict: bool) -> Severity {
+    if is_strict { Severity::Error } else { Severity::Warning }
+}

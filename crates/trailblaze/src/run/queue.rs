@@ -1,0 +1,354 @@
+//! Runs trails on devices. Devices of one kind share a queue; every trail runs once on each kind. A trail that fails may
+//! be tried again; a device that is lost hands its trail to another of its kind.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::preflight::missing;
+use trailblaze_core::callers::replay::{Ended, Try, not_begun, replay};
+use trailblaze_core::engine::registry::Registry;
+use trailblaze_core::engine::session::Session;
+use trailblaze_core::record::effects::{Custom, StepDid};
+use trailblaze_core::record::events::EventSink;
+use trailblaze_core::record::fold::RecordedStep;
+use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_protocol::event::{Place, TrailRef, Verdict};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::output::progress::Progress;
+use crate::project::devices::DeviceSpec;
+use crate::run::device_log::LaneSink;
+use crate::run::preflight::script;
+use crate::run::record::effects_file::Kept;
+use crate::sessions::wiring::{NotOpened, Wiring};
+
+/// A trail to run, with what the command line passes in.
+pub struct Job {
+    pub trail: Trail,
+    pub args: Map<String, Value>,
+    /// What stands beside the trail.
+    pub kept: Kept,
+}
+
+/// What becomes of the calls of custom tools.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replay {
+    /// They run
+    #[default]
+    Intent,
+    /// Their recorded effects are played instead, and no tool server is started
+    Effects,
+    /// They run, and the trail fails if they do otherwise than recorded
+    Verify,
+}
+
+/// One trail on one kind of device, after all its tries.
+pub struct Done {
+    pub job: usize,
+    /// The last one that ran it.
+    pub device: DeviceId,
+    pub verdict: Verdict,
+    pub message: String,
+    /// The message without the step: what it has in common with others.
+    pub failure: String,
+    /// Where the trail has what failed.
+    pub place: Option<Place>,
+    /// How many tries it took.
+    pub tries: u32,
+    pub millis: u64,
+    pub recording: Vec<RecordedStep>,
+    pub effects: Vec<StepDid>,
+    /// The custom tools that were called, and all that the session had.
+    pub custom_tools: BTreeSet<String>,
+    pub registry: Arc<Registry>,
+    /// It failed with a fatal error, after which a trail is never retried.
+    pub is_fatal: bool,
+    pub is_device_lost: bool,
+    /// Whether anything was done at all: a trail whose servers are not there does not begin.
+    pub is_begun: bool,
+    /// The classifiers of the device, the closest first.
+    pub lineage: Vec<String>,
+}
+
+impl Done {
+    /// Passed, but not at first.
+    pub fn is_flaky(&self) -> bool {
+        self.verdict == Verdict::Passed && self.tries > 1
+    }
+}
+
+/// How a run deals with failures and time.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// How often to try a failed trail again.
+    pub retries: u32,
+    /// Start nothing more after the first failure.
+    pub fail_fast: bool,
+    /// How long one try may take.
+    pub timeout: Option<Duration>,
+    /// How often to run each trail.
+    pub repeat_each: u32,
+}
+
+/// What all devices of a run share.
+pub struct Shared {
+    pub wiring: Wiring,
+    pub jobs: Vec<Job>,
+    pub memory: Vec<(String, String)>,
+    pub rules: Rules,
+    pub replay: Replay,
+    pub events: Arc<dyn EventSink>,
+    pub progress: Arc<Progress>,
+    pub cancel: CancellationToken,
+}
+
+/// Devices that can stand in for each other, and the trails that they share.
+pub struct Kind {
+    pub devices: Vec<DeviceSpec>,
+    /// Indices of jobs, in the order in which they start.
+    pub jobs: Vec<usize>,
+}
+
+/// Groups devices that can stand in for each other; which trails they run is still to be said.
+pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for device in devices {
+        match kinds.iter_mut().find(|kind| kind.devices[0].is_like(&device)) {
+            Some(kind) => kind.devices.push(device),
+            None => kinds.push(Kind { devices: vec![device], jobs: Vec::new() }),
+        }
+    }
+    kinds
+}
+
+/// Runs every kind's jobs. `n_workers` devices work at once, or all of them.
+pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>) -> Vec<Done> {
+    let permits = Arc::new(tokio::sync::Semaphore::new(n_workers.unwrap_or(tokio::sync::Semaphore::MAX_PERMITS)));
+    let mut workers = Vec::new();
+    let mut queues = Vec::new();
+    for kind in kinds {
+        let queue = Arc::new(Queue::new(&kind, &shared.rules));
+        for device in kind.devices {
+            workers.push(tokio::spawn(worker(Arc::clone(&shared), Arc::clone(&queue), device, Arc::clone(&permits))));
+        }
+        queues.push(queue);
+    }
+    for worker in workers {
+        if let Err(panic) = worker.await {
+            std::panic::resume_unwind(panic.into_panic());
+        }
+    }
+    queues.iter().flat_map(|queue| std::mem::take(&mut queue.state().done)).collect()
+}
+
+/// The trails that the devices of one kind share.
+struct Queue {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+struct State {
+    waiting: VecDeque<Task>,
+    at_work: usize,
+    /// Devices that are not lost.
+    alive: usize,
+    done: Vec<Done>,
+    is_stopped: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Task {
+    job: usize,
+    /// Of the next try, from 1.
+    number: u32,
+    /// Which of several runs of the trail, from 1.
+    repeat: Option<u32>,
+    /// Tries that may still follow.
+    retries: u32,
+}
+
+impl Queue {
+    fn new(kind: &Kind, rules: &Rules) -> Queue {
+        let repeats = rules.repeat_each.max(1);
+        let task =
+            |job, repeat| Task { job, number: 1, repeat: (repeats > 1).then_some(repeat), retries: rules.retries };
+        let repeated = |job: &usize| (1..=repeats).map(move |repeat| task(*job, repeat)).collect::<Vec<_>>();
+        let waiting = kind.jobs.iter().flat_map(repeated).collect();
+        let state = State { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
+        Queue { state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next task, or `None` when there will be no more.
+    async fn next(&self, shared: &Shared) -> Option<Task> {
+        loop {
+            let changed = self.changed.notified();
+            {
+                let mut state = self.state();
+                if shared.cancel.is_cancelled() || state.is_stopped {
+                    return None;
+                }
+                if let Some(task) = state.waiting.pop_front() {
+                    state.at_work += 1;
+                    return Some(task);
+                }
+                // What is at work elsewhere may come back.
+                if state.at_work == 0 {
+                    return None;
+                }
+            }
+            tokio::select! {
+                () = changed => {}
+                () = shared.cancel.cancelled() => return None,
+            }
+        }
+    }
+}
+
+async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
+    let Ok(_permit) = permits.acquire().await else { return };
+    let sink = Arc::new(LaneSink::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.progress)));
+    let mut lane = Lane { shared: &shared, device: &device, sink: &sink, open: None };
+    while let Some(task) = queue.next(&shared).await {
+        let done = lane.attempt(&task).await;
+        // What broke the device, or a tool server, must not spoil the next trail.
+        if done.verdict == Verdict::Errored && done.is_begun {
+            lane.close("the environment failed").await;
+        }
+        let is_retired = {
+            let mut state = queue.state();
+            state.at_work -= 1;
+            let is_retired = done.is_device_lost && state.alive > 1;
+            state.alive -= usize::from(is_retired);
+            let is_tried_again = match done.verdict {
+                Verdict::Failed => task.retries > 0 && !done.is_fatal,
+                Verdict::Errored => is_retired || task.retries > 0,
+                _ => false,
+            };
+            if is_tried_again && !shared.cancel.is_cancelled() {
+                let retries = task.retries - u32::from(!is_retired);
+                state.waiting.push_back(Task { number: task.number + 1, retries, ..task });
+            } else {
+                let has_failed = done.verdict.exit() != Exit::Passed;
+                state.done.push(done);
+                state.is_stopped |= has_failed && shared.rules.fail_fast;
+            }
+            is_retired
+        };
+        queue.changed.notify_waiters();
+        if is_retired {
+            shared.progress.say(&format!("{} was lost; its trails go to other devices", device.id));
+            break;
+        }
+    }
+    lane.close("").await;
+    queue.changed.notify_waiters();
+}
+
+/// A device at work, with the session that it has open.
+struct Lane<'a> {
+    shared: &'a Arc<Shared>,
+    device: &'a DeviceSpec,
+    sink: &'a Arc<LaneSink>,
+    open: Option<(DeviceSpec, Option<String>, Arc<Session>)>,
+}
+
+impl Lane<'_> {
+    async fn attempt(&mut self, task: &Task) -> Done {
+        let shared = self.shared;
+        let job = &shared.jobs[task.job];
+        let wanted = shared.wiring.device_for(&job.trail, self.device);
+        let target = shared.wiring.target_of(&job.trail).map(str::to_string);
+        // A session belongs to a driver and a target; another trail may want others.
+        if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
+            self.close("the next trail needs another driver or target").await;
+        }
+        // A server that died when nobody needed it is no reason to break the next trail.
+        let died = self.open.as_ref().and_then(|(_, _, session)| session.unless_dead().err());
+        if let Some(died) = died {
+            self.shared.progress.warn(&died.to_string());
+            self.close("a tool server died").await;
+        }
+        let about = about(&job.trail);
+        let started = Instant::now();
+        if self.open.is_none() {
+            let events = Arc::clone(self.sink) as Arc<dyn EventSink>;
+            match shared.wiring.open(&wanted, target.as_deref(), events).await {
+                Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
+                Err(NotOpened { session, error }) => {
+                    let ended = not_begun(&session, about, (task.number, task.repeat), &error);
+                    session.close("its tool servers did not start").await;
+                    return self.done(task, ended, started, &session);
+                }
+            }
+        }
+        let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
+        let lineage = lineage(&session.device.description().classifiers);
+        if let Some(error) = missing(&job.trail, &session.registry(), &lineage).first() {
+            let ended = not_begun(session, about, (task.number, task.repeat), error);
+            return Done { is_begun: false, ..self.done(task, ended, started, session) };
+        }
+        let memory =
+            shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
+        let cancel = shared.cancel.child_token();
+        let timeout = shared.rules.timeout;
+        let (number, repeat) = (task.number, task.repeat);
+        // Whatever is wrong with it was found before the run started.
+        let script = || script(&job.trail, &job.kept, &session.registry(), &lineage).unwrap_or_default();
+        let script = if shared.replay == Replay::Intent { Default::default() } else { script() };
+        let custom = match shared.replay {
+            Replay::Intent => Custom::Run,
+            Replay::Effects => Custom::Play(&script),
+            Replay::Verify => Custom::Verify(&script, &**self.sink),
+        };
+        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel, custom };
+        let ended = replay(session, attempt).await;
+        self.done(task, ended, started, session)
+    }
+
+    fn done(&self, task: &Task, ended: Ended, started: Instant, session: &Session) -> Done {
+        let Ended { attempt, verdict, message, failure, place, is_fatal, is_device_lost } = ended;
+        let (recording, effects) = match verdict {
+            Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt)),
+            _ => (Vec::new(), Vec::new()),
+        };
+        Done {
+            job: task.job,
+            device: self.device.id.clone(),
+            verdict,
+            message,
+            failure,
+            place,
+            tries: task.number,
+            millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            recording,
+            effects,
+            custom_tools: self.sink.custom_tools(),
+            registry: session.registry(),
+            is_fatal,
+            is_device_lost,
+            is_begun: true,
+            lineage: lineage(&session.device.description().classifiers),
+        }
+    }
+
+    async fn close(&mut self, message: &str) {
+        if let Some((_, _, session)) = self.open.take() {
+            session.close(message).await;
+        }
+    }
+}
+
+pub fn about(trail: &Trail) -> TrailRef {
+    TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: trail.config.tags.clone() }
+}

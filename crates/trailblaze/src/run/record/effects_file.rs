@@ -1,0 +1,223 @@
+//! The file beside a recorded trail, `<trail>.effects.yaml`: what the tools were that it calls, what they did, and which
+//! recordings were made from `tools:`. It is a separate file because other readers of trail files refuse keys that they do
+//! not know.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use trailblaze_core::callers::shadow::both;
+use trailblaze_core::config::decode;
+use trailblaze_core::record::effects::CallEffects;
+use trailblaze_core::table;
+use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, written_calls};
+use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
+
+use crate::project::loaded::read_source;
+use crate::run::record::recordings::{RecordError, write_atomically};
+use crate::run::record::tool_lock::{Pin, hex};
+
+table! {
+    /// What is kept beside a recorded trail, by classifier. Written by `trailblaze run --record`.
+    pub struct Beside {
+        /// The custom tools that the trail calls, as they were when it was recorded.
+        "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
+        /// The arguments that the trail had when the effects were recorded.
+        "args" => args: Entries<Node> = Entries::default(),
+        /// What each call of a custom tool did, in the order of the trail.
+        "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
+        /// Digests of the recordings that were made from a step's `tools:`, each with what `tools:` said.
+        "recordedFrom" => recorded_from: Entries<Vec<String>> = Entries::default(),
+    }
+}
+
+/// What stands beside one trail, if anything.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    pub source: Arc<Source>,
+    beside: Option<Beside>,
+}
+
+/// What a run has to keep for one classifier.
+pub struct Section {
+    pub classifier: String,
+    pub tools: Map<String, Value>,
+    /// The trail's arguments, which its calls may have been made from.
+    pub args: Map<String, Value>,
+    /// None keeps those of earlier runs, as long as the tools are what they were.
+    pub effects: Option<Vec<Value>>,
+    pub origins: Vec<Origin>,
+}
+
+/// A recording beside `tools:`.
+pub struct Origin {
+    digest: String,
+    /// Whether this run made the recording from `tools:`.
+    is_new: bool,
+}
+
+/// The recordings beside `tools:` that a device uses of a trail. `before` is the trail as it was run.
+pub fn origins(before: &Trail, trail: &Trail, lineage: &[String]) -> Vec<Origin> {
+    let origin = |(before, step): (&Step, &Step)| {
+        let (_, recorded, tools) = both(step, lineage)?;
+        let is_new = matches!(before.plan(lineage), StepPlan::Authored(_));
+        Some(Origin { digest: digest(tools, recorded), is_new })
+    };
+    steps(before).zip(steps(trail)).filter_map(origin).collect()
+}
+
+fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
+    trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
+}
+
+/// Of a recording and the `tools:` that it was made from.
+fn digest(tools: &[ToolCall], recorded: &[ToolCall]) -> String {
+    let both = json!([written_calls(tools), written_calls(recorded)]);
+    hex(&Sha256::digest(both.to_string().as_bytes()))
+}
+
+/// `pay.trail.yaml` has `pay.effects.yaml` beside it.
+pub fn file(trail: &str) -> String {
+    let stem = trail.strip_suffix(".trail.yaml").or_else(|| trail.strip_suffix(".yaml")).unwrap_or(trail);
+    format!("{stem}.effects.yaml")
+}
+
+/// Where what a device does is kept: the closest classifier that the trail has recordings of, else the platform. Devices
+/// that share recordings share this too.
+pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
+    let is_used = |name: &&String| {
+        steps(trail)
+            .any(|step| matches!(step.plan(lineage), StepPlan::Recording { classifier, .. } if classifier == **name))
+    };
+    lineage.iter().find(is_used).or(lineage.last()).map_or("", String::as_str)
+}
+
+impl Kept {
+    /// Reads what stands beside a trail, and what is wrong with it.
+    pub fn read(root: &Path, trail: &str) -> (Kept, Vec<Problem>) {
+        let path = root.join(file(trail));
+        let nothing = || Kept { source: Source::new(file(trail), ""), beside: None };
+        if !path.is_file() {
+            return (nothing(), Vec::new());
+        }
+        let mut found = Vec::new();
+        let Some(source) = read_source(root, &path, &mut found) else { return (nothing(), found) };
+        let mut problems = Problems::new(&source);
+        let beside = decode(&source, &mut problems);
+        found.extend(problems.into_vec());
+        for problem in &mut found {
+            problem.hint.get_or_insert_with(|| "remove the file, and record the trail again".to_string());
+        }
+        (Kept { source, beside }, found)
+    }
+
+    pub fn tools(&self, classifier: &str) -> Option<&Entries<Pin>> {
+        self.beside.as_ref()?.tools.get(classifier)
+    }
+
+    /// The arguments of the trail that its effects come from.
+    pub fn args(&self, classifier: &str) -> Value {
+        let args = self.beside.as_ref().and_then(|beside| beside.args.get(classifier));
+        args.map_or_else(|| Value::Object(Map::new()), yaml::loose)
+    }
+
+    /// Whether a recording was made from these `tools:`, and neither changed since.
+    pub fn is_derived(&self, classifier: &str, tools: &[ToolCall], recorded: &[ToolCall]) -> bool {
+        let known = self.beside.as_ref().and_then(|beside| beside.recorded_from.get(classifier));
+        known.is_some_and(|known| known.contains(&digest(tools, recorded)))
+    }
+
+    pub fn effects(&self, classifier: &str) -> &[CallEffects] {
+        self.beside.as_ref().and_then(|beside| beside.effects.get(classifier)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Keeps what a run found, and what others found for other classifiers. To be called under the lock of recordings.
+pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), RecordError> {
+    let name = file(trail);
+    let path = root.join(&name);
+    let (kept, problems) = Kept::read(root, trail);
+    if let Some(problem) = problems.first() {
+        return Err(RecordError::Beside { path: name, problem: problem.message.clone() });
+    }
+    let old = document(&kept);
+    let (mut tools, mut args, mut effects) = (part(&old, "tools"), part(&old, "args"), part(&old, "effects"));
+    let mut recorded_from = part(&old, "recordedFrom");
+    for Section { classifier, tools: pins, args: given, effects: new, origins } in sections {
+        let known = recorded_from.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
+        let is_kept = |origin: &Origin| origin.is_new || known.iter().any(|digest| *digest == origin.digest);
+        let kept: BTreeSet<String> = origins.into_iter().filter(is_kept).map(|origin| origin.digest).collect();
+        match kept.is_empty() {
+            true => drop(recorded_from.remove(&classifier)),
+            false => drop(recorded_from.insert(classifier.clone(), json!(kept))),
+        }
+        match &new {
+            Some(new) if new.is_empty() || given.is_empty() => drop(args.remove(&classifier)),
+            Some(_) => drop(args.insert(classifier.clone(), given.into())),
+            None => {}
+        }
+        let are_unchanged = tools.get(&classifier) == Some(&json!(pins));
+        match new {
+            Some(new) if new.is_empty() => drop(effects.remove(&classifier)),
+            Some(new) => drop(effects.insert(classifier.clone(), new.into())),
+            None if are_unchanged => {}
+            None => {
+                effects.remove(&classifier);
+                args.remove(&classifier);
+            }
+        }
+        match pins.is_empty() {
+            true => drop(tools.remove(&classifier)),
+            false => drop(tools.insert(classifier, pins.into())),
+        }
+    }
+    let parts = [("tools", tools), ("args", args), ("effects", effects), ("recordedFrom", recorded_from)];
+    let parts = parts.into_iter().filter(|(_, part)| !part.is_empty());
+    let new: Map<String, Value> = parts.map(|(name, part)| (name.to_string(), part.into())).collect();
+    let write_error = |source| RecordError::Write { path: name.clone(), source };
+    if new.is_empty() {
+        return if path.is_file() { std::fs::remove_file(path).map_err(write_error) } else { Ok(()) };
+    }
+    let new = Value::Object(new);
+    let text = format!("{HEAD}{}", yaml::block(&new, 0));
+    if text == kept.source.text {
+        return Ok(());
+    }
+    if !says(&name, &text, &new) {
+        return Err(RecordError::Beside { path: name, problem: "it would not read back the same".to_string() });
+    }
+    write_atomically(&path, &text).map_err(write_error)
+}
+
+const HEAD: &str = "# What was recorded with the trail beside this file. Written by `trailblaze run --record`.\n";
+
+/// Whether the text is such a file, and means this.
+fn says(name: &str, text: &str, meant: &Value) -> bool {
+    let source = Source::new(name, text);
+    let mut problems = Problems::new(&source);
+    let beside = decode(&source, &mut problems);
+    !problems.has_errors() && beside.is_some() && document(&Kept { source, beside }) == *meant
+}
+
+/// The file as a value.
+fn document(kept: &Kept) -> Value {
+    let root = kept.beside.as_ref().and_then(|_| yaml::read(&kept.source, &mut Problems::new(&kept.source)));
+    root.map_or(Value::Null, |root| yaml::loose(&root))
+}
+
+fn part(document: &Value, name: &str) -> Map<String, Value> {
+    document.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// A trail's arguments as they are kept: as a file would say them, and without secrets.
+pub fn kept_args(secrets: &Secrets, args: &Map<String, Value>) -> Map<String, Value> {
+    let mut args = Value::Object(args.clone());
+    secrets.redact_value(&mut args);
+    match args {
+        Value::Object(args) => args,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,171 @@
+//! What the custom tools of a trail were when it was recorded, pinned beside it, and how they differ now.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use trailblaze_core::diff::diff;
+use trailblaze_core::engine::registry::Registry;
+use trailblaze_core::engine::tool::{Body, Tool};
+use trailblaze_core::table;
+use trailblaze_core::trail::{StepPlan, ToolCall, Trail};
+use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Severity};
+
+use crate::run::record::effects_file::{Kept, classifier};
+use crate::servers::digest::ServerFiles;
+
+table! {
+    /// A custom tool, as it was.
+    pub struct Pin {
+        /// The server that offers it; none of a tool of the project's files.
+        "server" => server: Option<String> = None,
+        /// Of what it does: its calls, or the files that its server is started from.
+        "digest" => digest: Option<String> = None,
+        /// What it said of itself.
+        "description" => description: String = String::new(),
+        /// The JSON Schema of its arguments.
+        "schema" => schema: Option<Node> = None,
+    }
+}
+
+impl Pin {
+    fn json(&self) -> Value {
+        let schema = self.schema.as_ref().map(yaml::loose);
+        whole(self.server.as_deref(), self.digest.as_deref(), &self.description, schema.as_ref())
+    }
+}
+
+fn whole(server: Option<&str>, digest: Option<&str>, description: &str, schema: Option<&Value>) -> Value {
+    let parts = [
+        ("server", json!(server)),
+        ("digest", json!(digest)),
+        ("description", json!(description)),
+        ("schema", json!(schema)),
+    ];
+    parts
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| (name.to_string(), value))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// The tools of one session, and where their code is.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    pub registry: &'a Registry,
+    pub files: &'a ServerFiles,
+    pub target: Option<&'a str>,
+}
+
+impl Tools<'_> {
+    fn custom(&self, name: &str) -> Option<&Tool> {
+        self.registry.get(name).map(AsRef::as_ref).filter(|tool| tool.is_custom())
+    }
+
+    /// A tool, as it is now.
+    fn pin(&self, name: &str) -> Option<Value> {
+        let tool = self.custom(name)?;
+        let server = tool.source().map(|source| source.name().to_string());
+        let digest = self.digest(name, server.as_deref());
+        Some(whole(server.as_deref(), digest.as_deref(), &tool.description, Some(tool.schema.json())))
+    }
+
+    /// Of what a tool does, as far as that can be known without starting its server.
+    fn digest(&self, name: &str, server: Option<&str>) -> Option<String> {
+        if let Some(server) = server {
+            return self.files.digest(self.target, server).map(str::to_string);
+        }
+        let Body::Expansion(calls) = &self.custom(name)?.body else { return None };
+        let calls: Vec<Value> = calls.iter().map(|call| json!([call.tool.value, yaml::loose(&call.args)])).collect();
+        Some(hex(&Sha256::digest(Value::from(calls).to_string().as_bytes())))
+    }
+
+    /// A custom tool and those that it calls as far as the files say.
+    fn reached(&self, name: &str, found: &mut BTreeSet<String>) {
+        let Some(tool) = self.custom(name) else { return };
+        if found.insert(name.to_string())
+            && let Body::Expansion(calls) = &tool.body
+        {
+            calls.iter().for_each(|call| self.reached(&call.tool.value, found));
+        }
+    }
+
+    /// The pins of the tools that a trail calls on a device, and of others that were called beneath them.
+    pub fn pins(&self, trail: &Trail, lineage: &[String], also: &BTreeSet<String>) -> Map<String, Value> {
+        let mut names = also.clone();
+        calls(trail, lineage).for_each(|call| self.reached(&call.tool.value, &mut names));
+        names.into_iter().filter_map(|name| Some((name.clone(), self.pin(&name)?))).collect()
+    }
+
+    /// Tools that changed since a trail was recorded, and how: warnings, or errors if that is what they are to be.
+    pub fn drift(&self, trail: &Trail, kept: &Kept, lineage: &[String], severity: Severity) -> Vec<Problem> {
+        self.changed(trail, kept, lineage, |problems, call, name, pin| {
+            let Some(now) = self.pin(name) else { return };
+            let lines = |pin: &Value| yaml::block(pin, 0).lines().map(str::to_string).collect::<Vec<_>>();
+            let then = pin.json();
+            let Some(diff) = diff(&lines(&then), &lines(&now)).filter(|_| then != now) else { return };
+            let message = format!("the tool `{name}` changed since this was recorded:\n{diff}");
+            match severity {
+                Severity::Error => {
+                    problems.error_with_hint(call.tool.span, message, "record the trail again with --record");
+                }
+                Severity::Warning => problems.warning(call.tool.span, message),
+            }
+        })
+    }
+
+    /// Tools whose effects cannot be trusted any more, because what they are made from changed.
+    pub fn stale(&self, trail: &Trail, kept: &Kept, lineage: &[String]) -> Vec<Problem> {
+        self.changed(trail, kept, lineage, |problems, call, name, pin| {
+            let now = self.digest(name, pin.server.as_deref());
+            if now.is_some() && pin.digest.is_some() && now != pin.digest {
+                let message =
+                    format!("the effects are out of date: the tool `{name}` changed since they were recorded");
+                let hint = "record them again with --record effects; --replay verify shows what differs";
+                problems.error_with_hint(call.tool.span, message, hint);
+            }
+        })
+    }
+
+    /// Looks at each pinned tool once, at the first call that leads to it.
+    fn changed(
+        &self,
+        trail: &Trail,
+        kept: &Kept,
+        lineage: &[String],
+        tell: impl Fn(&mut Problems, &ToolCall, &str, &Pin),
+    ) -> Vec<Problem> {
+        let mut problems = Problems::new(&trail.source);
+        let Some(Entries(pins)) = kept.tools(classifier(trail, lineage)) else { return Vec::new() };
+        if trail.config.skip_reason(lineage).is_some() {
+            return Vec::new();
+        }
+        for (name, pin) in pins {
+            let leads = |call: &&ToolCall| {
+                let mut reached = BTreeSet::from([call.tool.value.clone()]);
+                self.reached(&call.tool.value, &mut reached);
+                reached.contains(&name.value)
+            };
+            let is_custom = |call: &&ToolCall| pins.iter().any(|(pinned, _)| pinned.value == call.tool.value);
+            // What was called from a tool's own code stands in no file; some call of the trail led to it.
+            let call = calls(trail, lineage).find(leads).or_else(|| calls(trail, lineage).find(is_custom));
+            if let Some(call) = call {
+                tell(&mut problems, call, &name.value, pin);
+            }
+        }
+        problems.into_vec()
+    }
+}
+
+fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'t ToolCall> {
+    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    steps.flat_map(move |step| match step.plan(lineage) {
+        StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
+        StepPlan::Model => &[],
+    })
+}
+
+pub fn hex(digest: &[u8]) -> String {
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}

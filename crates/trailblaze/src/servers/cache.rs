@@ -1,0 +1,62 @@
+//! What tool servers listed when they were last started, kept in the project, so that trails can be judged without them.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use trailblaze_core::config::Server;
+use trailblaze_toolhost::listing::RawListing;
+
+use crate::files::private;
+use crate::run::record::recordings::slug;
+
+pub struct ToolCache {
+    folder: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    server: String,
+    /// Of the entry: a server that is started differently may be another one.
+    entry: String,
+    listing: RawListing,
+}
+
+impl ToolCache {
+    pub fn new(root: &Path) -> ToolCache {
+        ToolCache { folder: root.join(".trailblaze/tools") }
+    }
+
+    /// What a server listed, unless its entry changed since.
+    pub fn read(&self, target: Option<&str>, name: &str, entry: &Server) -> Option<RawListing> {
+        let text = std::fs::read_to_string(self.file(target, name)).ok()?;
+        let kept: Kept = serde_json::from_str(&text).ok()?;
+        (kept.entry == fingerprint(entry)).then_some(kept.listing)
+    }
+
+    /// Keeps what a server listed. Where that cannot be written, nothing is kept, and nobody is the worse for it.
+    pub fn keep(&self, target: Option<&str>, name: &str, entry: &Server, listing: &RawListing) {
+        let kept = Kept { server: name.to_string(), entry: fingerprint(entry), listing: listing.clone() };
+        let Ok(text) = serde_json::to_string_pretty(&kept) else { return };
+        let file = self.file(target, name);
+        if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
+            return;
+        }
+        let _ = private::write(&file, &text);
+    }
+
+    fn file(&self, target: Option<&str>, name: &str) -> PathBuf {
+        let key = slug(name);
+        let digest = short_digest(&format!("{}\n{name}", target.unwrap_or_default()));
+        self.folder.join(format!("{key}-{digest}.json"))
+    }
+}
+
+/// Only what decides which program runs: a longer timeout does not change its tools.
+fn fingerprint(entry: &Server) -> String {
+    short_digest(&format!("{:?} {:?} {:?} {:?}", entry.command, entry.args, entry.script, entry.url))
+}
+
+fn short_digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+}

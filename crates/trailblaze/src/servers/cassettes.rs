@@ -1,0 +1,205 @@
+//! The cassettes of a project, `cassettes/<server>.cassette.yaml`: what its tool servers listed and answered, kept by
+//! one run and played in place of the servers by others.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::ValueEnum;
+use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_core::yaml::{Millis, Problem};
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::outcome::Attachment;
+use trailblaze_toolhost::cassette::{Cassette, Ear, NotFit, Player, Role, Tape};
+
+use crate::project::loaded::{Loaded, read_source};
+use crate::run::record::recordings::{slug, unlike, write_atomically};
+use crate::servers::server_sources::Key;
+use crate::servers::tool_servers::{Named, entries};
+
+const FOLDER: &str = "cassettes";
+
+/// What to do with cassettes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Use {
+    /// The servers run, and what they list and answer is kept
+    Record,
+    /// No server is started: its cassette answers, and calls back as its tools did
+    Replay,
+}
+
+/// The cassettes of a run.
+pub enum Cassettes {
+    Record(Recording),
+    Replay(Library),
+}
+
+/// The cassettes that there are, by server.
+pub struct Library {
+    players: HashMap<Key, Arc<Player>>,
+    files: HashMap<Key, String>,
+}
+
+/// What is being recorded.
+pub struct Recording {
+    files: HashMap<Key, String>,
+    ear: Arc<Ear>,
+    tapes: Mutex<Vec<(Key, Arc<Tape>)>>,
+}
+
+/// A cassette that was written, or was the same already.
+pub struct Saved {
+    pub server: String,
+    pub file: String,
+    pub n_calls: usize,
+}
+
+/// A server that cannot be played.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no cassette `{file}` to play in its place\nhint: record it with --cassette record")]
+pub struct NoCassette {
+    file: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum NotSaved {
+    #[error("cannot write `{file}`: {source}")]
+    Write { file: String, source: std::io::Error },
+    #[error("cannot write `{file}`: {source}")]
+    Unfit { file: String, source: NotFit },
+}
+
+impl Cassettes {
+    /// Makes ready what was asked for. Cassettes that are to be played are read, and must be sound.
+    pub fn open(wanted: Use, loaded: &Loaded) -> Result<Cassettes, Vec<Problem>> {
+        let named = entries(loaded);
+        let files = files(&named);
+        if wanted == Use::Record {
+            return Ok(Cassettes::Record(Recording { files, ear: Arc::default(), tapes: Mutex::default() }));
+        }
+        let (mut players, mut problems) = (HashMap::new(), Vec::new());
+        for named in &named {
+            let file = &files[&named.key()];
+            let path = loaded.root.join(file);
+            if !path.exists() {
+                continue;
+            }
+            let Some(source) = read_source(&loaded.root, &path, &mut problems) else { continue };
+            match Cassette::read(&source) {
+                Ok(cassette) => drop(players.insert(named.key(), Player::new(role(named, file), cassette))),
+                Err(found) => problems.extend(found),
+            }
+        }
+        match problems.is_empty() {
+            true => Ok(Cassettes::Replay(Library { players, files })),
+            false => Err(problems),
+        }
+    }
+}
+
+fn role(named: &Named, file: &str) -> Role {
+    Role {
+        name: named.name.clone(),
+        origin: named.origin,
+        toolset: named.entry.toolset.clone(),
+        call_idle: named.entry.call_timeout.map(Millis::duration),
+        file: file.to_string(),
+    }
+}
+
+/// Where the cassette of each server is, from the project's folder.
+fn files(named: &[Named]) -> HashMap<Key, String> {
+    let mut taken = HashSet::new();
+    let file = |named: &Named| {
+        let target = named.target.as_deref().map(|target| format!("{}.", slug(target))).unwrap_or_default();
+        let name = unlike(&mut taken, format!("{target}{}", slug(&named.name)));
+        (named.key(), format!("{FOLDER}/{name}.cassette.yaml"))
+    };
+    named.iter().map(file).collect()
+}
+
+impl Library {
+    /// The cassette of a server, or why there is none.
+    pub fn player(&self, key: &Key) -> Result<&Arc<Player>, NoCassette> {
+        let file = || self.files.get(key).map(String::as_str).unwrap_or(FOLDER).to_string();
+        self.players.get(key).ok_or_else(|| NoCassette { file: file() })
+    }
+}
+
+impl Recording {
+    /// Where what a server does is kept, over all its sessions.
+    pub fn tape(&self, key: &Key) -> Arc<Tape> {
+        let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, tape)) = tapes.iter().find(|(known, _)| known == key) {
+            return Arc::clone(tape);
+        }
+        let tape = Arc::new(Tape::new(&self.ear));
+        tapes.push((key.clone(), Arc::clone(&tape)));
+        tape
+    }
+
+    /// The way into the record of a session whose calls are to be heard.
+    pub fn heard(&self, events: Arc<dyn EventSink>) -> Arc<dyn EventSink> {
+        Arc::new(Heard { events, ear: Arc::clone(&self.ear) })
+    }
+
+    /// Writes the cassettes of the servers that were there. What nobody called this time is kept from earlier runs.
+    pub fn save(&self, root: &Path) -> Vec<Result<Saved, NotSaved>> {
+        let tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut saved: Vec<_> = tapes.iter().filter_map(|(key, tape)| self.save_one(root, key, tape)).collect();
+        saved.sort_by_key(|saved| saved.as_ref().map(|saved| saved.file.clone()).unwrap_or_default());
+        saved
+    }
+
+    fn save_one(&self, root: &Path, key: &Key, tape: &Tape) -> Option<Result<Saved, NotSaved>> {
+        let file = self.files.get(key)?.clone();
+        let (path, mut cassette) = (root.join(&file), tape.cassette());
+        let (is_blank, n_calls) = (cassette == Cassette::default(), cassette.calls.len());
+        if is_blank || cassette.calls.is_empty() && path.exists() {
+            return None;
+        }
+        // Other trails need what they said; one that cannot be read any more is of no use to them.
+        let earlier = read_source(root, &path, &mut Vec::new()).and_then(|source| Cassette::read(&source).ok());
+        if let Some(earlier) = earlier {
+            cassette.keep_from(earlier);
+        }
+        let text = match cassette.text(&key.1) {
+            Ok(text) => text,
+            Err(source) => return Some(Err(NotSaved::Unfit { file, source })),
+        };
+        let is_the_same = std::fs::read_to_string(&path).is_ok_and(|old| old == text);
+        let written = match is_the_same {
+            true => Ok(()),
+            false => std::fs::create_dir_all(root.join(FOLDER)).and_then(|()| write_atomically(&path, text)),
+        };
+        Some(match written {
+            Ok(()) => Ok(Saved { server: key.1.clone(), file, n_calls }),
+            Err(source) => Err(NotSaved::Write { file, source }),
+        })
+    }
+}
+
+/// The record, and an ear on what goes into it.
+struct Heard {
+    events: Arc<dyn EventSink>,
+    ear: Arc<Ear>,
+}
+
+impl EventSink for Heard {
+    fn emit(&self, event: Event) {
+        self.ear.hear(&event);
+        self.events.emit(event);
+    }
+
+    fn picture(&self, shot: Shot) {
+        self.events.picture(shot);
+    }
+
+    fn picture_file(&self, shot: &Shot) -> Option<String> {
+        self.events.picture_file(shot)
+    }
+
+    fn store(&self, attachment: &Attachment) -> String {
+        self.events.store(attachment)
+    }
+}

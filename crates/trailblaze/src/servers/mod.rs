@@ -1,0 +1,8 @@
+//! Which tool servers a session has, and how each is reached.
+
+pub mod tool_servers;
+pub mod transport;
+pub(crate) mod cache;
+pub mod cassettes;
+pub mod server_sources;
+pub mod digest;

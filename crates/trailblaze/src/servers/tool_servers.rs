@@ -1,0 +1,573 @@
+//! From the entries of `mcpServers:` to servers at work: which ones a session has, who shares them, and their end.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::sync::OnceCell;
+use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
+use trailblaze_core::driver::Description;
+use trailblaze_core::engine::invocations::Invocations;
+use trailblaze_core::engine::names::Origin;
+use trailblaze_core::engine::registry::Batch;
+use trailblaze_core::engine::session::Source;
+use trailblaze_core::engine::source::{SourceError, ToolSource};
+use trailblaze_core::ids;
+use trailblaze_core::record::events::EventSink;
+use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::yaml::{Millis, Spanned};
+use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::ids::SessionId;
+use trailblaze_supervise::Supervisor;
+use trailblaze_toolhost::desk::Diary;
+use trailblaze_toolhost::launch::{Place, Runtimes, missing_module};
+use trailblaze_toolhost::listing::RawListing;
+use trailblaze_toolhost::offline::Remembered;
+use trailblaze_toolhost::restarts::Restarts;
+use trailblaze_toolhost::server::{Renewed, Server, Spec};
+
+use crate::api::LoopbackServer;
+use crate::output::progress::Progress;
+use crate::project::loaded::Loaded;
+use crate::run::record::recordings::slug;
+use crate::servers::cache::ToolCache;
+use crate::servers::cassettes::{Cassettes, Library, Recording};
+use crate::servers::server_sources::{Concerns, Key};
+use crate::servers::transport::reach;
+
+/// How long servers may take to start before those that are not ready are named.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The tool servers of a run.
+pub struct ToolServers {
+    root: PathBuf,
+    entries: Vec<Named>,
+    mode: Mode,
+    /// Played in place of the servers, or recorded from them.
+    cassettes: Option<Cassettes>,
+    /// Whether more than one device is at work, so that a server of the project may have to serve several.
+    is_crowded: bool,
+    port: Option<u16>,
+    supervisor: Arc<Supervisor>,
+    runtimes: Runtimes,
+    loopback: OnceCell<LoopbackServer>,
+    shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
+    restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
+    /// Whether each refuses the argument that carries the context, as all its sessions learn once one did.
+    refuses_context: Mutex<HashMap<Key, Arc<AtomicBool>>>,
+    /// Those that did not start, and why.
+    failed: Mutex<HashMap<Key, SourceError>>,
+    /// All that were started, as long as somebody has them.
+    started: Mutex<Vec<(Key, Weak<Server>)>>,
+    concerns: Concerns,
+    cache: ToolCache,
+    outlets: Outlets,
+}
+
+/// Whether servers are started, only remembered, or left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Start,
+    /// What they listed when they were last started.
+    Remember,
+    /// There are none: nobody calls their tools.
+    Absent,
+}
+
+/// Where news of servers go.
+#[derive(Clone, Default)]
+pub struct Outlets {
+    /// A record that redacts.
+    pub events: Option<Arc<dyn EventSink>>,
+    pub progress: Option<Arc<Progress>>,
+    /// The run folder: the logs of servers go beneath it.
+    pub folder: Option<PathBuf>,
+}
+
+/// An entry, with its name and where it stands.
+#[derive(Clone)]
+pub(crate) struct Named {
+    pub name: String,
+    pub entry: Entry,
+    pub origin: Origin,
+    /// The target that it belongs to; none for those of the project.
+    pub target: Option<String>,
+}
+
+impl Named {
+    pub fn key(&self) -> Key {
+        (self.target.clone(), self.name.clone())
+    }
+}
+
+/// What a session gets of its servers.
+#[derive(Default)]
+pub struct Staff {
+    pub sources: Vec<Source>,
+    pub batches: Vec<Batch>,
+    /// Servers of which nothing is known, for want of having been started.
+    pub unknown: Vec<String>,
+    pub absent: Absent,
+}
+
+/// The servers of a session that did not start.
+#[derive(Clone, Default)]
+pub struct Absent {
+    /// Why each is not there.
+    pub errors: Vec<SourceError>,
+    /// Those of whose tools nothing is known, among them.
+    pub unknown: Vec<SourceError>,
+    /// What the others listed when they were last there.
+    pub batches: Vec<Batch>,
+}
+
+impl ToolServers {
+    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor) -> ToolServers {
+        ToolServers {
+            root: loaded.root.clone(),
+            entries: entries(loaded),
+            mode,
+            cassettes: None,
+            is_crowded: false,
+            port: None,
+            supervisor: Arc::new(supervisor.clone()),
+            runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default(), supervisor.clone()),
+            loopback: OnceCell::new(),
+            shared: Mutex::default(),
+            restarts: Mutex::default(),
+            refuses_context: Mutex::default(),
+            failed: Mutex::default(),
+            started: Mutex::default(),
+            concerns: Concerns::of(loaded),
+            cache: ToolCache::new(&loaded.root),
+            outlets: Outlets::default(),
+        }
+    }
+
+    pub fn with_outlets(mut self, outlets: Outlets) -> ToolServers {
+        self.outlets = outlets;
+        self
+    }
+
+    pub fn with_cassettes(mut self, cassettes: Option<Cassettes>) -> ToolServers {
+        self.cassettes = cassettes;
+        self
+    }
+
+    /// What is being recorded from the servers.
+    pub fn recording(&self) -> Option<&Recording> {
+        match &self.cassettes {
+            Some(Cassettes::Record(recording)) => Some(recording),
+            _ => None,
+        }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Opens this port for callbacks, and no other.
+    pub fn with_port(mut self, port: Option<u16>) -> ToolServers {
+        self.port = port;
+        self
+    }
+
+    pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
+        self.is_crowded = n_devices > 1;
+        self
+    }
+
+    pub fn has_any(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    /// Whether sessions of this target have servers.
+    pub fn any(&self, target: Option<&str>) -> bool {
+        self.of(target).next().is_some()
+    }
+
+    fn of<'a>(&'a self, target: Option<&'a str>) -> impl Iterator<Item = &'a Named> {
+        self.entries.iter().filter(move |named| named.target.is_none() || named.target.as_deref() == target)
+    }
+
+    /// Starts every server that a session has, side by side. Whoever needs one that does not start will be told why.
+    pub async fn hire(
+        &self,
+        target: Option<&str>,
+        session: (&SessionId, &Description),
+        invocations: &Arc<Invocations>,
+        secrets: &Arc<Secrets>,
+    ) -> Result<Staff, SourceError> {
+        if let Some(Cassettes::Replay(library)) = &self.cassettes {
+            return self.replay(target, library).await;
+        }
+        match self.mode {
+            Mode::Start => {}
+            Mode::Remember => return self.remember(target).await,
+            Mode::Absent => return Ok(Staff::default()),
+        }
+        let wanted: Vec<(&Named, bool)> = self.of(target).map(|named| (named, self.is_shared(named))).collect();
+        if wanted.is_empty() {
+            return Ok(Staff::default());
+        }
+        let base_url = self
+            .base_url(invocations)
+            .await
+            .map_err(|evidence| SourceError::NotStarted { source_name: wanted[0].0.name.clone(), evidence })?;
+        let waiting = Waiting::new(wanted.iter().map(|(named, _)| named.name.clone()).collect());
+        let started = wanted.iter().map(|(named, is_shared)| {
+            let (waiting, base_url) = (&waiting, &base_url);
+            async move {
+                // A server that does not start is not asked again for every trail.
+                let failed = lock(&self.failed).get(&named.key()).cloned();
+                let server = match (failed, is_shared) {
+                    (Some(error), _) => Err(error),
+                    (None, true) => self.shared(named, base_url, secrets).await,
+                    (None, false) => self.started(named, base_url, Some(session), secrets).await,
+                };
+                let server = server.inspect_err(|_| waiting.no_more(&named.name))?;
+                let revision = server.revision();
+                let listed = list(&*server).await;
+                waiting.no_more(&named.name);
+                match listed {
+                    Ok(batch) => {
+                        self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.redacted_listing());
+                        Ok((Source { tools: server, is_shared: *is_shared, revision }, batch))
+                    }
+                    Err(error) => {
+                        server.stop().await;
+                        Err(error)
+                    }
+                }
+            }
+        });
+        let started = tokio::select! {
+            started = join_all(started) => started,
+            () = waiting.complain(self.outlets.progress.as_deref()) => unreachable!("it complains as long as it is let"),
+        };
+        let mut staff = Staff::default();
+        for (source, (named, _)) in started.into_iter().zip(&wanted) {
+            match source {
+                Ok((source, batch)) => {
+                    staff.sources.push(source);
+                    staff.batches.push(batch);
+                }
+                Err(error) => {
+                    lock(&self.failed).insert(named.key(), error.clone());
+                    self.miss(named, error, &mut staff.absent).await;
+                }
+            }
+        }
+        Ok(staff)
+    }
+
+    /// The servers of a session as their cassettes know them. None is started.
+    async fn replay(&self, target: Option<&str>, library: &Library) -> Result<Staff, SourceError> {
+        let mut staff = Staff::default();
+        for named in self.of(target) {
+            match library.player(&named.key()) {
+                Ok(player) => {
+                    staff.batches.push(list(&**player).await?);
+                    staff.sources.push(Source { tools: Arc::clone(player) as _, is_shared: true, revision: 0 });
+                }
+                Err(no_cassette) => {
+                    let (source_name, evidence) = (named.name.clone(), no_cassette.to_string());
+                    let error = SourceError::NotStarted { source_name, evidence };
+                    self.miss(named, error, &mut staff.absent).await;
+                }
+            }
+        }
+        Ok(staff)
+    }
+
+    /// Does without a server: what it listed when it was last there tells which trails need it.
+    async fn miss(&self, named: &Named, error: SourceError, absent: &mut Absent) {
+        let Named { name, entry, origin, .. } = named;
+        let remembered = self.cache.read(named.target.as_deref(), name, entry);
+        let remembered =
+            remembered.map(|raw| Remembered::absent(name, *origin, entry.toolset.as_deref(), raw, error.clone()));
+        let batch = match &remembered {
+            Some(server) => list(&**server).await.ok(),
+            None => None,
+        };
+        match batch {
+            Some(batch) => absent.batches.push(batch),
+            None => absent.unknown.push(error.clone()),
+        }
+        absent.errors.push(error);
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|named| named.name.as_str())
+    }
+
+    /// Starts one server by itself, in this version of the protocol if one is given, asks for its tools, and ends it.
+    /// Answers what it offers, and what it listed word for word.
+    pub async fn visit(
+        &self,
+        name: &str,
+        protocol: Option<&str>,
+        session: (&SessionId, &Description),
+        invocations: &Arc<Invocations>,
+        secrets: &Arc<Secrets>,
+    ) -> Result<(Batch, RawListing), SourceError> {
+        let not_started = |evidence: String| SourceError::NotStarted { source_name: name.to_string(), evidence };
+        let known = self.entries.iter().find(|named| named.name == name);
+        let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
+        named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
+        let base_url = self.base_url(invocations).await.map_err(not_started)?;
+        let server = self.started(&named, &base_url, Some(session), secrets).await?;
+        let listed = list(&*server).await;
+        server.stop().await;
+        Ok((listed?, server.raw_listing()))
+    }
+
+    /// What the servers of a session listed when they were last started.
+    async fn remember(&self, target: Option<&str>) -> Result<Staff, SourceError> {
+        let mut staff = Staff::default();
+        for named in self.of(target) {
+            let Some(raw) = self.cache.read(named.target.as_deref(), &named.name, &named.entry) else {
+                staff.unknown.push(named.name.clone());
+                continue;
+            };
+            let server = Remembered::new(&named.name, named.origin, named.entry.toolset.as_deref(), raw);
+            staff.batches.push(list(&*server).await?);
+        }
+        Ok(staff)
+    }
+
+    fn is_shared(&self, named: &Named) -> bool {
+        named.origin == Origin::ProjectServer
+            && match named.entry.multi_device {
+                MultiDevice::Auto => self.is_crowded,
+                MultiDevice::Http | MultiDevice::Stdio => true,
+                MultiDevice::PerDevice => false,
+            }
+    }
+
+    /// The server that all sessions share: started by the first that needs it, and again if it died.
+    async fn shared(&self, named: &Named, base_url: &str, secrets: &Arc<Secrets>) -> Result<Arc<Server>, SourceError> {
+        let cell = {
+            let mut shared = lock(&self.shared);
+            let cell = shared.entry(named.name.clone()).or_default();
+            if cell.get().is_some_and(|server| server.death().is_some()) {
+                *cell = Arc::default();
+            }
+            Arc::clone(cell)
+        };
+        cell.get_or_try_init(|| self.started(named, base_url, None, secrets)).await.cloned()
+    }
+
+    async fn started(
+        &self,
+        named: &Named,
+        base_url: &str,
+        session: Option<(&SessionId, &Description)>,
+        secrets: &Arc<Secrets>,
+    ) -> Result<Arc<Server>, SourceError> {
+        let Named { name, entry, .. } = named;
+        let place = Place { root: &self.root, base_url, session };
+        let reach = reach(entry, &place, &self.runtimes, secrets, session.is_none())
+            .await
+            .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
+        let log = log_name(name, session.map(|(id, _)| id));
+        let spec = Spec {
+            name: name.clone(),
+            origin: named.origin,
+            startup: entry.startup_timeout.duration(),
+            call_idle: entry.call_timeout.map(Millis::duration),
+            may_have: entry.secrets.clone(),
+            context: entry.context,
+            refuses_context: Arc::clone(lock(&self.refuses_context).entry(named.key()).or_default()),
+            protocol: entry.protocol.clone(),
+            toolset: entry.toolset.clone(),
+            restarts: (entry.restart == Restart::OnFailure).then(|| self.restarts(named)),
+            base_url: base_url.to_string(),
+            log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
+            secrets: Arc::clone(secrets),
+            diary: Arc::new(Record { session: session.map(|(id, _)| id.clone()), log, outlets: self.outlets.clone() }),
+            tape: self.recording().map(|recording| recording.tape(&named.key())),
+        };
+        let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
+        server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;
+        let mut started = lock(&self.started);
+        started.retain(|(_, server)| server.strong_count() > 0);
+        started.push((named.key(), Arc::downgrade(&server)));
+        drop(started);
+        Ok(server)
+    }
+
+    pub fn concerns(&self) -> &Concerns {
+        &self.concerns
+    }
+
+    /// Starts the servers anew that changed files concern, side by side, each beside the one at work.
+    pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
+        let concerned: Vec<&Key> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
+        if concerned.is_empty() {
+            return Vec::new();
+        }
+        // One that did not start may do so now.
+        lock(&self.failed).retain(|key, _| !concerned.contains(&key));
+        let started = lock(&self.started).clone();
+        let at_work = started.iter().filter(|(key, _)| concerned.contains(&key));
+        let renewed = at_work.filter_map(|(key, server)| Some((key, server.upgrade()?))).map(async |(key, server)| {
+            let renewed = server.renew().await.transpose()?;
+            let entry = self.entries.iter().find(|named| named.key() == *key).map(|named| &named.entry);
+            if let (Ok(_), Some(entry)) = (&renewed, entry) {
+                self.cache.keep(key.0.as_deref(), &key.1, entry, &server.redacted_listing());
+            }
+            Some((key.1.clone(), renewed))
+        });
+        join_all(renewed).await.into_iter().flatten().collect()
+    }
+
+    /// Says something about the tools, on the screen and in the record.
+    pub fn tell(&self, level: Level, text: &str) {
+        match (&self.outlets.progress, level) {
+            (Some(progress), Level::Warning | Level::Error) => progress.warn(text),
+            (Some(progress), _) => progress.say(text),
+            (None, _) => {}
+        }
+        if let Some(events) = &self.outlets.events {
+            events.emit(Event::Noted { about: None, level, text: text.to_string() });
+        }
+    }
+
+    /// The deaths of a server, counted over all its sessions.
+    fn restarts(&self, named: &Named) -> Arc<Restarts> {
+        Arc::clone(lock(&self.restarts).entry(named.key()).or_default())
+    }
+
+    async fn base_url(&self, invocations: &Arc<Invocations>) -> Result<String, String> {
+        let start = || LoopbackServer::start(Arc::clone(invocations), self.port);
+        let loopback = self.loopback.get_or_try_init(start).await;
+        loopback.map(LoopbackServer::base_url).map_err(|error| error.to_string())
+    }
+
+    /// Ends what no session owns.
+    pub async fn close(&self) {
+        let shared: Vec<Arc<Server>> = lock(&self.shared).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
+        join_all(shared.iter().map(|server| server.stop())).await;
+        drop(shared);
+        // Whoever was given up while it started is still ending.
+        self.supervisor.settled().await;
+    }
+}
+
+/// The entries of a project and of its targets.
+pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
+    let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
+    let targets = loaded.targets.iter().flat_map(|target| {
+        let id = target.id.value.as_str();
+        target.servers.0.iter().map(move |(name, entry)| (Some(id), name, entry))
+    });
+    let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
+        name: name.value.clone(),
+        entry: entry.clone(),
+        origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
+        target: target.map(str::to_string),
+    };
+    project.chain(targets).map(named).collect()
+}
+
+async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {
+    Ok(source.list().await?.batch(source.contributor()))
+}
+
+/// The reason why a server did not start, with what to do about it where that is known.
+fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
+    match error {
+        SourceError::NotStarted { source_name, mut evidence } => {
+            let command = entry.command.as_deref().unwrap_or_default();
+            if let Some(hint) = missing_module(command, root, &evidence) {
+                evidence.push_str(&format!("\nhint: {hint}"));
+            }
+            SourceError::NotStarted { source_name, evidence }
+        }
+        error => error,
+    }
+}
+
+/// Where the stderr of a server goes, relative to the run folder.
+fn log_name(server: &str, session: Option<&SessionId>) -> String {
+    let name = slug(server);
+    match session {
+        // An id is a capability; its beginning tells sessions apart and opens nothing.
+        Some(session) => format!("servers/{name}-{}.log", session.as_str().get(2..8).unwrap_or_default()),
+        None => format!("servers/{name}-{}.log", ids::run_suffix()),
+    }
+}
+
+/// The servers that are being waited for.
+struct Waiting(Mutex<Vec<String>>);
+
+impl Waiting {
+    fn new(names: Vec<String>) -> Waiting {
+        Waiting(Mutex::new(names))
+    }
+
+    fn no_more(&self, name: &str) {
+        lock(&self.0).retain(|waiting| waiting != name);
+    }
+
+    /// Names those that are slow, every now and then, for ever.
+    async fn complain(&self, progress: Option<&Progress>) {
+        let started = tokio::time::Instant::now();
+        let mut pause = PATIENCE;
+        loop {
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+            let names: Vec<String> = lock(&self.0).iter().map(|name| format!("`{name}`")).collect();
+            if let Some(progress) = progress.filter(|_| !names.is_empty()) {
+                let seconds = started.elapsed().as_secs();
+                progress.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
+            }
+        }
+    }
+}
+
+/// Tells the record what becomes of a server.
+struct Record {
+    session: Option<SessionId>,
+    log: String,
+    outlets: Outlets,
+}
+
+impl Record {
+    fn emit(&self, event: Event) {
+        if let Some(events) = &self.outlets.events {
+            events.emit(event);
+        }
+    }
+}
+
+impl Diary for Record {
+    fn note(&self, server: &str, level: Level, text: String) {
+        let text = format!("server `{server}`: {text}");
+        if let (Level::Warning | Level::Error, Some(progress)) = (level, &self.outlets.progress) {
+            progress.warn(&text);
+        }
+        self.emit(Event::Noted { about: None, level, text });
+    }
+
+    fn started(&self, server: &str, version: &str) {
+        self.emit(Event::ServerStarted {
+            server: server.to_string(),
+            session: self.session.clone(),
+            protocol: version.to_string(),
+            log: self.log.clone(),
+        });
+    }
+
+    fn ended(&self, server: &str, message: String) {
+        self.emit(Event::ServerEnded { server: server.to_string(), session: self.session.clone(), message });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

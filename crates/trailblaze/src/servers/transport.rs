@@ -1,0 +1,84 @@
+//! From the entry of a server to the way it is reached, and the secrets that its headers name.
+
+use trailblaze_core::config::{MultiDevice, Server as Entry, Servers};
+use trailblaze_core::limits;
+use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::values::template::tokens;
+use trailblaze_toolhost::http::{Address, AddressError};
+use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch};
+use trailblaze_toolhost::live::{Otherwise, Reach};
+
+use crate::project::loaded::Loaded;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NoReach {
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    #[error(
+        "`{header}` in its `headers:` needs the variable `{name}`, of at least {} characters, in the environment",
+        limits::SECRET_CHARS
+    )]
+    NoSecret { header: String, name: String },
+}
+
+/// The way to a server. `is_shared` tells whether several devices will use it.
+pub async fn reach(
+    entry: &Entry,
+    place: &Place<'_>,
+    runtimes: &Runtimes,
+    secrets: &Secrets,
+    is_shared: bool,
+) -> Result<Reach, NoReach> {
+    if let Some(url) = &entry.url {
+        let headers = entry.headers.0.iter().map(|(name, value)| {
+            let value = with_secrets(&name.value, value, secrets)?;
+            Ok((name.value.clone(), value))
+        });
+        let headers: Vec<(String, String)> = headers.collect::<Result<_, NoReach>>()?;
+        return Ok(Reach::Url(Address::parse(url, headers)?));
+    }
+    let launch = launch(entry, place, runtimes).await?;
+    Ok(match entry.multi_device {
+        MultiDevice::Auto if is_shared => Reach::Port(launch, Otherwise::Pipe),
+        MultiDevice::Http if is_shared => Reach::Port(launch, Otherwise::Fail),
+        _ => Reach::Pipe(launch),
+    })
+}
+
+/// A header as it is sent. Its secrets come from the entry itself, so nobody else decides who gets them.
+fn with_secrets(header: &str, value: &str, secrets: &Secrets) -> Result<String, NoReach> {
+    let mut sealed = value.to_string();
+    for token in tokens(value).filter(|token| token.is_curly) {
+        let no_secret = || NoReach::NoSecret { header: header.to_string(), name: token.path.to_string() };
+        sealed = sealed.replace(token.raw, secrets.seal(token.path).ok_or_else(no_secret)?);
+    }
+    Ok(secrets.reveal(&sealed))
+}
+
+/// The secrets that headers name, as far as the environment has them.
+pub fn header_secrets(loaded: &Loaded) -> Vec<(String, String)> {
+    let mut names: Vec<String> = servers(loaded).flat_map(named_in_headers).collect();
+    names.sort();
+    names.dedup();
+    let value = |name: String| std::env::var(&name).ok().map(|value| (name, value));
+    let fits = limits::SECRET_CHARS..=limits::LONGEST_SECRET_CHARS;
+    names.into_iter().filter_map(value).filter(|(_, value)| fits.contains(&value.trim().chars().count())).collect()
+}
+
+/// The names of all secrets that entries of servers mention, whether or not this command uses them.
+pub fn declared_secrets(loaded: &Loaded) -> Vec<String> {
+    let listed =
+        |servers: &Servers| servers.0.iter().flat_map(|(_, server)| server.secrets.clone()).collect::<Vec<_>>();
+    servers(loaded).flat_map(|servers| [named_in_headers(servers), listed(servers)]).flatten().collect()
+}
+
+fn servers(loaded: &Loaded) -> impl Iterator<Item = &Servers> {
+    loaded.targets.iter().map(|target| &target.servers).chain([&loaded.project.servers])
+}
+
+fn named_in_headers(servers: &Servers) -> Vec<String> {
+    let headers = servers.0.iter().flat_map(|(_, server)| &server.headers.0);
+    headers.flat_map(|(_, value)| tokens(value)).filter(|token| token.is_curly).map(|token| token.path.into()).collect()
+}

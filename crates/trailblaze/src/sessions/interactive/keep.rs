@@ -1,0 +1,317 @@
+//! What a session comes to as a trail: its steps, and the file that keeps them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use trailblaze_core::record::fold::{RecordedStep, is_bound_to_device};
+use trailblaze_core::trail::{Merge, Merged, NewCalls, NewStep, SaveError, Trail, merge, new_trail};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::event::StepKind;
+use trailblaze_protocol::exit::Exit;
+
+use super::command::Save;
+use crate::output::print;
+use crate::run::record::recordings::{RecordError, lock, write_atomically};
+
+/// The words of a step that was begun by a call, and not by a person.
+pub const EXPLORE: &str = "Explore";
+
+/// Calls that start something: the tool, the argument that says what, and words for a step that does nothing else. What a
+/// session begins with of these is its trailhead.
+const STARTS: [(&str, &str, &str); 4] = [
+    ("launchApp", "packageId", "Start the app"),
+    ("openUrl", "url", "Open the page"),
+    ("navigate", "url", "Open the page"),
+    ("web_navigate", "url", "Open the page"),
+];
+
+/// Where the schema of trails is in a project, for editors.
+const SCHEMA: &str = ".trailblaze/schemas/trail.schema.json";
+
+/// The steps of a session as a trail has them. Calls that speak of no device go anywhere; others belong to the platform
+/// that they were made on. A step that cannot be replayed whole is left to a model.
+pub fn steps(recorded: &[RecordedStep], platform: &str) -> Vec<NewStep> {
+    let mut steps: Vec<NewStep> = Vec::new();
+    for step in recorded.iter().filter(|step| !is_empty(step)) {
+        let is_first = steps.is_empty();
+        let n_starts = if is_first && step.kind == StepKind::Step { n_starts(step) } else { 0 };
+        let (starts, others) = step.calls.split_at(n_starts);
+        if n_starts > 0 {
+            let is_named = others.is_empty() && step.text != EXPLORE;
+            let text = if is_named { step.text.clone() } else { start(&starts[0]).unwrap_or(EXPLORE).to_string() };
+            steps.push(NewStep { kind: StepKind::Trailhead, text, calls: new_calls(starts, platform) });
+        }
+        if n_starts == 0 || !others.is_empty() {
+            let calls = if step.needs_model.is_empty() { new_calls(others, platform) } else { NewCalls::None };
+            steps.push(NewStep { kind: step.kind, text: step.text.clone(), calls });
+        }
+    }
+    // A trailhead alone leads nowhere, and a recording of one holds a single call.
+    let is_alone = steps.len() == 1;
+    if let Some(head) = steps.first_mut().filter(|head| head.kind == StepKind::Trailhead)
+        && (is_alone || !head.fits_trailhead())
+    {
+        head.kind = StepKind::Step;
+    }
+    steps
+}
+
+fn new_calls(calls: &[Value], platform: &str) -> NewCalls {
+    match calls.iter().any(is_bound_to_device) {
+        false => NewCalls::Anywhere(calls.to_vec()),
+        true => NewCalls::Recorded { classifier: platform.to_string(), calls: calls.to_vec() },
+    }
+}
+
+/// How many calls at the beginning of a step start something.
+fn n_starts(step: &RecordedStep) -> usize {
+    if step.needs_model.is_empty() { step.calls.iter().take_while(|call| start(call).is_some()).count() } else { 0 }
+}
+
+/// Words for a call that starts something.
+fn start(call: &Value) -> Option<&'static str> {
+    let (tool, args) = call.as_object()?.iter().next()?;
+    STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some()).map(|(_, _, words)| *words)
+}
+
+fn is_empty(step: &RecordedStep) -> bool {
+    step.calls.is_empty() && step.needs_model.is_empty()
+}
+
+/// What a person should know about steps that are not kept as they were made.
+pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
+    let remark = |step: &RecordedStep| {
+        let text = &step.text;
+        match step.needs_model.as_slice() {
+            [] if is_empty(step) && text != EXPLORE => {
+                Some(format!("step \"{text}\" was left out: no call in it passed that could be replayed"))
+            }
+            [] => None,
+            tools => {
+                let tools = tools.join(", ");
+                Some(format!("step \"{text}\" needs a model: {tools} cannot be replayed, so only its words were saved"))
+            }
+        }
+    };
+    recorded.iter().filter_map(remark).collect()
+}
+
+/// Why a session was not saved.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    #[error("nothing was done yet that could be saved")]
+    Nothing,
+    #[error(
+        "{path} exists; `save {path} --append` adds the steps behind its last one, and `save {path} --force` replaces its \
+         steps, but keeps comments and what other devices have"
+    )]
+    Exists { path: String },
+    #[error("--title is for a new file; {path} has its own title")]
+    Title { path: String },
+    #[error("cannot read {path}: {source}")]
+    Read { path: String, source: std::io::Error },
+    #[error("{0}")]
+    Merge(#[from] SaveError),
+    #[error("the trail would not read back: {problems}")]
+    Unreadable { problems: String },
+    #[error("{0}")]
+    Record(#[from] RecordError),
+    #[error("cannot write {path}: {source}")]
+    Write { path: String, source: std::io::Error },
+}
+
+impl KeepError {
+    pub fn exit(&self) -> Exit {
+        match self {
+            KeepError::Nothing | KeepError::Exists { .. } | KeepError::Title { .. } | KeepError::Merge(_) => {
+                Exit::Invalid
+            }
+            KeepError::Unreadable { .. } => Exit::Bug,
+            KeepError::Record(error) => error.exit(),
+            KeepError::Read { .. } | KeepError::Write { .. } => Exit::Environment,
+        }
+    }
+}
+
+/// Where a session's trail belongs.
+pub struct Home<'a> {
+    /// The project's folder.
+    pub root: &'a Path,
+    pub target: Option<&'a str>,
+    /// The classifiers of the device, the closest first.
+    pub lineage: &'a [String],
+}
+
+/// Saves the steps of a session. Answers with what was done, in words.
+pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, KeepError> {
+    let path = &wish.path;
+    let shown = path.display().to_string();
+    if steps.is_empty() {
+        return Err(KeepError::Nothing);
+    }
+    // What is read here must still be there when the file is written.
+    let _lock = lock(home.root)?;
+    let read_error = |source| KeepError::Read { path: shown.clone(), source };
+    let existing = match (path.exists(), wish.merge) {
+        (false, _) => None,
+        (true, None) => return Err(KeepError::Exists { path: shown }),
+        (true, Some(how)) => {
+            let source =
+                Source::new(shown.as_str(), String::from_utf8_lossy(&std::fs::read(path).map_err(read_error)?));
+            match merge(&source, home.lineage, steps, how) {
+                // A file that is no trail has nothing to keep.
+                Err(SaveError::Unreadable { .. }) if how == Merge::Replace => None,
+                merged => Some((merged?, how)),
+            }
+        }
+    };
+    let (text, said) = match existing {
+        Some(_) if wish.title.is_some() => return Err(KeepError::Title { path: shown }),
+        Some((merged, how)) => {
+            let said = merged_words(&merged, how, &shown);
+            (merged.text, said)
+        }
+        None => {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|source| write_error(path, source))?;
+            let title = wish.title.clone().unwrap_or_else(|| title(&id(path)));
+            let text = schema_line(home.root, path).unwrap_or_default() + &text(&id(path), &title, home.target, steps);
+            let count = match steps.iter().filter(|step| step.kind != StepKind::Trailhead).count() {
+                n_steps if n_steps < steps.len() => format!("a trailhead and {}", print::count(n_steps, "step")),
+                n_steps => print::count(n_steps, "step"),
+            };
+            (text, format!("saved {count} in {shown}"))
+        }
+    };
+    check(&shown, &text)?;
+    write_atomically(path, &text).map_err(|source| write_error(path, source))?;
+    Ok(said)
+}
+
+fn write_error(path: &Path, source: std::io::Error) -> KeepError {
+    KeepError::Write { path: path.display().to_string(), source }
+}
+
+fn merged_words(merged: &Merged, how: Merge, path: &str) -> String {
+    match how {
+        Merge::Append if merged.n_added == 0 => format!("{path} has these steps already"),
+        Merge::Append => format!("added {} to {path}", print::count(merged.n_added, "step")),
+        Merge::Replace => {
+            let Merged { n_kept, n_added, n_removed, .. } = merged;
+            format!("updated {path}: {} kept, {n_added} added, {n_removed} removed", print::count(*n_kept, "step"))
+        }
+    }
+}
+
+/// The text of a new trail.
+pub fn text(id: &str, title: &str, target: Option<&str>, steps: &[NewStep]) -> String {
+    let mut config = Map::new();
+    config.insert("id".into(), id.into());
+    config.insert("title".into(), title.into());
+    if let Some(target) = target {
+        config.insert("target".into(), target.into());
+    }
+    new_trail(config, steps)
+}
+
+/// What cannot be read back is not written.
+fn check(path: &str, text: &str) -> Result<(), KeepError> {
+    let source: Arc<Source> = Source::new(path, text);
+    match Trail::read(&source) {
+        (Some(_), _) => Ok(()),
+        (None, problems) => {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Err(KeepError::Unreadable { problems: problems.join("; ") })
+        }
+    }
+}
+
+/// `pay-ada` of `trails/pay-ada.trail.yaml`.
+fn id(path: &Path) -> String {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("trail");
+    name.strip_suffix(".trail.yaml").or(name.strip_suffix(".yaml")).unwrap_or(name).to_string()
+}
+
+/// `Pay ada` of `pay-ada`.
+fn title(id: &str) -> String {
+    let words = id.replace(['-', '_'], " ");
+    let mut chars = words.trim().chars();
+    chars.next().map_or_else(|| id.to_string(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// The line by which editors find the schema, which is written if the project has none. A file outside the project has no
+/// such line.
+fn schema_line(root: &Path, path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (root, folder) = (root.canonicalize().ok()?, folder.canonicalize().ok()?);
+    let depth = folder.strip_prefix(&root).ok()?.components().count();
+    let schema: PathBuf = root.join(SCHEMA);
+    if !schema.exists() {
+        let text = serde_json::to_string_pretty(&Trail::schema()).ok()? + "\n";
+        std::fs::create_dir_all(schema.parent()?).and_then(|()| write_atomically(&schema, text)).ok()?;
+    }
+    Some(format!("# yaml-language-server: $schema={}{SCHEMA}\n", "../".repeat(depth)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn step(kind: StepKind, text: &str, calls: Value, needs_model: &[&str]) -> RecordedStep {
+        RecordedStep {
+            index: 0,
+            kind,
+            text: text.into(),
+            calls: calls.as_array().cloned().unwrap(),
+            needs_model: needs_model.iter().map(ToString::to_string).collect(),
+            has_stand_ins: false,
+        }
+    }
+
+    fn check(recorded: &[RecordedStep], expected: Value) {
+        let kinds = |kind| match kind {
+            StepKind::Trailhead => "trailhead",
+            StepKind::Step => "step",
+            StepKind::Verify => "verify",
+        };
+        let steps: Vec<Value> = steps(recorded, "android")
+            .iter()
+            .map(|step| match &step.calls {
+                NewCalls::Anywhere(calls) => json!([kinds(step.kind), step.text, calls]),
+                NewCalls::Recorded { classifier, calls } => json!([kinds(step.kind), step.text, {classifier: calls}]),
+                NewCalls::None => json!([kinds(step.kind), step.text]),
+            })
+            .collect();
+        assert_eq!(Value::from(steps), expected);
+    }
+
+    #[test]
+    fn what_starts_the_app_is_the_trailhead() {
+        let launch = json!({"launchApp": {"packageId": "a"}});
+        let tap = json!({"tap": {"text": "Pay"}});
+        let whole = step(StepKind::Step, "Open it", json!([launch]), &[]);
+        let mixed = step(StepKind::Step, EXPLORE, json!([launch, tap]), &[]);
+        let next = || step(StepKind::Verify, "It is open", json!([tap]), &[]);
+        check(&[whole.clone(), next()], json!([["trailhead", "Open it", [launch]], ["verify", "It is open", [tap]]]));
+        check(&[mixed], json!([["trailhead", "Start the app", [launch]], ["step", "Explore", [tap]]]));
+        // Alone, it is what the trail does.
+        check(std::slice::from_ref(&whole), json!([["step", "Open it", [launch]]]));
+        check(&[next(), whole], json!([["verify", "It is open", [tap]], ["step", "Open it", [launch]]]));
+    }
+
+    #[test]
+    fn a_step_that_cannot_be_replayed_whole_keeps_its_words() {
+        let tap = json!({"tap": {"x": 1, "y": 2}});
+        let step = |needs_model: &[&str]| step(StepKind::Step, "Judge", json!([tap]), needs_model);
+        check(&[step(&["judge"])], json!([["step", "Judge"]]));
+        check(&[step(&[])], json!([["step", "Judge", {"android": [tap]}]]));
+    }
+
+    #[test]
+    fn a_title_is_made_of_the_name() {
+        assert_eq!(title(&id(Path::new("trails/pay-ada_now.trail.yaml"))), "Pay ada now");
+        assert_eq!(title("-"), "-");
+    }
+}

@@ -1,0 +1,432 @@
+//! A session on one device that is worked on call by call: steps, calls and snapshots, kept as a trail when it is worth
+//! keeping. Used by a person, a script or an agent.
+
+mod command;
+mod complete;
+mod keep;
+
+pub use command::split;
+pub use complete::{Completion, Vocabulary};
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::replay::failure;
+use trailblaze_core::engine::cx::{Attempt, Cx};
+use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch_named};
+use trailblaze_core::engine::fault::{Fault, Stop};
+use trailblaze_core::engine::registry::Registry;
+use trailblaze_core::engine::session::Session;
+use trailblaze_core::ids;
+use trailblaze_core::trail::{NewStep, lineage};
+use trailblaze_core::values::memory::Memory;
+use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::{snapshot, yaml};
+use trailblaze_protocol::event::{Event, Failure, Origin, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::{Parent, StepId};
+
+use crate::files::private;
+use crate::output::print;
+use crate::output::screenshot;
+use crate::run::device_log::LaneSink;
+use crate::run::record::recordings::ONE;
+use crate::sessions::arguments::typed;
+use command::{Command, Save, Snapshot, parse};
+use keep::{EXPLORE, Home};
+
+pub struct Shell {
+    session: Arc<Session>,
+    sink: Arc<LaneSink>,
+    attempt: Arc<Attempt>,
+    /// The project's folder.
+    root: PathBuf,
+    /// The run's folder, where the steps are kept as they are made.
+    folder: PathBuf,
+    target: Option<String>,
+    step: Option<OpenStep>,
+    n_steps: usize,
+    failures: Failures,
+    last_snapshot: Option<String>,
+    /// The recording in the run folder, as it was last written.
+    kept: Option<String>,
+    /// The steps as they were last saved.
+    saved: Vec<NewStep>,
+}
+
+struct OpenStep {
+    id: StepId,
+    verdict: Verdict,
+}
+
+/// The calls that failed.
+struct Failures {
+    worst: Exit,
+    first: Option<Failure>,
+}
+
+/// What a line came to.
+#[derive(Debug, PartialEq)]
+pub enum Reply {
+    /// Text for people, and the same for programs.
+    Done {
+        text: String,
+        value: Value,
+    },
+    Failed {
+        message: String,
+        exit: Exit,
+    },
+    Quit,
+    Nothing,
+}
+
+/// Where a shell works.
+pub struct Place {
+    pub root: PathBuf,
+    pub folder: PathBuf,
+    pub target: Option<String>,
+}
+
+impl Shell {
+    pub fn open(session: Arc<Session>, sink: Arc<LaneSink>, memory: Memory, place: Place) -> Shell {
+        let attempt = Attempt::new(ids::attempt(), memory, "");
+        let trail = TrailRef { id: "shell".into(), title: "shell".into(), path: String::new(), tags: Vec::new() };
+        session.emit(Event::AttemptStarted {
+            attempt: attempt.id.clone(),
+            session: session.id.clone(),
+            trail,
+            number: 1,
+            repeat: None,
+        });
+        let Place { root, folder, target } = place;
+        Shell {
+            session,
+            sink,
+            attempt,
+            root,
+            folder,
+            target,
+            step: None,
+            n_steps: 0,
+            failures: Failures { worst: Exit::Passed, first: None },
+            last_snapshot: None,
+            kept: None,
+            saved: Vec::new(),
+        }
+    }
+
+    /// Carries out one line, unless that is cancelled. The reply is fit to be shown: a message may repeat what was typed.
+    pub async fn line(&mut self, text: &str, cancel: &CancellationToken) -> Reply {
+        let reply = match parse(text) {
+            Ok(Some(command)) => self.execute(command, cancel).await,
+            Ok(None) => Reply::Nothing,
+            Err(error) => refused(error),
+        };
+        self.keep();
+        self.fit_to_show(reply)
+    }
+
+    /// Calls a tool, as a line that names it does.
+    pub async fn call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
+        let reply = self.make_call(tool, args, cancel).await;
+        self.keep();
+        self.fit_to_show(reply)
+    }
+
+    pub fn registry(&self) -> Arc<Registry> {
+        self.session.registry()
+    }
+
+    pub fn secrets(&self) -> &Secrets {
+        &self.session.secrets
+    }
+
+    /// What can be completed on the next line.
+    pub fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::new(&self.session.registry(), self.last_snapshot.as_deref().unwrap_or_default())
+    }
+
+    /// The gravest way in which a call failed. One that a person cancelled did not fail.
+    pub fn worst(&self) -> Exit {
+        self.failures.worst
+    }
+
+    /// Where the steps are kept that were not saved, if there are any.
+    pub fn unsaved(&self) -> Option<PathBuf> {
+        (self.kept.is_some() && self.steps() != self.saved).then(|| self.folder.join(ONE))
+    }
+
+    /// Ends the session in the record, as it ended altogether.
+    pub async fn close(mut self, exit: Exit, is_cancelled: bool) {
+        self.end_step();
+        let verdict = match exit {
+            Exit::Passed => Verdict::Passed,
+            Exit::Failed => Verdict::Failed,
+            Exit::Invalid => Verdict::Invalid,
+            Exit::Environment if is_cancelled => Verdict::Cancelled,
+            Exit::Environment => Verdict::Errored,
+            Exit::Bug => Verdict::Bug,
+        };
+        let failure = self.failures.first.take();
+        let message = failure.as_ref().map(|failure| failure.message.clone()).unwrap_or_default();
+        let attempt = self.attempt.id.clone();
+        self.session.emit(Event::AttemptEnded { attempt, verdict, message, failure: failure.map(Box::new) });
+        self.session.close("").await;
+    }
+
+    fn fit_to_show(&self, mut reply: Reply) -> Reply {
+        let secrets = &self.session.secrets;
+        match &mut reply {
+            Reply::Done { text, value } => {
+                secrets.redact_in_place(text);
+                secrets.redact_value(value);
+            }
+            Reply::Failed { message, .. } => secrets.redact_in_place(message),
+            Reply::Quit | Reply::Nothing => {}
+        }
+        reply
+    }
+
+    async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+        match command {
+            Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps > 0 => {
+                refused("a trailhead comes before all steps, and one was begun already")
+            }
+            Command::Step { kind, text } => {
+                self.begin(kind, &text);
+                done(format!("step {}: {text}", self.n_steps), json!({"step": self.n_steps, "text": text}))
+            }
+            Command::Snapshot(wish) => self.snapshot(wish, cancel).await,
+            Command::Call { tool, args } => self.make_call(&tool, &args, cancel).await,
+            Command::Tools { search } => self.tools(search.as_deref()),
+            Command::Memory => {
+                let values = Value::Object(self.attempt.memory().values().clone());
+                done(yaml::block(&values, 0).trim_end().to_string(), values)
+            }
+            Command::Undo => self.undo(),
+            Command::Save(save) => self.save(&save),
+            Command::Help => done(command::help(), json!(command::help())),
+            Command::Quit => Reply::Quit,
+        }
+    }
+
+    fn begin(&mut self, kind: StepKind, text: &str) {
+        self.end_step();
+        let id = StepId::new(format!("{}/{}.1", self.attempt.id, self.n_steps));
+        self.session.emit(Event::StepStarted {
+            step: id.clone(),
+            attempt: self.attempt.id.clone(),
+            index: self.n_steps,
+            kind,
+            text: text.to_string(),
+            plan: Plan::Interactive,
+        });
+        self.n_steps += 1;
+        self.step = Some(OpenStep { id, verdict: Verdict::Passed });
+    }
+
+    fn end_step(&mut self) {
+        if let Some(OpenStep { id, verdict }) = self.step.take() {
+            self.session.emit(Event::StepEnded { step: id, verdict, message: String::new() });
+        }
+    }
+
+    fn cx(&mut self, cancel: &CancellationToken) -> Cx {
+        if self.step.is_none() {
+            self.begin(StepKind::Step, EXPLORE);
+        }
+        let step = self.step.as_ref().map(|step| step.id.clone()).expect("a step was begun");
+        Cx::for_step(&self.session, &self.attempt, step, cancel.clone())
+    }
+
+    async fn snapshot(&mut self, wish: Snapshot, cancel: &CancellationToken) -> Reply {
+        let cx = self.cx(cancel);
+        let mut details = wish.details;
+        let device = &self.session.device;
+        let shown = match &wish.screenshot {
+            Some(_) => device.show_pictured(&cx, &details).await,
+            None => device.show_with(&cx, &details).await.map(|screen| (screen, Vec::new())),
+        };
+        let (screen, masks) = match shown {
+            Ok(shown) => shown,
+            Err(Stop::Fault(fault)) => return self.faulted("snapshot", &fault),
+            Err(Stop::Failed(outcome)) => {
+                return self.failed(failure(Some("snapshot"), &outcome.text, None), Exit::Failed);
+            }
+        };
+        if let Some(reference) = &wish.within {
+            let found = screen.root.walk().find(|node| node.reference.as_ref() == Some(reference));
+            let Some(found) = found else {
+                let message = format!("nothing on the screen has the ref `{reference}`");
+                return Reply::Failed { message, exit: Exit::Failed };
+            };
+            details.within = Some(found.id);
+        }
+        let text = snapshot::text(&screen, &details);
+        let before = self.last_snapshot.replace(text.clone()).filter(|_| wish.only_changes);
+        let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
+        let mut value = json!({"app": screen.app, "text": text});
+        let Some(path) = wish.screenshot else { return done(text, value) };
+        if let Err(error) = screenshot::write(&path, &screen, &masks, wish.has_marks) {
+            let message = format!("cannot write {}: {error}", path.display());
+            return Reply::Failed { message, exit: Exit::Environment };
+        }
+        value["screenshot"] = json!(path);
+        done(format!("{text}\nScreenshot: {}", path.display()), value)
+    }
+
+    async fn make_call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
+        let registry = self.session.registry_with(tool).await;
+        let Some(known) = registry.get(tool) else {
+            let mut lack = registry.lack(tool);
+            lack.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
+            return refused(lack);
+        };
+        let args = match typed(known, args) {
+            Ok(args) => args,
+            Err(error) => return refused(error),
+        };
+        let cx = self.cx(cancel);
+        let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), Origin::Step)).await;
+        match answer {
+            Ok(outcome) if !outcome.is_error() => {
+                let delegates: Vec<String> = outcome
+                    .delegates
+                    .iter()
+                    .map(|delegate| format!("{} {}", delegate.tool, Value::Object(delegate.args.clone())))
+                    .collect();
+                let text = match delegates.as_slice() {
+                    [] if outcome.text.is_empty() => "done".to_string(),
+                    [] => outcome.text.clone(),
+                    delegates => delegates.join("\n"),
+                };
+                done(text, serde_json::to_value(&outcome).unwrap_or_default())
+            }
+            Ok(outcome) => {
+                let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
+                self.failed(Failure { call, ..failure }, Exit::Failed)
+            }
+            Err(fault) => self.faulted(tool, &fault),
+        }
+    }
+
+    /// A call that could not be carried out.
+    fn faulted(&mut self, tool: &str, fault: &Fault) -> Reply {
+        let message = fault.to_string();
+        match fault.exit() {
+            _ if matches!(fault, Fault::Cancelled) => {
+                if let Some(step) = &mut self.step {
+                    step.verdict = Verdict::Cancelled;
+                }
+                Reply::Failed { message, exit: fault.exit() }
+            }
+            // It was not made.
+            Exit::Invalid => refused(message),
+            exit => self.failed(failure(Some(tool), &message, None), exit),
+        }
+    }
+
+    fn failed(&mut self, mut failure: Failure, exit: Exit) -> Reply {
+        self.failures.worst = self.failures.worst.worst(exit);
+        if let Some(step) = &mut self.step {
+            step.verdict = Verdict::Failed;
+            failure.step = Some(step.id.clone());
+        }
+        let message = failure.message.clone();
+        self.failures.first.get_or_insert(failure);
+        Reply::Failed { message, exit }
+    }
+
+    fn tools(&self, search: Option<&str>) -> Reply {
+        let registry = self.session.registry();
+        let found = registry.offered().filter(|tool| {
+            search.is_none_or(|word| {
+                format!("{} {}", tool.name, tool.description).to_lowercase().contains(&word.to_lowercase())
+            })
+        });
+        let rows: Vec<(String, String)> = found
+            .map(|tool| (tool.name.clone(), tool.description.lines().next().unwrap_or_default().to_string()))
+            .collect();
+        let text = rows.iter().map(|(name, about)| format!("{name:<26} {about}")).collect::<Vec<_>>().join("\n");
+        done(text, json!(rows.iter().map(|(name, _)| name).collect::<Vec<_>>()))
+    }
+
+    /// Takes the last call that would be saved out of the steps, or the last step if it has none.
+    fn undo(&mut self) -> Reply {
+        loop {
+            let Some((what, about)) = self.sink.last_recorded(&self.attempt.id) else {
+                return refused("there is nothing to undo");
+            };
+            self.session.emit(Event::Undone { attempt: self.attempt.id.clone(), what: what.clone() });
+            if matches!(&what, Parent::Step(id) if self.step.as_ref().is_some_and(|step| step.id == *id)) {
+                self.end_step();
+            }
+            match what {
+                Parent::Call(_) => {
+                    let text = format!("undid {about}; the device stays as it is");
+                    return done(text, json!({"undone": about}));
+                }
+                // A person did not begin it.
+                Parent::Step(_) if about == EXPLORE => {}
+                Parent::Step(_) => return done(format!("undid step \"{about}\""), json!({"undone": about})),
+            }
+        }
+    }
+
+    /// The steps so far, for a trail that runs wherever it can.
+    fn steps(&self) -> Vec<NewStep> {
+        let description = self.session.device.description();
+        let platform =
+            lineage(&description.classifiers).last().cloned().unwrap_or_else(|| description.platform.to_string());
+        keep::steps(&self.sink.recording(&self.attempt.id), &platform)
+    }
+
+    fn save(&mut self, wish: &Save) -> Reply {
+        let steps = self.steps();
+        let lineage = lineage(&self.session.device.description().classifiers);
+        let home = Home { root: &self.root, target: self.target.as_deref(), lineage: &lineage };
+        match keep::save(&home, &steps, wish) {
+            Ok(said) => {
+                let remarks = keep::remarks(&self.sink.recording(&self.attempt.id));
+                let value = json!({"saved": wish.path, "steps": steps.len(), "remarks": remarks});
+                let lines: Vec<String> = std::iter::once(said).chain(remarks).collect();
+                self.saved = steps;
+                done(lines.join("\n"), value)
+            }
+            Err(error) => Reply::Failed { exit: error.exit(), message: error.to_string() },
+        }
+    }
+
+    /// Keeps the steps in the run folder, so that leaving loses nothing.
+    fn keep(&mut self) {
+        let steps = self.steps();
+        let text = keep::text("shell", "Explored in a shell", self.target.as_deref(), &steps);
+        let is_new = match &self.kept {
+            Some(kept) => *kept != text,
+            None => !steps.is_empty(),
+        };
+        if !is_new {
+            return;
+        }
+        let path = self.folder.join(ONE);
+        let stored = match steps.is_empty() {
+            true => std::fs::remove_file(&path),
+            false => private::write(&path, &text),
+        };
+        if let Err(error) = stored {
+            print::warning(format!("cannot keep the steps in `{}`: {error}", path.display()));
+        }
+        self.kept = (!steps.is_empty()).then_some(text);
+    }
+}
+
+fn done(text: String, value: Value) -> Reply {
+    Reply::Done { text, value }
+}
+
+fn refused(why: impl ToString) -> Reply {
+    Reply::Failed { message: why.to_string(), exit: Exit::Invalid }
+}

@@ -1,0 +1,6 @@
+//! Sessions: a device, its tools and its servers, opened and kept.
+
+pub mod wiring;
+pub mod hot_swap;
+pub mod arguments;
+pub mod interactive;

@@ -1,0 +1,427 @@
+//! The wiring: from what a project says to sessions that can be called. Here, once, and nowhere else.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use trailblaze_core::config::BrowserEntry;
+use trailblaze_core::driver::Driver;
+use trailblaze_core::engine::invocations::Invocations;
+use trailblaze_core::engine::registry::{Registry, Scope};
+use trailblaze_core::engine::session::{Parts, Session, Source, stop_own};
+use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
+use trailblaze_core::record::events::{EventSink, PicturePolicy};
+use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::values::memory::Memory;
+use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::yaml::Severity;
+use trailblaze_core::{ids, limits};
+use trailblaze_drivers::sim::{Options, Sim};
+use trailblaze_drivers::web::{BrowserOptions, Browsers, Web};
+use trailblaze_protocol::event::{Device, Event, Level};
+use trailblaze_protocol::ids::SessionId;
+use trailblaze_supervise::Supervisor;
+
+use crate::output::print;
+use crate::project::devices::{DeviceKind, DeviceSpec};
+use crate::project::loaded::Loaded;
+use crate::project::sim::SimSetup;
+use crate::servers::tool_servers::{Absent, Mode, ToolServers};
+use crate::servers::transport::{declared_secrets, header_secrets};
+
+/// What every session of a run shares.
+pub struct Wiring {
+    pub loaded: Arc<Loaded>,
+    /// The target unless a trail names another.
+    pub target: Option<String>,
+    pub sim: SimSetup,
+    pub seed: u64,
+    pub secrets: Arc<Secrets>,
+    pub pictures: PicturePolicy,
+    pub invocations: Arc<Invocations>,
+    pub groups: Vec<String>,
+    pub prefixes: Vec<String>,
+    pub servers: ToolServers,
+    /// Whoever starts a process for the run starts it here.
+    pub supervisor: Supervisor,
+    browsers: Arc<Browsers>,
+    /// What was made ready and not opened yet, or could not be made ready, by lane.
+    ready: Mutex<HashMap<Lane, Result<Prepared, SourceError>>>,
+    /// Those that were opened, as long as somebody has them.
+    opened: Mutex<Vec<Weak<Session>>>,
+}
+
+/// A device, as a trail wants it, and a target.
+type Lane = (String, String, Option<String>);
+
+/// A session before its first call: its servers are at work, and its tools are known.
+pub struct Prepared {
+    id: SessionId,
+    driver: Arc<dyn Driver>,
+    sources: Vec<Source>,
+    pub registry: Registry,
+    /// Servers of which nothing is known.
+    pub unknown_servers: Vec<String>,
+    pub absent: Absent,
+}
+
+impl Wiring {
+    pub fn new(loaded: &Arc<Loaded>, target: Option<String>) -> Wiring {
+        let supervisor = Supervisor::new();
+        supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
+        let secrets = Arc::new(Secrets::new(header_secrets(loaded)));
+        print::hide(&secrets);
+        Wiring {
+            loaded: Arc::clone(loaded),
+            target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
+            sim: loaded.sim.clone(),
+            seed: 0,
+            secrets,
+            pictures: PicturePolicy::Off,
+            invocations: Arc::default(),
+            groups: Vec::new(),
+            prefixes: Vec::new(),
+            servers: ToolServers::new(loaded, Mode::Start, &supervisor),
+            browsers: Browsers::new(browser_options(loaded.project.browser.as_ref(), false), supervisor.clone()),
+            supervisor,
+            ready: Mutex::default(),
+            opened: Mutex::default(),
+        }
+    }
+
+    /// Uses these secrets. They are not printed, and their variables are kept from children that do not list them.
+    pub fn use_secrets(&mut self, secrets: Secrets) {
+        self.supervisor.withhold(secrets.names().map(Into::into));
+        self.secrets = Arc::new(secrets);
+        print::hide(&self.secrets);
+    }
+
+    /// Shows the window of the browser that web devices will use.
+    pub fn show_browser(&mut self, is_headed: bool) {
+        let options = browser_options(self.loaded.project.browser.as_ref(), is_headed);
+        self.browsers = Browsers::new(options, self.supervisor.clone());
+    }
+
+    /// The tools of the project's files that a session on this device has; those of servers are not among them.
+    pub fn file_registry(&self, device: &DeviceSpec, target: Option<&str>) -> Registry {
+        Registry::build(1, &self.loaded.batches, &self.scope(device, target))
+    }
+
+    /// Which tools a session on this device may have, and is offered.
+    pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> Scope {
+        scope(&self.loaded, device, target, &self.groups, &self.prefixes)
+    }
+
+    pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
+        let (id, key) = (device.id.clone(), device.driver.clone());
+        match &device.kind {
+            DeviceKind::Simulated => {
+                let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
+                let sim = Sim::open(id, device.platform, key, self.sim.apps.clone(), options);
+                Arc::new(sim.with_classifiers(&device.classifiers))
+            }
+            DeviceKind::Chromium(start) => {
+                let browsers = Arc::clone(&self.browsers);
+                Arc::new(Web::new(id, key, &device.classifiers, start.clone(), browsers))
+            }
+        }
+    }
+
+    /// Makes a session ready with all of its servers, or not at all.
+    pub async fn prepare_whole(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
+        let prepared = self.prepare(device, target).await?;
+        match prepared.absent.errors.first().cloned() {
+            None => Ok(prepared),
+            Some(error) => {
+                prepared.discard().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a session ready: starts its servers and asks for their tools. It does without those that do not start.
+    pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
+        let id = ids::session();
+        let driver = self.driver(device);
+        let staff = self.servers.hire(target, (&id, driver.describe()), &self.invocations, &self.secrets).await?;
+        let absent = staff.absent;
+        let batches = self.loaded.batches.iter().chain(&staff.batches).chain(&absent.batches);
+        let mut registry = Registry::build(1, batches, &self.scope(device, target));
+        registry.is_partial = !staff.unknown.is_empty() || self.loaded.has_unread_servers();
+        registry.absent = absent.unknown.clone();
+        Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown, absent })
+    }
+
+    /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
+    pub fn keep(&self, device: &DeviceSpec, target: Option<&str>, prepared: Result<Prepared, SourceError>) {
+        self.ready().insert(lane(device, target), prepared);
+    }
+
+    /// Opens a session with all of its servers, and tells the record.
+    pub async fn open_whole(
+        &self,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Result<Arc<Session>, NotOpened> {
+        let prepared = self.prepare_whole(device, target).await;
+        self.opened_or_not(prepared, device, target, events)
+    }
+
+    /// Opens a session, made ready before or now, and tells the record. It does without servers that do not start.
+    pub async fn open(
+        &self,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Result<Arc<Session>, NotOpened> {
+        let kept = self.ready().remove(&lane(device, target));
+        let prepared = match kept {
+            Some(kept) => kept,
+            None => self.prepare(device, target).await,
+        };
+        self.opened_or_not(prepared, device, target, events)
+    }
+
+    fn opened_or_not(
+        &self,
+        prepared: Result<Prepared, SourceError>,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Result<Arc<Session>, NotOpened> {
+        match prepared {
+            Ok(prepared) => Ok(self.opened(prepared, device, target, events)),
+            Err(error) => {
+                let bare = self.bare(device, target);
+                Err(NotOpened { session: self.opened(bare, device, target, events), error })
+            }
+        }
+    }
+
+    /// A session without its servers, for the record of why there is no other.
+    fn bare(&self, device: &DeviceSpec, target: Option<&str>) -> Prepared {
+        let registry = self.file_registry(device, target);
+        let driver = self.driver(device);
+        let (sources, unknown_servers, absent) = (Vec::new(), Vec::new(), Absent::default());
+        Prepared { id: ids::session(), driver, sources, registry, unknown_servers, absent }
+    }
+
+    fn opened(
+        &self,
+        prepared: Prepared,
+        device: &DeviceSpec,
+        target: Option<&str>,
+        events: Arc<dyn EventSink>,
+    ) -> Arc<Session> {
+        let shelf = DiskShelf {
+            root: self.loaded.root.clone(),
+            device: device.clone(),
+            target: target.map(str::to_string),
+            groups: self.groups.clone(),
+            prefixes: self.prefixes.clone(),
+            sources: prepared.sources.clone(),
+            absent: prepared.absent,
+        };
+        let events = match self.servers.recording() {
+            Some(recording) => recording.heard(events),
+            None => events,
+        };
+        let session = Session::open(Parts {
+            id: prepared.id,
+            driver: prepared.driver,
+            registry: prepared.registry,
+            shelf: Some(Arc::new(shelf)),
+            sources: prepared.sources,
+            events,
+            secrets: Arc::clone(&self.secrets),
+            invocations: Arc::clone(&self.invocations),
+            pictures: self.pictures,
+            home: std::path::absolute(&self.loaded.root).unwrap_or_default().display().to_string(),
+        });
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.retain(|session| session.strong_count() > 0);
+        opened.push(Arc::downgrade(&session));
+        drop(opened);
+        let description = session.device.description();
+        session.emit(Event::SessionOpened {
+            session: session.id.clone(),
+            device: Device {
+                id: description.id.clone(),
+                platform: description.platform,
+                driver: description.driver.clone(),
+                size: description.size,
+                classifiers: description.classifiers.clone(),
+            },
+            target: target.map(str::to_string),
+            agent_mode: self.loaded.project.agent_mode,
+            tools: session.registry().len(),
+        });
+        for warning in &session.registry().warnings {
+            session.emit(Event::Noted { about: None, level: Level::Warning, text: warning.clone() });
+        }
+        session
+    }
+
+    /// The sessions that somebody has.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Ends what was made ready and never opened, and what all sessions shared.
+    pub async fn close(&self) {
+        let ready: Vec<Prepared> = self.ready().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
+        futures::future::join_all(ready.into_iter().map(Prepared::discard)).await;
+        tokio::join!(self.servers.close(), self.browsers.close());
+    }
+
+    fn ready(&self) -> MutexGuard<'_, HashMap<Lane, Result<Prepared, SourceError>>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The target of a trail.
+    pub fn target_of<'t>(&'t self, trail: &'t Trail) -> Option<&'t str> {
+        let own = trail.config.target.as_ref().map(|target| target.value.as_str());
+        own.or(self.target.as_deref())
+    }
+
+    /// The device as a trail wants it: with the driver that the trail pins for it.
+    pub fn device_for(&self, trail: &Trail, device: &DeviceSpec) -> DeviceSpec {
+        let lineage = lineage(&self.driver(device).describe().classifiers);
+        let pinned = lineage.iter().find_map(|classifier| trail.config.devices.get(classifier));
+        DeviceSpec { driver: pinned.cloned().unwrap_or_else(|| device.driver.clone()), ..device.clone() }
+    }
+
+    /// What an attempt remembers from the start. The command line wins over the trail.
+    pub fn memory(
+        &self,
+        lane: (&DeviceSpec, Option<&str>),
+        trail: Option<&Trail>,
+        given: &[(String, String)],
+        args: Map<String, Value>,
+    ) -> Memory {
+        let (device, target) = lane;
+        let mut values = Map::new();
+        let target = target.and_then(|id| self.loaded.target(id).ok());
+        if let Some(app) = target.and_then(|target| target.on(device.platform)?.app_ids.first()) {
+            values.insert("target.appId".into(), app.as_str().into());
+        }
+        let own = trail.into_iter().flat_map(|trail| &trail.config.memory.0);
+        for (name, value) in own.chain(given) {
+            values.insert(name.clone(), value.as_str().into());
+        }
+        Memory::new(values, args)
+    }
+}
+
+impl Prepared {
+    /// Ends what would have been the session's own, and gives what is left of it: the tools that it would have had.
+    pub async fn discard(self) -> Registry {
+        stop_own(&self.sources).await;
+        self.registry
+    }
+}
+
+/// A session whose servers did not start: fit to say so in the record, and for nothing else.
+pub struct NotOpened {
+    pub session: Arc<Session>,
+    pub error: SourceError,
+}
+
+/// Which Chromium, and how it must be started here.
+fn browser_options(entry: Option<&BrowserEntry>, is_headed: bool) -> BrowserOptions {
+    let program = entry.and_then(|entry| entry.program.clone()).map(Into::into);
+    BrowserOptions {
+        program: std::env::var_os("TRAILBLAZE_CHROMIUM").or(program).map(PathBuf::from),
+        is_headed: is_headed || entry.is_some_and(|entry| entry.headed),
+        attach: entry.and_then(|entry| entry.attach.clone()),
+        ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
+        args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        is_root: rustix::process::geteuid().is_root(),
+    }
+}
+
+fn lane(device: &DeviceSpec, target: Option<&str>) -> Lane {
+    (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
+}
+
+fn scope(loaded: &Loaded, device: &DeviceSpec, target: Option<&str>, groups: &[String], prefixes: &[String]) -> Scope {
+    let target = target.and_then(|id| loaded.target(id).ok());
+    Scope {
+        platform: device.platform,
+        driver: device.driver.clone(),
+        agent_mode: loaded.project.agent_mode,
+        toolsets: loaded.toolsets.clone(),
+        target: target.and_then(|target| target.on(device.platform)).cloned(),
+        groups: groups.to_vec(),
+        prefixes: prefixes.to_vec(),
+        reserved_prefixes: loaded.project.reserved_prefixes.clone(),
+    }
+}
+
+/// The tools of a project's files, and of the servers that are at work.
+struct DiskShelf {
+    root: PathBuf,
+    device: DeviceSpec,
+    target: Option<String>,
+    groups: Vec<String>,
+    prefixes: Vec<String>,
+    sources: Vec<Source>,
+    absent: Absent,
+}
+
+#[async_trait]
+impl Shelf for DiskShelf {
+    async fn registry(&self, generation: u64) -> Result<Registry, ShelfError> {
+        let loaded = Loaded::read(&self.root).map_err(|error| ShelfError::Files(error.to_string()))?;
+        let mut batches = loaded.batches.clone();
+        for source in &self.sources {
+            batches.push(source.tools.list().await?.batch(source.tools.contributor()));
+        }
+        batches.extend(self.absent.batches.iter().cloned());
+        let scope = scope(&loaded, &self.device, self.target.as_deref(), &self.groups, &self.prefixes);
+        let mut registry = Registry::build(generation, &batches, &scope);
+        registry.absent = self.absent.unknown.clone();
+        let problems = loaded.problems.iter().cloned().chain(loaded.tool_problems(&registry));
+        let errors: Vec<String> =
+            problems.filter(|problem| problem.severity == Severity::Error).map(|problem| problem.to_string()).collect();
+        match errors.is_empty() {
+            true => Ok(registry),
+            false => Err(ShelfError::Files(errors.join("\n"))),
+        }
+    }
+}
+
+/// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
+pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
+    let read = |name: &String| match std::env::var(name) {
+        Ok(value) if value.trim().chars().count() < limits::SECRET_CHARS => {
+            Err(SecretError::TooShort { name: name.clone() })
+        }
+        Ok(value) if value.chars().count() > limits::LONGEST_SECRET_CHARS => {
+            Err(SecretError::TooLong { name: name.clone() })
+        }
+        Ok(value) => Ok((name.clone(), value)),
+        Err(_) => Err(SecretError::Unset { name: name.clone() }),
+    };
+    let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
+    Ok(Secrets::new(secrets))
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SecretError {
+    #[error("the secret `{name}` is not in the environment")]
+    Unset { name: String },
+    #[error(
+        "the secret `{name}` is shorter than {} characters, so it could not be kept out of the record",
+        limits::SECRET_CHARS
+    )]
+    TooShort { name: String },
+    #[error("the secret `{name}` is longer than {} characters", limits::LONGEST_SECRET_CHARS)]
+    TooLong { name: String },
+}
