@@ -1,11 +1,11 @@
 //! What is fuzzed: each function takes any bytes, must not panic, and must end.
 
 use serde_json::Value;
-use trailblaze_core::config::decode;
 use trailblaze_core::record::effects::{CallEffects, Effect};
 use trailblaze_core::selector::{Case, Pattern};
+use trailblaze_core::template::{Fill, Token, fill};
 use trailblaze_core::trail::{Form, Merge, NewCalls, NewStep, Slot, StepCalls, Trail, convert, merge, save};
-use trailblaze_core::values::template::{Fill, Token, fill};
+use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Entries, Node, Problems, Source, block, loose, read};
 use trailblaze_protocol::event::{Line, StepKind};
 

@@ -17,6 +17,7 @@ use trailblaze_protocol::outcome::Attachment;
 pub use self::browse::Browse;
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
+use crate::snapshot::Details;
 
 /// A device, from the engine's side.
 ///
@@ -121,6 +122,11 @@ pub struct Want {
 impl Want {
     pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false };
     pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
+
+    /// What a snapshot with these details needs.
+    pub fn for_snapshot(details: &Details) -> Want {
+        Want { covers: details.covered, selectors: details.css, all: details.all, ..Want::TREE }
+    }
 }
 
 /// What an action is aimed at.

@@ -7,23 +7,27 @@ pub mod ids;
 pub mod limits;
 pub mod foreign_json;
 
+pub mod nearest;
+pub mod template;
+pub mod schema;
 pub mod yaml;
+pub mod names;
 pub mod values;
 
 pub mod screen;
-pub mod selector;
-pub mod query;
 pub mod refs;
+pub mod selector;
 pub mod snapshot;
+pub mod query;
 pub mod driver;
 
 pub mod trail;
 pub mod config;
-pub mod tool_files;
 pub mod diff;
 
-pub mod engine;
 pub mod record;
+pub mod engine;
+pub mod tool_files;
 pub mod callers;
 pub mod tools;
 

@@ -3,12 +3,14 @@
 mod description;
 mod near;
 mod search;
+mod stable;
 mod whereabouts;
 mod words;
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
 pub use self::description::Description;
+pub use self::stable::{Stable, alternatives, stable};
 use crate::screen::SnapshotId;
 use crate::selector::Selector;
 

@@ -4,7 +4,6 @@ mod line;
 
 use serde_json::{Value, json};
 
-use crate::driver::Want;
 use crate::screen::{Field, Node, Screen, Shape, fold};
 use crate::selector::Outline;
 
@@ -23,13 +22,6 @@ pub struct Details {
     pub within: Option<u64>,
     /// Only so many levels.
     pub depth: Option<usize>,
-}
-
-impl Details {
-    /// What a driver must look at to show them.
-    pub fn want(&self) -> Want {
-        Want { covers: self.covered, selectors: self.css, all: self.all, ..Want::TREE }
-    }
 }
 
 /// The text of a screen. Every element that can be acted on is there with its reference.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use trailblaze_protocol::event::ToolKind;
 
-use crate::config::{Mode, ToolFile, decode};
-use crate::engine::names::Origin;
+use crate::config::{Mode, ToolFile};
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, Contributor, Tool};
+use crate::names::Origin;
 use crate::trail::ToolCall;
+use crate::yaml::decode;
 use crate::yaml::{Problem, Problems, Source, Spanned};
 
 /// What a tool file brings.

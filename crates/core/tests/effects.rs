@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use trailblaze_core::config::decode;
-use trailblaze_core::record::effects::{CallEffects, Custom, Effect, Script, entries, fold, script};
+use trailblaze_core::callers::script::{Custom, Script, script};
+use trailblaze_core::record::effects::{CallEffects, Effect, entries, fold};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button, field};
 use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Entries, Problem, Problems, Source, block};
 use trailblaze_protocol::event::{Event, Verdict};
 use trailblaze_protocol::ids::AttemptId;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use trailblaze_core::config::{Target, Toolset, decode};
+use trailblaze_core::config::{Target, Toolset};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::names::Origin;
 use trailblaze_core::engine::registry::{Batch, Group, Registry, Scope};
+use trailblaze_core::names::Origin;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, args, scope};
+use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 use trailblaze_protocol::outcome::Outcome;

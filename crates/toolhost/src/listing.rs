@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use trailblaze_core::engine::registry::Group;
 use trailblaze_core::engine::source::{Listing, ToolSource};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
-use trailblaze_core::values::schema::Schema;
+use trailblaze_core::schema::Schema;
 use trailblaze_protocol::driver::Platform;
 
 use crate::connection::brief;

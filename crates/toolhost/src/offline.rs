@@ -5,9 +5,9 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
-use trailblaze_core::engine::names::Origin;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::Contributor;
+use trailblaze_core::names::Origin;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::listing::{RawListing, interpret};

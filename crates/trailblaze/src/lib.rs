@@ -1,11 +1,13 @@
 //! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
+//!
+//! Modules are listed in reading order: each uses only those above it.
 
-pub mod cli;
-pub mod run;
-pub mod sessions;
+pub mod files;
+pub mod output;
+pub mod project;
+pub mod kit;
 pub mod api;
 pub mod servers;
-pub mod kit;
-pub mod project;
-pub mod output;
-pub mod files;
+pub mod sessions;
+pub mod run;
+pub mod cli;

@@ -48,6 +48,92 @@ fn arrows_between_crates_point_one_way() {
     broken.check();
 }
 
+/// Which folders of the binary each may use. `cli` may use all of them.
+const FOLDERS: &[(&str, &[&str])] = &[
+    ("files", &[]),
+    ("output", &["files"]),
+    ("project", &["files"]),
+    ("kit", &["files", "project"]),
+    ("api", &[]),
+    ("servers", &["api", "files", "output", "project"]),
+    ("sessions", &["files", "output", "project", "servers"]),
+    ("run", &["files", "output", "project", "servers", "sessions"]),
+    ("cli", &["files", "output", "project", "kit", "api", "servers", "sessions", "run"]),
+];
+
+#[test]
+fn arrows_between_folders_of_the_binary_point_one_way() {
+    let mut broken = Broken::default();
+    for (folder, allowed) in FOLDERS {
+        for (path, line, used) in uses(&format!("crates/trailblaze/src/{folder}")) {
+            if used != *folder && !allowed.contains(&used.as_str()) {
+                broken.add(&path, line, &format!("`{folder}` may not use `{used}`: arrows point one way"));
+            }
+        }
+    }
+    broken.check();
+}
+
+#[test]
+fn modules_are_listed_in_reading_order() {
+    let mut broken = Broken::default();
+    let list = |path: &str| -> Vec<String> {
+        let modules = read(&root().join(path));
+        let names = modules.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+        names.map(String::from).collect()
+    };
+    let folders: Vec<&str> = FOLDERS.iter().map(|(folder, _)| *folder).collect();
+    assert_eq!(list("crates/trailblaze/src/lib.rs"), folders, "lib.rs of the binary has the order of FOLDERS");
+    let modules = list("crates/core/src/lib.rs");
+    for (index, module) in modules.iter().enumerate() {
+        for path in [format!("crates/core/src/{module}"), format!("crates/core/src/{module}.rs")] {
+            for (path, line, used) in uses(&path) {
+                if modules.iter().position(|known| *known == used).is_some_and(|at| at > index) {
+                    broken.add(
+                        &path,
+                        line,
+                        &format!("`{module}` may not use `{used}`, which comes after it in lib.rs"),
+                    );
+                }
+            }
+        }
+    }
+    broken.check();
+}
+
+/// The modules at the root of their own crate that the files of a folder use, or one file: path, line and name. Tests may look
+/// anywhere.
+fn uses(path: &str) -> Vec<(String, usize, String)> {
+    let path = root().join(path);
+    let found = match (path.is_dir(), path.is_file()) {
+        (true, _) => files(&path, "rs"),
+        (_, true) => vec![path],
+        _ => Vec::new(),
+    };
+    let mut used = Vec::new();
+    for file in found.iter().filter(|file| !shown(file).contains("/tests") && !shown(file).ends_with("/samples.rs")) {
+        let source = read(file);
+        let own = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for (at, _) in own.match_indices("crate::").filter(|(at, _)| !own[..*at].ends_with(['_', '$'])) {
+            let line = own[..at].matches('\n').count() + 1;
+            let rest = &own[at + "crate::".len()..];
+            let is_comment = own[..at].lines().next_back().is_some_and(|line| line.trim_start().starts_with("//"));
+            if is_comment {
+                continue;
+            }
+            let name =
+                |text: &str| text.trim().split(|c: char| !c.is_alphanumeric() && c != '_').next().map(String::from);
+            let names: Vec<String> = match rest.strip_prefix('{') {
+                // `use crate::{print, files::slug};`
+                Some(group) => group.split('}').next().unwrap_or_default().split(',').filter_map(name).collect(),
+                None => name(rest).into_iter().collect(),
+            };
+            used.extend(names.into_iter().map(|name| (shown(file), line, name)));
+        }
+    }
+    used
+}
+
 #[test]
 fn the_engine_reaches_no_network_process_or_file() {
     let mut broken = Broken::default();

@@ -2,4 +2,5 @@
 
 pub mod preflight;
 pub mod shadow;
+pub mod script;
 pub mod replay;

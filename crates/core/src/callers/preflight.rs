@@ -10,8 +10,8 @@ use crate::engine::source::SourceError;
 use crate::engine::tool::{Body, Tool};
 use crate::screen::Shape;
 use crate::selector::Selector;
+use crate::template::{self, Token};
 use crate::trail::{Step, StepPlan, ToolCall, Trail};
-use crate::values::template::{self, Token};
 use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
 
 /// All that keeps the trail from running on a device of these classifiers with these tools.

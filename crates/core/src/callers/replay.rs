@@ -11,13 +11,14 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
+use crate::callers::script::Custom;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Call, dispatch_named};
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::session::Session;
 use crate::engine::source::SourceError;
 use crate::ids;
-use crate::record::effects::{Custom, differences};
+use crate::record::effects::differences;
 use crate::record::events::{PicturePolicy, Shot};
 use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
 use crate::values::memory::Memory;

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 
-use crate::engine::names;
+use crate::names;
+use crate::schema::{Param, Schema, Types};
 use crate::table;
+use crate::template;
 use crate::trail::ToolCall;
-use crate::values::schema::{Param, Schema, Types};
-use crate::values::template;
 use crate::words;
 use crate::yaml::{Decode, Kind, Node, Problems, Reading, Spanned, Style, scalar};
 

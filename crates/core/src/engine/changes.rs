@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use crate::engine::tool::{Body, Tool};
-use crate::values::schema::is_required;
+use crate::schema::is_required;
 use crate::yaml;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -123,9 +123,9 @@ fn properties(schema: &Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::names::Origin;
     use crate::engine::tool::Contributor;
-    use crate::values::schema::Schema;
+    use crate::names::Origin;
+    use crate::schema::Schema;
 
     fn tool(name: &str, about: &str, schema: Value) -> Tool {
         let contributor = Contributor { label: "server acme".into(), origin: Origin::ProjectServer };

@@ -90,13 +90,13 @@ impl Device {
 
     /// The same, with what these details need.
     pub async fn show_with(&self, cx: &Cx, details: &snapshot::Details) -> Result<Screen, Stop> {
-        let (screen, _) = self.show_all(cx, details.want()).await?;
+        let (screen, _) = self.show_all(cx, Want::for_snapshot(details)).await?;
         Ok(screen)
     }
 
     /// The same with a picture, and the parts of the screen that must be masked in it.
     pub async fn show_pictured(&self, cx: &Cx, details: &snapshot::Details) -> Result<(Screen, Vec<Rect>), Stop> {
-        self.show_all(cx, Want { picture: true, ..details.want() }).await
+        self.show_all(cx, Want { picture: true, ..Want::for_snapshot(details) }).await
     }
 
     async fn show_all(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {

@@ -17,13 +17,13 @@ use trailblaze_protocol::outcome::{Attachment, Outcome};
 
 use crate::engine::cx::{Cx, Deadline};
 use crate::engine::fault::{Fault, Stop};
+use crate::engine::play::play;
 use crate::engine::registry::Registry;
 use crate::engine::source::ToolSource;
 use crate::engine::tool::{Args, Body, Tool};
-use crate::record::effects::play;
+use crate::template::{self, Fill, Token};
 use crate::trail::ToolCall;
 use crate::values::memory::{Memory, unknown_token};
-use crate::values::template::{self, Fill, Token};
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
@@ -313,7 +313,7 @@ impl Opened {
             session.secrets.redact_outcome(&mut outcome);
             self.stored(outcome)
         });
-        let answer = answer.map_err(|fault| session.secrets.redact_fault(fault));
+        let answer = answer.map_err(|fault| fault.redacted(&session.secrets));
         self.is_closed = true;
         // Those above were silent while they waited for this answer.
         self.cx.frame().iter().for_each(|frame| frame.above.renew());

@@ -7,7 +7,8 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 use crate::driver::DriverError;
 use crate::engine::registry::Lack;
 use crate::engine::source::SourceError;
-use crate::values::schema::Misfit;
+use crate::schema::Misfit;
+use crate::values::secret::Secrets;
 use crate::yaml::Problem;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -30,7 +31,7 @@ pub enum Fault {
     Source(#[from] SourceError),
     #[error("cancelled")]
     Cancelled,
-    #[error("this is a bug of Trailblaze: `{tool}` panicked: {message}")]
+    #[error("this is a bug in Trailblaze: `{tool}` panicked: {message}")]
     Bug { tool: String, message: String },
 }
 
@@ -54,6 +55,31 @@ impl Fault {
             | Fault::Source(_)
             | Fault::Cancelled => Exit::Environment,
             Fault::Bug { .. } => Exit::Bug,
+        }
+    }
+
+    /// Without secrets in what comes from outside.
+    pub fn redacted(self, secrets: &Secrets) -> Fault {
+        let redact = |text: String| secrets.redact(&text).into_owned();
+        match self {
+            Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
+            Fault::DeviceNotStarted { evidence } => Fault::DeviceNotStarted { evidence: redact(evidence) },
+            Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
+            Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
+                SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::NotListed { source_name, evidence }) => {
+                SourceError::NotListed { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::Died { source_name, evidence }) => {
+                SourceError::Died { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Source(SourceError::NotAnswered { source_name, evidence }) => {
+                SourceError::NotAnswered { source_name, evidence: redact(evidence) }.into()
+            }
+            Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
+            // The rest speak of what was authored, where secrets are placeholders.
+            other => other,
         }
     }
 }

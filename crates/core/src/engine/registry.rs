@@ -8,9 +8,9 @@ use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
 use crate::config::{PlatformEntry, Toolset};
 use crate::engine::aliases;
-use crate::engine::names::{Consequence, Objection, Origin, judge};
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Contributor, Tool};
+use crate::names::{Consequence, Objection, Origin, judge};
 use crate::screen::Shape;
 use crate::yaml::nearest;
 

@@ -10,11 +10,11 @@ use trailblaze_protocol::outcome::Outcome;
 
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::names::Origin;
 use crate::engine::source::ToolSource;
+use crate::names::Origin;
 use crate::record::effects::Effect;
+use crate::schema::Schema;
 use crate::trail::ToolCall;
-use crate::values::schema::Schema;
 
 #[derive(Clone)]
 pub struct Tool {

@@ -72,7 +72,7 @@ impl Description {
     /// The elements that it fits best.
     pub(super) fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
         // A snapshot calls what has neither class nor name an element.
-        let is_a = |node: &Node, role: &str| node.class().unwrap_or("element").eq_ignore_ascii_case(role);
+        let is_a = |node: &Node, role: &str| fold(node.class().unwrap_or("element")).eq_ignore_ascii_case(role);
         let is_role = |word: &str| outline.places().any(|place| is_a(outline.node(place), word));
         let (role, name) = match (self.role.as_deref(), self.name.as_deref()) {
             (None, Some(word)) if self.may_be_role && is_role(word) => (Some(word), None),

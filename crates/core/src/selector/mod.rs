@@ -8,14 +8,12 @@ mod resolve;
 #[cfg(test)]
 pub(crate) mod samples;
 mod schema;
-mod stable;
 
 pub(crate) use outline::Outline;
 pub use parse::SelectorError;
 pub(crate) use pattern::Patience;
 pub use pattern::{Case, Pattern};
 pub use schema::json_schema;
-pub use stable::{Stable, alternatives, stable};
 
 use crate::screen::{Field, Shape};
 

@@ -3,7 +3,7 @@
 use fancy_regex::{Expr, Regex, RegexBuilder};
 
 use crate::limits;
-use crate::values::template;
+use crate::template;
 
 /// Whether a regular expression tells upper from lower case. A literal always does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -79,7 +79,7 @@ pub(super) fn element(node: &Node, label: Option<&str>, details: &Details) -> St
     let reference = node.reference.as_ref().map(|reference| format!("[{reference}]"));
     let is_plain = |class: &&str| PLAIN_TEXT.contains(class) || GENERIC.contains(class);
     let says_enough = label.is_some() && !node.is_interactive();
-    let class = node.class().filter(|class| !(says_enough && is_plain(class))).map(str::to_string);
+    let class = node.class().filter(|class| !(says_enough && is_plain(class))).map(|class| fold(class).to_string());
     let class = class.or_else(|| label.is_none().then(|| "element".to_string()));
     let mut parts: Vec<String> = [reference, class, label.map(quoted)].into_iter().flatten().collect();
     parts.extend(marks(node));

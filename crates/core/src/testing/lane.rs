@@ -11,6 +11,7 @@ use trailblaze_protocol::outcome::Outcome;
 
 use super::{Events, FakeDriver, args};
 use crate::callers::replay::{Ended, Try, replay};
+use crate::callers::script::Custom;
 use crate::driver::{Description, Driver};
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, dispatch};
@@ -19,7 +20,6 @@ use crate::engine::invocations::Invocations;
 use crate::engine::registry::{Batch, Registry, Scope};
 use crate::engine::session::{Parts, Session};
 use crate::ids;
-use crate::record::effects::Custom;
 use crate::record::events::PicturePolicy;
 use crate::tools;
 use crate::trail::Trail;

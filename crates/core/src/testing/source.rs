@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use crate::engine::cx::Cx;
-use crate::engine::names::Origin;
 use crate::engine::registry::Batch;
 use crate::engine::source::{Listing, SourceError, ToolSource};
 use crate::engine::tool::{Body, Contributor, Tool};
-use crate::values::schema::Schema;
+use crate::names::Origin;
+use crate::schema::Schema;
 
 pub struct FakeSource {
     name: String,

@@ -13,8 +13,8 @@ use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::limits;
+use crate::query::Stable;
 use crate::query::{Element, Query, TextMatch, What};
-use crate::selector::Stable;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
 const EXPECTED: P = optional("expectedText", Ty::Text, "What its text must be.");

@@ -14,9 +14,10 @@ use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::query::{Description, Element, Found, Query, TextMatch, What};
+use crate::query::{Stable, stable};
 use crate::refs;
 use crate::screen::Screen;
-use crate::selector::{Selector, Stable, stable};
+use crate::selector::Selector;
 
 const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
 const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Long-press it instead.");

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 
-use crate::engine::names::Origin;
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, BuiltIn, Contributor, Tool};
+use crate::names::Origin;
+use crate::schema::{Param, Schema};
 use crate::selector;
-use crate::values::schema::{Param, Schema};
 
 pub struct Row {
     pub name: &'static str,

@@ -1,7 +1,7 @@
 //! YAML tools that ship with the program: read as any team's own.
 
-use crate::engine::names::Origin;
 use crate::engine::registry::Batch;
+use crate::names::Origin;
 use crate::tool_files::{self, FileTool};
 use crate::yaml::Source;
 

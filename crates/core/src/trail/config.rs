@@ -5,9 +5,9 @@ use trailblaze_protocol::driver::DriverKey;
 
 use super::Texts;
 use super::classifier::closest;
-use crate::engine::names;
+use crate::names;
+use crate::schema::Types;
 use crate::table;
-use crate::values::schema::Types;
 use crate::words;
 use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
 
@@ -195,8 +195,8 @@ impl Decode for ArgDeclaration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::decode;
     use crate::yaml::Source;
+    use crate::yaml::decode;
 
     fn check(args: Value, expected: Result<Value, &str>) {
         let source = Source::new(

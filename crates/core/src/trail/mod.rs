@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::config::decode_root;
+use crate::yaml::decode_root;
 use crate::yaml::{Decode, Node, Problem, Problems, Severity, Source, read};
 
 #[derive(Debug, Clone)]

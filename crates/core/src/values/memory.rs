@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use trailblaze_protocol::outcome::MemoryChanges;
 
-use crate::values::schema::{Place, Types};
+use crate::schema::{Place, Types};
+use crate::template::{self, Fill, Token};
 use crate::values::secret::Secrets;
-use crate::values::template::{self, Fill, Token};
 use crate::yaml::{Reading, Style, scalar};
 
 /// The beginnings of names whose values Trailblaze gives itself. No tool may change them.

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use trailblaze_protocol::event::{Answer, Called, Event, Failure, Plan};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
-use crate::engine::fault::Fault;
-use crate::engine::source::SourceError;
 use crate::values::secret::Secrets;
 
 impl Secrets {
@@ -92,30 +90,6 @@ impl Secrets {
         let MemoryChanges { set, deleted } = &mut outcome.memory;
         self.redact_map(set);
         deleted.iter_mut().for_each(|name| self.redact_in_place(name));
-    }
-
-    pub fn redact_fault(&self, fault: Fault) -> Fault {
-        let redact = |text: String| self.redact(&text).into_owned();
-        match fault {
-            Fault::DeviceLost { evidence } => Fault::DeviceLost { evidence: redact(evidence) },
-            Fault::DeviceNotStarted { evidence } => Fault::DeviceNotStarted { evidence: redact(evidence) },
-            Fault::DeviceSilent { what } => Fault::DeviceSilent { what: redact(what) },
-            Fault::Source(SourceError::NotStarted { source_name, evidence }) => {
-                SourceError::NotStarted { source_name, evidence: redact(evidence) }.into()
-            }
-            Fault::Source(SourceError::NotListed { source_name, evidence }) => {
-                SourceError::NotListed { source_name, evidence: redact(evidence) }.into()
-            }
-            Fault::Source(SourceError::Died { source_name, evidence }) => {
-                SourceError::Died { source_name, evidence: redact(evidence) }.into()
-            }
-            Fault::Source(SourceError::NotAnswered { source_name, evidence }) => {
-                SourceError::NotAnswered { source_name, evidence: redact(evidence) }.into()
-            }
-            Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
-            // The rest speak of what was authored, where secrets are placeholders.
-            other => other,
-        }
     }
 
     fn redact_called(&self, called: &mut Called) {

@@ -9,10 +9,32 @@ mod read;
 mod scalar;
 mod table;
 
+pub use crate::nearest::nearest;
 pub use emit::{block, inline};
 pub use node::{Kind, Node, Source, Span, Style};
 pub(crate) use place::{behind_colon, line_end};
-pub use problem::{Problem, Problems, Severity, nearest};
+pub use problem::{Problem, Problems, Severity};
 pub use read::read;
 pub use scalar::{Reading, loose, plain, scalar, to_json};
 pub use table::{Decode, Entries, Millis, Spanned};
+
+use std::sync::Arc;
+
+/// Reads one file with one table. The problems are all that is wrong with it.
+pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Option<T> {
+    let root = read(source, problems);
+    decode_root(root.as_ref(), problems)
+}
+
+/// Decodes what was read of a file.
+pub fn decode_root<T: Decode>(root: Option<&Node>, problems: &mut Problems) -> Option<T> {
+    match root {
+        Some(node) => T::decode(node, problems),
+        None if problems.has_errors() => None,
+        // An empty file is an empty mapping: the table says what it lacks.
+        None => {
+            let start = Span { start: 0, end: 0, line: 1, column: 1 };
+            T::decode(&Node { span: start, kind: Kind::Map(Vec::new()) }, problems)
+        }
+    }
+}

@@ -66,7 +66,7 @@ impl Problems {
     /// An unknown word among `known` ones, with the nearest of them suggested.
     pub fn unknown<'a>(&mut self, span: Span, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) {
         let known: Vec<&str> = known.into_iter().collect();
-        let hint = match nearest(word, known.iter().copied()) {
+        let hint = match crate::nearest::nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if known.is_empty() => "there is none yet".to_string(),
             None => format!("expected one of: {}", known.join(", ")),
@@ -85,15 +85,4 @@ impl Problems {
     pub fn into_vec(self) -> Vec<Problem> {
         self.found
     }
-}
-
-/// The known word that `word` most likely meant.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    known
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(score, _)| *score > 0.82)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }

@@ -9,7 +9,7 @@ use super::node::{Kind, Node, Source, Span, Style};
 use super::place;
 use super::problem::Problems;
 use crate::limits;
-use crate::values::template;
+use crate::template;
 
 /// Reads a file of one document. `None` is an empty file or, if there are problems, a broken one.
 pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {

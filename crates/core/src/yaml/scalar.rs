@@ -6,8 +6,8 @@ use serde_json::{Map, Number, Value};
 
 use super::node::{Kind, Node, Span, Style};
 use super::problem::Problems;
-use crate::values::schema::{Place, Types, is_required};
-use crate::values::template;
+use crate::schema::{Place, Types, is_required};
+use crate::template;
 
 /// How a scalar may be taken at a place.
 #[derive(Debug, Clone, PartialEq)]

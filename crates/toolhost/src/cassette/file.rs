@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use trailblaze_core::config::decode_root;
 use trailblaze_core::limits;
 use trailblaze_core::table;
+use trailblaze_core::yaml::decode_root;
 use trailblaze_core::yaml::{self, Decode, Entries, Node, Problem, Problems, Source, loose};
 
 use super::{Answer, Callback, Cassette, Kept};

@@ -8,7 +8,8 @@ use trailblaze_protocol::ids::DeviceId;
 use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::Loaded;
 use crate::run::history::{self, History, Shard};
-use crate::run::queue::{self, Job, Kind, Rules};
+use crate::run::job::{Job, Rules};
+use crate::run::queue::{self, Kind};
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Choice {

@@ -8,7 +8,7 @@ use trailblaze_protocol::exit::Exit;
 use crate::output::print::{self, Line};
 use crate::output::report::alike;
 use crate::output::run_folder::RunFolder;
-use crate::run::queue::{Done, Job};
+use crate::run::job::{Done, Job};
 
 const SHOWN: usize = 10;
 /// How many of those that failed alike are named.

@@ -7,8 +7,8 @@ use clap_mangen::Man;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Cli, Refusal};
+use crate::files::write_atomically;
 use crate::output::print;
-use crate::run::record::recordings::write_atomically;
 
 /// Write man pages
 #[derive(Args)]

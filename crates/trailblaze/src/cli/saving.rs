@@ -7,12 +7,17 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
+use crate::files::lock::ProjectLock;
 use crate::files::private;
+use crate::files::{slug, unlike};
 use crate::output::print;
 use crate::output::run_folder::RunFolder;
-use crate::run::queue::{Done, Job, Shared};
+use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
+use crate::run::job::{Done, Job};
+use crate::run::queue::Shared;
+use crate::run::record::RecordError;
 use crate::run::record::effects_file::{self, Section, kept_args, origins};
-use crate::run::record::recordings::{self, ENDING, ONE, RecordError, Recorded, SEVERAL, slug, unlike};
+use crate::run::record::recordings::{self, Recorded};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
 
@@ -58,16 +63,16 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
             recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
         }
         let name = if is_single {
-            ONE.to_string()
+            RECORDING.to_string()
         } else {
-            format!("{SEVERAL}/{}{ENDING}", unlike(&mut taken, slug(&job.trail.id())))
+            format!("{RECORDINGS}/{}{TRAIL_ENDING}", unlike(&mut taken, slug(&job.trail.id())))
         };
         let copy = folder.path.join(name);
         if let Err(error) = private::write(&copy, &recorded.text) {
             print::warning(format!("cannot write `{}`: {error}", copy.display()));
         }
         let Some(level) = wish.record else { continue };
-        let saved = recordings::lock(root).and_then(|lock| {
+        let saved = ProjectLock::take(root).map_err(RecordError::no_lock).and_then(|lock| {
             let written = recordings::write_into_trail(root, job, &done, &lock)?;
             let beside = keep_beside(shared, job, &written.text, &done, level);
             Ok((written, beside))

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::run::record::recordings::write_atomically;
+use crate::files::write_atomically;
 use crate::sessions::interactive::Shell;
 
 /// How many lines are kept.

@@ -82,7 +82,7 @@ pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Ex
         within: None,
         depth: args.depth,
     };
-    let want = Want { picture: args.screenshot.is_some(), ..details.want() };
+    let want = Want { picture: args.screenshot.is_some(), ..Want::for_snapshot(&details) };
     let mut screen =
         driver.observe(&Budget { deadline: Instant::now() + Duration::from_secs(30), ..budget }, want).await?;
     refs::assign(&mut screen.root);

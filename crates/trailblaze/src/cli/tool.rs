@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use trailblaze_core::engine::registry::{Lack, Registry};
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::values::schema::is_required;
+use trailblaze_core::schema::is_required;
 use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;

@@ -19,7 +19,8 @@ use super::{Refusal, load};
 use crate::kit::lint;
 use crate::output::print;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
-use crate::servers::tool_servers::{Mode, Outlets, ToolServers, entries};
+use crate::servers::entries::entries;
+use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
 use crate::sessions::wiring::Wiring;
 
 /// The newest version of each generation.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use trailblaze_core::engine::names::Origin;
 use trailblaze_core::engine::registry::{Batch, Registry};
 use trailblaze_core::engine::session::stop_own;
 use trailblaze_core::ids;
+use trailblaze_core::names::Origin;
 use trailblaze_core::yaml::{Problem, Severity, nearest};
 use trailblaze_protocol::exit::Exit;
 

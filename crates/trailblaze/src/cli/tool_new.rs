@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use trailblaze_core::config::{NewServer, Server, Servers, add_server};
-use trailblaze_core::engine::names::{Origin, judge};
+use trailblaze_core::names::{Origin, judge};
 use trailblaze_core::yaml::{Source, block};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::launch::python_install;
@@ -14,11 +14,11 @@ use trailblaze_toolhost::launch::python_install;
 use super::init::{blocking, is_there};
 use super::tool::VERBS;
 use super::{Refusal, load};
+use crate::files::write_atomically;
 use crate::kit::blueprint::{self, Language, NewFile};
 use crate::kit::scripting;
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
-use crate::run::record::recordings::write_atomically;
 
 /// Write a new tool, its tests and its entry in the configuration, ready to run
 #[derive(Args)]

@@ -8,8 +8,9 @@ use std::time::Duration;
 use clap::{Args, Parser};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use trailblaze_core::config::{Server, decode};
+use trailblaze_core::config::Server;
 use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
@@ -18,10 +19,12 @@ use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_mo
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
 use super::{Refusal, load};
-use crate::kit::test_files::{self, Runner, runner_of};
+use crate::kit::test_files;
 use crate::output::print;
 use crate::project::devices::DeviceArgs;
-use crate::project::loaded::{Loaded, shown};
+use crate::project::loaded::Loaded;
+use crate::project::source::shown;
+use crate::project::test_runner::{Runner, runner_of};
 
 /// Run the tests of the project's own tools: test files beside them, and trails that call them, on simulated devices
 #[derive(Args)]

@@ -9,8 +9,8 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 
 use super::Refusal;
+use crate::files::write_atomically;
 use crate::output::print;
-use crate::run::record::recordings::write_atomically;
 
 /// Work on trail files
 #[derive(Args)]

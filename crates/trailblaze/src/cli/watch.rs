@@ -13,7 +13,7 @@ use crate::output::print;
 use crate::project::changes::FileChanges;
 use crate::project::loaded::find_root;
 use crate::run::affected::{Affected, Again};
-use crate::run::queue::{Done, Job};
+use crate::run::job::{Done, Job};
 use crate::servers::server_sources::Concerns;
 use crate::sessions::hot_swap;
 use crate::sessions::wiring::Wiring;

@@ -5,7 +5,7 @@ use serde_json::json;
 use trailblaze_core::config::NewServer;
 use trailblaze_core::yaml::inline;
 
-use crate::run::record::recordings::slug;
+use crate::files::slug;
 
 /// What stands for the tool's name in the templates.
 const NAME: &str = "NAME_OF_TOOL";

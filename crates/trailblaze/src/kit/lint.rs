@@ -1,9 +1,9 @@
 //! What is odd about a tool, as the model that must choose it sees it: its name, its words, its schema, its size.
 
 use serde_json::Value;
-use trailblaze_core::engine::names::judge;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::tool::Tool;
+use trailblaze_core::names::judge;
 use trailblaze_core::yaml::Severity;
 use trailblaze_protocol::driver::{DriverKey, Platform};
 

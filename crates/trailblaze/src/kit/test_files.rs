@@ -4,32 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use trailblaze_core::engine::names::Origin;
+use trailblaze_core::names::Origin;
 use trailblaze_core::trail::Trail;
 
 use crate::project::loaded::Loaded;
-
-/// Who runs a test file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Runner {
-    /// `bun test` or `node --test`.
-    Script,
-    /// pytest or unittest.
-    Python,
-}
+use crate::project::test_runner::runner_of;
 
 /// Folders that hold what others wrote.
 const PRUNED: [&str; 4] = ["node_modules", "logs", "target", "__pycache__"];
-
-pub fn runner_of(path: &Path) -> Option<Runner> {
-    let name = path.file_name()?.to_str()?;
-    let (stem, ending) = name.rsplit_once('.')?;
-    match ending {
-        "ts" | "mts" | "cts" | "js" | "mjs" | "cjs" if stem.ends_with(".test") => Some(Runner::Script),
-        "py" if stem.starts_with("test_") || stem.ends_with("_test") => Some(Runner::Python),
-        _ => None,
-    }
-}
 
 /// Every test file in the folders that tools are in: `tools/`, and those of the servers.
 pub fn all(loaded: &Loaded) -> Vec<PathBuf> {

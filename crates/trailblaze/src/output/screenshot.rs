@@ -5,9 +5,9 @@ use std::path::Path;
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::Rect;
 
+use crate::files::write_atomically;
 use crate::output::marks;
 use crate::output::run_folder::{cover, encode, pack, scaled, unpacked};
-use crate::run::record::recordings::write_atomically;
 
 /// Writes the picture of a screen, as PNG, or as WebP where the file ends in .webp. `masks` are the parts of the screen that
 /// must not be seen; with marks, each element that answers touches gets a box with its ref.

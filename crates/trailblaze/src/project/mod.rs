@@ -1,7 +1,9 @@
 //! What the files of a project say.
 
+pub mod source;
 pub mod loaded;
 pub mod select;
 pub mod devices;
 pub mod sim;
 pub mod changes;
+pub mod test_runner;

@@ -7,7 +7,7 @@ use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Source, Spanned};
 use trailblaze_drivers::sim::{App, Faults, demo_app};
 
-use crate::project::loaded::read_source;
+use crate::project::source::read_source;
 
 table! {
     /// Simulated devices.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use trailblaze_protocol::event::Verdict;
 
-use crate::project::loaded::{CONFIG_DIR, shown};
-use crate::run::queue::{Done, Job};
+use crate::project::loaded::CONFIG_DIR;
+use crate::project::source::shown;
+use crate::run::job::{Done, Job};
 use crate::servers::server_sources::Concerns;
 
 #[derive(Default)]

@@ -8,14 +8,13 @@ use trailblaze_core::callers::preflight::{missing, preflight, preflight_broken, 
 use trailblaze_core::callers::shadow::shadowed;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::source::SourceError;
-use trailblaze_core::record::effects;
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::{Problem, Problems, Severity, inline};
 
 use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::Filter;
-use crate::run::queue::{Job, Replay};
+use crate::run::job::{Job, Replay};
 use crate::run::record::effects_file::{Kept, classifier, kept_args};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
@@ -228,7 +227,7 @@ impl Lane<'_> {
                 problems.extend(preflight(trail, registry, lineage));
             }
             if rule.replay != Replay::Intent {
-                problems.extend(script(trail, kept, registry, lineage).err().into_iter().flatten());
+                problems.extend(kept.script(trail, registry, lineage).err().into_iter().flatten());
             }
         }
         problems
@@ -280,16 +279,6 @@ fn other_args(trail: &Trail, kept: &Kept, lineage: &[String], now: &Map<String, 
         );
     }
     problems.into_vec()
-}
-
-/// The effects of a trail's calls on a device, or why they cannot be played or compared.
-pub fn script(
-    trail: &Trail,
-    kept: &Kept,
-    registry: &Registry,
-    lineage: &[String],
-) -> Result<effects::Script, Vec<Problem>> {
-    effects::script(trail, registry, lineage, (&kept.source, kept.effects(classifier(trail, lineage))))
 }
 
 /// Each problem once, file by file.

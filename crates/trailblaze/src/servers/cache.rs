@@ -8,7 +8,7 @@ use trailblaze_core::config::Server;
 use trailblaze_toolhost::listing::RawListing;
 
 use crate::files::private;
-use crate::run::record::recordings::slug;
+use crate::files::slug;
 
 pub struct ToolCache {
     folder: PathBuf,

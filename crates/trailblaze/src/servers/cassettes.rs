@@ -12,10 +12,11 @@ use trailblaze_protocol::event::Event;
 use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::cassette::{Cassette, Ear, NotFit, Player, Role, Tape};
 
-use crate::project::loaded::{Loaded, read_source};
-use crate::run::record::recordings::{slug, unlike, write_atomically};
+use crate::files::{slug, unlike, write_atomically};
+use crate::project::loaded::Loaded;
+use crate::project::source::read_source;
+use crate::servers::entries::{Named, entries};
 use crate::servers::server_sources::Key;
-use crate::servers::tool_servers::{Named, entries};
 
 const FOLDER: &str = "cassettes";
 

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::config::{Server, Servers};
 use trailblaze_core::limits;
 
+use crate::files::hex;
 use crate::project::loaded::Loaded;
-use crate::run::record::tool_lock::hex;
 use crate::servers::server_sources::{Concerns, Key};
 
 /// The digests of servers' files.

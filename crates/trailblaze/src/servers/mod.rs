@@ -1,5 +1,6 @@
 //! Which tool servers a session has, and how each is reached.
 
+pub(crate) mod entries;
 pub mod tool_servers;
 pub mod transport;
 pub(crate) mod cache;

@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use trailblaze_core::config::{Server as Entry, Servers};
 
-use crate::kit::test_files::runner_of;
 use crate::project::loaded::Loaded;
+use crate::project::test_runner::runner_of;
 
 /// What a server is written in. JSON is not: servers keep their own state in it, and would be started anew by what they
 /// write themselves.

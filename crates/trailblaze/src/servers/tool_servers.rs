@@ -11,14 +11,14 @@ use tokio::sync::OnceCell;
 use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
 use trailblaze_core::driver::Description;
 use trailblaze_core::engine::invocations::Invocations;
-use trailblaze_core::engine::names::Origin;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::session::Source;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_core::ids;
+use trailblaze_core::names::Origin;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_core::yaml::{Millis, Spanned};
+use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
@@ -30,11 +30,12 @@ use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Renewed, Server, Spec};
 
 use crate::api::LoopbackServer;
+use crate::files::slug;
 use crate::output::progress::Progress;
 use crate::project::loaded::Loaded;
-use crate::run::record::recordings::slug;
 use crate::servers::cache::ToolCache;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
+use crate::servers::entries::{Named, entries};
 use crate::servers::server_sources::{Concerns, Key};
 use crate::servers::transport::reach;
 
@@ -85,22 +86,6 @@ pub struct Outlets {
     pub progress: Option<Arc<Progress>>,
     /// The run folder: the logs of servers go beneath it.
     pub folder: Option<PathBuf>,
-}
-
-/// An entry, with its name and where it stands.
-#[derive(Clone)]
-pub(crate) struct Named {
-    pub name: String,
-    pub entry: Entry,
-    pub origin: Origin,
-    /// The target that it belongs to; none for those of the project.
-    pub target: Option<String>,
-}
-
-impl Named {
-    pub fn key(&self) -> Key {
-        (self.target.clone(), self.name.clone())
-    }
 }
 
 /// What a session gets of its servers.
@@ -456,22 +441,6 @@ impl ToolServers {
         // Whoever was given up while it started is still ending.
         self.supervisor.settled().await;
     }
-}
-
-/// The entries of a project and of its targets.
-pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
-    let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
-    let targets = loaded.targets.iter().flat_map(|target| {
-        let id = target.id.value.as_str();
-        target.servers.0.iter().map(move |(name, entry)| (Some(id), name, entry))
-    });
-    let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
-        name: name.value.clone(),
-        entry: entry.clone(),
-        origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
-        target: target.map(str::to_string),
-    };
-    project.chain(targets).map(named).collect()
 }
 
 async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {

@@ -2,8 +2,8 @@
 
 use trailblaze_core::config::{MultiDevice, Server as Entry, Servers};
 use trailblaze_core::limits;
+use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_core::values::template::tokens;
 use trailblaze_toolhost::http::{Address, AddressError};
 use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch};
 use trailblaze_toolhost::live::{Otherwise, Reach};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use trailblaze_core::engine::tool::Tool;
-use trailblaze_core::values::schema::{Place, Types};
+use trailblaze_core::schema::{Place, Types};
 use trailblaze_core::yaml::{Reading, Style, scalar};
 
 /// What is wrong with an argument.
@@ -78,7 +78,7 @@ fn example(place: &Place<'_>) -> &'static str {
 mod tests {
     use serde_json::json;
     use trailblaze_core::engine::tool::{Body, Contributor};
-    use trailblaze_core::values::schema::Schema;
+    use trailblaze_core::schema::Schema;
 
     use super::*;
 
@@ -94,7 +94,7 @@ mod tests {
                 "any": {},
             },
         });
-        let contributor = Contributor { label: "test".into(), origin: trailblaze_core::engine::names::Origin::BuiltIn };
+        let contributor = Contributor { label: "test".into(), origin: trailblaze_core::names::Origin::BuiltIn };
         let tool = Tool::new("tool", "", Schema::new(schema), contributor, Body::Effects(Vec::new().into()));
         let pair = |arg: &&str| arg.split_once('=').map(|(name, value)| (name.to_string(), value.to_string())).unwrap();
         let pairs: Vec<(String, String)> = args.iter().map(pair).collect();

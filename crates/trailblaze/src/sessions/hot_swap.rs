@@ -14,7 +14,8 @@ use trailblaze_protocol::event::Level;
 use trailblaze_toolhost::server::Renewed;
 
 use crate::project::changes::FileChanges;
-use crate::project::loaded::{CONFIG_DIR, PROJECT_FILE, shown};
+use crate::project::loaded::{CONFIG_DIR, PROJECT_FILE};
+use crate::project::source::shown;
 use crate::sessions::wiring::Wiring;
 
 /// Editors write a file several times; changes within this time are one change.

@@ -2,5 +2,6 @@
 
 pub mod wiring;
 pub mod hot_swap;
+pub mod device_log;
 pub mod arguments;
 pub mod interactive;

@@ -3,13 +3,9 @@
 
 mod entries;
 mod fold;
-mod play;
-mod script;
 
 pub use entries::entries;
 pub use fold::{CallDid, StepDid, fold, of_call};
-pub(crate) use play::play;
-pub use script::{Script, script};
 
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::ids::CallId;
@@ -31,18 +27,6 @@ pub enum Effect {
         args: Map<String, Value>,
     },
     Memory(MemoryChanges),
-}
-
-/// What becomes of the calls of custom tools when a trail is replayed.
-#[derive(Clone, Copy, Default)]
-pub enum Custom<'a> {
-    /// The tools run.
-    #[default]
-    Run,
-    /// Their effects are played in their place.
-    Play(&'a Script),
-    /// The tools run, and what they do must be what they did.
-    Verify(&'a Script, &'a dyn Journal),
 }
 
 /// The port to the events of the attempt that is under way.

@@ -9,7 +9,7 @@ use trailblaze_protocol::ids::{AttemptId, Parent, SessionId, StepId};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
 use super::*;
-use crate::config::decode;
+use crate::yaml::decode;
 use crate::yaml::{Source, block};
 
 /// A call with the calls beneath it.

@@ -8,10 +8,11 @@ use super::super::row::{P, Ty, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
+use crate::query::alternatives;
 use crate::query::{Description, Query, What};
 use crate::refs;
 use crate::screen::{Screen, Shape};
-use crate::selector::{Selector, alternatives};
+use crate::selector::Selector;
 
 pub const REF: P = optional(
     "ref",

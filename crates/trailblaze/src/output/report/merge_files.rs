@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use super::merge::MergeError;
 use super::model::Run;
-use crate::files::private;
-use crate::run::record::recordings::{self, ONE, SEVERAL};
+use crate::files::{private, slug, unlike};
+use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
 
 /// Folders whose files are named by their content, or at random, so that equal names mean equal files.
 const BY_CONTENT: [&str; 4] = ["pictures", "trees", "attachments", "servers"];
@@ -42,22 +42,22 @@ impl Recordings {
     pub fn copy(&mut self, from: &Path, run: &Run, to: &Path) -> Result<(), MergeError> {
         let name = |file: &Path| {
             let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.strip_suffix(recordings::ENDING).unwrap_or(name).to_string()
+            name.strip_suffix(TRAIL_ENDING).unwrap_or(name).to_string()
         };
         let mut found: Vec<(String, PathBuf)> =
-            files(&from.join(SEVERAL))?.into_iter().map(|file| (name(&file), file)).collect();
+            files(&from.join(RECORDINGS))?.into_iter().map(|file| (name(&file), file)).collect();
         found.sort();
         // The only trail of a run gives its recording no name.
-        let one = from.join(ONE);
+        let one = from.join(RECORDING);
         if let Some(attempt) = run.attempts.first().filter(|_| is_file(&one)) {
-            found.push((recordings::slug(&attempt.trail.id), one));
+            found.push((slug(&attempt.trail.id), one));
         }
         for (name, file) in found {
-            let path = |name: &str| to.join(SEVERAL).join(format!("{name}{}", recordings::ENDING));
+            let path = |name: &str| to.join(RECORDINGS).join(format!("{name}{}", TRAIL_ENDING));
             if self.taken.contains(&name) && is_same(&file, &path(&name))? {
                 continue;
             }
-            copy(&file, &path(&recordings::unlike(&mut self.taken, name)))?;
+            copy(&file, &path(&unlike(&mut self.taken, name)))?;
         }
         Ok(())
     }

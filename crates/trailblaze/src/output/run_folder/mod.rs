@@ -26,6 +26,13 @@ pub use album::{cover, encode, pack, scaled, unpacked};
 pub use endings::is_inert;
 use writer::Writer;
 
+/// The recording of a run's only trail, or of a shell.
+pub const RECORDING: &str = "recording.trail.yaml";
+/// The folder of the recordings of several trails.
+pub const RECORDINGS: &str = "recordings";
+/// How names of trail files end.
+pub const TRAIL_ENDING: &str = ".trail.yaml";
+
 /// How many pictures may wait to be written.
 const SHOTS: usize = 32;
 

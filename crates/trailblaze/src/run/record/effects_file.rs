@@ -8,17 +8,34 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use trailblaze_core::callers::script::{Script, script};
 use trailblaze_core::callers::shadow::both;
-use trailblaze_core::config::decode;
+use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::CallEffects;
 use trailblaze_core::table;
 use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, written_calls};
 use trailblaze_core::values::secret::Secrets;
+use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
 
-use crate::project::loaded::read_source;
-use crate::run::record::recordings::{RecordError, write_atomically};
-use crate::run::record::tool_lock::{Pin, hex};
+use crate::files::hex;
+use crate::files::write_atomically;
+use crate::project::source::read_source;
+use crate::run::record::RecordError;
+
+table! {
+    /// A custom tool, as it was.
+    pub struct Pin {
+        /// The server that offers it; none of a tool of the project's files.
+        "server" => server: Option<String> = None,
+        /// Of what it does: its calls, or the files that its server is started from.
+        "digest" => digest: Option<String> = None,
+        /// What it said of itself.
+        "description" => description: String = String::new(),
+        /// The JSON Schema of its arguments.
+        "schema" => schema: Option<Node> = None,
+    }
+}
 
 table! {
     /// What is kept beside a recorded trail, by classifier. Written by `trailblaze run --record`.
@@ -96,6 +113,11 @@ pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
 }
 
 impl Kept {
+    /// The effects of a trail's calls on a device, or why they cannot be played or compared.
+    pub fn script(&self, trail: &Trail, registry: &Registry, lineage: &[String]) -> Result<Script, Vec<Problem>> {
+        script(trail, registry, lineage, (&self.source, self.effects(classifier(trail, lineage))))
+    }
+
     /// Reads what stands beside a trail, and what is wrong with it.
     pub fn read(root: &Path, trail: &str) -> (Kept, Vec<Problem>) {
         let path = root.join(file(trail));

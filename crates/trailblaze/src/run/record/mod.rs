@@ -1,5 +1,8 @@
 //! What a run writes beside and into trails.
 
-pub(crate) mod recordings;
+mod error;
 pub mod effects_file;
 pub mod tool_lock;
+pub(crate) mod recordings;
+
+pub use error::RecordError;

@@ -1,10 +1,8 @@
 //! Puts what passing attempts did into their trails: under a lock, spliced into what the file says now, read back, and
 //! renamed into place. What a step's own `tools:` say is not recorded beside them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use trailblaze_core::callers::shadow::{is_copy, typed_calls};
@@ -15,17 +13,12 @@ use trailblaze_core::trail::{
 };
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{StepKind, Verdict};
-use trailblaze_protocol::exit::Exit;
 
-use crate::files::private;
-use crate::project::loaded::read_source;
-use crate::run::queue::{Done, Job};
-
-/// In a run folder, the recording of the only trail.
-pub const ONE: &str = "recording.trail.yaml";
-/// The folder of those of several trails.
-pub const SEVERAL: &str = "recordings";
-pub const ENDING: &str = ".trail.yaml";
+use crate::files::lock::ProjectLock;
+use crate::files::write_atomically;
+use crate::project::source::read_source;
+use crate::run::job::{Done, Job};
+use crate::run::record::RecordError;
 
 /// A trail with the recordings of a run in it.
 #[derive(Debug)]
@@ -39,28 +32,6 @@ pub struct Recorded {
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    #[error("{0}")]
-    Save(#[from] SaveError),
-    #[error("`{path}` changed while it ran")]
-    Changed { path: String },
-    /// What stands beside the trail cannot be kept.
-    #[error("`{path}` was left as it is: {problem}")]
-    Beside { path: String, problem: String },
-    #[error("cannot write `{path}`: {source}")]
-    Write { path: String, source: std::io::Error },
-}
-
-impl RecordError {
-    pub fn exit(&self) -> Exit {
-        match self {
-            RecordError::Save(_) | RecordError::Changed { .. } | RecordError::Beside { .. } => Exit::Invalid,
-            RecordError::Write { .. } => Exit::Environment,
-        }
-    }
-}
-
 /// The recordings of each job that passed somewhere.
 pub fn by_job(done: &[Done]) -> BTreeMap<usize, Vec<&Done>> {
     let mut by_job: BTreeMap<usize, Vec<&Done>> = BTreeMap::new();
@@ -71,7 +42,7 @@ pub fn by_job(done: &[Done]) -> BTreeMap<usize, Vec<&Done>> {
 }
 
 /// Writes the recordings into the trail's own file, under the lock. Two runs that save into one file both succeed.
-pub fn write_into_trail(root: &Path, job: &Job, done: &[&Done], _lock: &Lock) -> Result<Recorded, RecordError> {
+pub fn write_into_trail(root: &Path, job: &Job, done: &[&Done], _lock: &ProjectLock) -> Result<Recorded, RecordError> {
     let path = root.join(&job.trail.source.path);
     let changed = || RecordError::Changed { path: job.trail.source.path.clone() };
     let source = read_source(root, &path, &mut Vec::new()).ok_or_else(changed)?;
@@ -94,18 +65,6 @@ fn says_the_same(a: &Trail, b: &Trail) -> bool {
         steps.map(|step| (step.kind, step.text.value.as_str(), step.tools.as_deref()))
     }
     authored(a).eq(authored(b))
-}
-
-/// Held while a trail, or what stands beside it, is changed. It goes with the process, however that ends.
-pub struct Lock(#[allow(dead_code, reason = "it is held, not used")] File);
-
-pub fn lock(root: &Path) -> Result<Lock, RecordError> {
-    let path = root.join(".trailblaze").join("save.lock");
-    let failed = |source| RecordError::Write { path: ".trailblaze/save.lock".to_string(), source };
-    private::create_dir_all(path.parent().unwrap_or(root)).map_err(failed)?;
-    let file = private::open(&path).map_err(failed)?;
-    file.lock().map_err(failed)?;
-    Ok(Lock(file))
 }
 
 /// The text of a trail with what was done in it.
@@ -235,54 +194,4 @@ fn due(written: &Step, step: &RecordedStep, lineage: &[String], registry: &Regis
             if same_calls(&typed_calls(calls, registry), &step.calls) { Due::Nothing } else { Due::Put(classifier) }
         }
     }
-}
-
-/// The name, with a number where it is taken: two trails may have one id.
-pub fn unlike(taken: &mut HashSet<String>, name: String) -> String {
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);
-    taken.insert(free.clone());
-    free
-}
-
-/// A file name made of an id or a name.
-pub fn slug(id: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    id.chars().map(safe).collect::<String>().trim_start_matches('.').to_string()
-}
-
-/// Stores a file whole or not at all. A link is followed, and a file that exists keeps its permissions.
-pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
-    let path = followed(path)?;
-    let mut beside = path.clone();
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
-    beside.set_file_name(format!(".{name}.{}.part", std::process::id()));
-    let permissions = std::fs::metadata(&path).ok().map(|facts| facts.permissions());
-    let write = || -> std::io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
-        // First, so that nothing is readable for longer than it was.
-        if let Some(permissions) = permissions {
-            file.set_permissions(permissions)?;
-        }
-        file.write_all(content.as_ref())?;
-        std::fs::rename(&beside, &path)
-    };
-    write().inspect_err(|_| {
-        // On a full disk, half of it may be there.
-        let _ = std::fs::remove_file(&beside);
-    })
-}
-
-/// Where a path leads: to the file itself, which need not exist yet.
-fn followed(path: &Path) -> std::io::Result<PathBuf> {
-    let mut path = path.to_path_buf();
-    // As many as Linux follows.
-    for _ in 0..40 {
-        match std::fs::read_link(&path) {
-            // A relative link starts in its own folder; an absolute one replaces the whole path.
-            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
-            Err(_) => return Ok(path),
-        }
-    }
-    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is a circle of links"))
 }

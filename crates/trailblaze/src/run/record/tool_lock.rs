@@ -7,32 +7,16 @@ use sha2::{Digest, Sha256};
 use trailblaze_core::diff::diff;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::tool::{Body, Tool};
-use trailblaze_core::table;
 use trailblaze_core::trail::{StepPlan, ToolCall, Trail};
-use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Severity};
+use trailblaze_core::yaml::{self, Entries, Problem, Problems, Severity};
 
-use crate::run::record::effects_file::{Kept, classifier};
+use crate::files::hex;
+use crate::run::record::effects_file::{Kept, Pin, classifier};
 use crate::servers::digest::ServerFiles;
 
-table! {
-    /// A custom tool, as it was.
-    pub struct Pin {
-        /// The server that offers it; none of a tool of the project's files.
-        "server" => server: Option<String> = None,
-        /// Of what it does: its calls, or the files that its server is started from.
-        "digest" => digest: Option<String> = None,
-        /// What it said of itself.
-        "description" => description: String = String::new(),
-        /// The JSON Schema of its arguments.
-        "schema" => schema: Option<Node> = None,
-    }
-}
-
-impl Pin {
-    fn json(&self) -> Value {
-        let schema = self.schema.as_ref().map(yaml::loose);
-        whole(self.server.as_deref(), self.digest.as_deref(), &self.description, schema.as_ref())
-    }
+fn pinned(pin: &Pin) -> Value {
+    let schema = pin.schema.as_ref().map(yaml::loose);
+    whole(pin.server.as_deref(), pin.digest.as_deref(), &pin.description, schema.as_ref())
 }
 
 fn whole(server: Option<&str>, digest: Option<&str>, description: &str, schema: Option<&Value>) -> Value {
@@ -103,7 +87,7 @@ impl Tools<'_> {
         self.changed(trail, kept, lineage, |problems, call, name, pin| {
             let Some(now) = self.pin(name) else { return };
             let lines = |pin: &Value| yaml::block(pin, 0).lines().map(str::to_string).collect::<Vec<_>>();
-            let then = pin.json();
+            let then = pinned(pin);
             let Some(diff) = diff(&lines(&then), &lines(&now)).filter(|_| then != now) else { return };
             let message = format!("the tool `{name}` changed since this was recorded:\n{diff}");
             match severity {
@@ -164,8 +148,4 @@ fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
         StepPlan::Model => &[],
     })
-}
-
-pub fn hex(digest: &[u8]) -> String {
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }

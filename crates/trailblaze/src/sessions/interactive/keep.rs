@@ -11,8 +11,9 @@ use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
 use super::command::Save;
+use crate::files::lock::{self, ProjectLock};
+use crate::files::write_atomically;
 use crate::output::print;
-use crate::run::record::recordings::{RecordError, lock, write_atomically};
 
 /// The words of a step that was begun by a call, and not by a person.
 pub const EXPLORE: &str = "Explore";
@@ -115,8 +116,6 @@ pub enum KeepError {
     Merge(#[from] SaveError),
     #[error("the trail would not read back: {problems}")]
     Unreadable { problems: String },
-    #[error("{0}")]
-    Record(#[from] RecordError),
     #[error("cannot write {path}: {source}")]
     Write { path: String, source: std::io::Error },
 }
@@ -128,7 +127,6 @@ impl KeepError {
                 Exit::Invalid
             }
             KeepError::Unreadable { .. } => Exit::Bug,
-            KeepError::Record(error) => error.exit(),
             KeepError::Read { .. } | KeepError::Write { .. } => Exit::Environment,
         }
     }
@@ -151,7 +149,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
         return Err(KeepError::Nothing);
     }
     // What is read here must still be there when the file is written.
-    let _lock = lock(home.root)?;
+    let _lock = ProjectLock::take(home.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
     let read_error = |source| KeepError::Read { path: shown.clone(), source };
     let existing = match (path.exists(), wish.merge) {
         (false, _) => None,

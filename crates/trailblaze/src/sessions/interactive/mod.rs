@@ -30,10 +30,10 @@ use trailblaze_protocol::ids::{Parent, StepId};
 
 use crate::files::private;
 use crate::output::print;
+use crate::output::run_folder::RECORDING;
 use crate::output::screenshot;
-use crate::run::device_log::LaneSink;
-use crate::run::record::recordings::ONE;
 use crate::sessions::arguments::typed;
+use crate::sessions::device_log::LaneSink;
 use command::{Command, Save, Snapshot, parse};
 use keep::{EXPLORE, Home};
 
@@ -156,7 +156,7 @@ impl Shell {
 
     /// Where the steps are kept that were not saved, if there are any.
     pub fn unsaved(&self) -> Option<PathBuf> {
-        (self.kept.is_some() && self.steps() != self.saved).then(|| self.folder.join(ONE))
+        (self.kept.is_some() && self.steps() != self.saved).then(|| self.folder.join(RECORDING))
     }
 
     /// Ends the session in the record, as it ended altogether.
@@ -411,7 +411,7 @@ impl Shell {
         if !is_new {
             return;
         }
-        let path = self.folder.join(ONE);
+        let path = self.folder.join(RECORDING);
         let stored = match steps.is_empty() {
             true => std::fs::remove_file(&path),
             false => private::write(&path, &text),

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
-use crate::yaml::nearest;
+use crate::nearest::nearest;
 
 /// One parameter of a built-in or YAML tool.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,10 @@
 
 use trailblaze_protocol::geometry::Point;
 
-use super::{Case, Match, Outline, Pattern, Selector, Want};
 use crate::query::{Checks, Element, Find, Query, TextMatch, What};
 use crate::screen::{Field, FieldKind, Node, Screen, Shape, fold};
-use crate::values::template;
+use crate::selector::{Case, Match, Outline, Pattern, Selector, Want};
+use crate::template;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stable {
@@ -267,8 +267,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::super::samples::{Build, android, any_screen, node, screen};
     use super::*;
+    use crate::selector::samples::{Build, android, any_screen, node, screen};
 
     /// Checks how the node of this number is found again.
     fn check(root: Node, id: u64, expected: Stable) {

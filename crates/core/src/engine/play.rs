@@ -6,17 +6,17 @@ use serde_json::{Map, json};
 use trailblaze_protocol::event::Origin;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{Effect, MEMORY};
 use crate::engine::cx::Cx;
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Stop;
-use crate::engine::names;
 use crate::engine::tool::{Body, Contributor, Tool};
-use crate::values::schema::Schema;
+use crate::names;
+use crate::record::effects::{Effect, MEMORY};
+use crate::schema::Schema;
 
 impl Tool {
     /// A tool that does what another one did. It takes whatever that one was given.
-    pub(super) fn playing(name: &str, effects: Arc<[Effect]>, file: &str) -> Tool {
+    pub(crate) fn playing(name: &str, effects: Arc<[Effect]>, file: &str) -> Tool {
         let contributor = Contributor { label: Arc::from(file), origin: names::Origin::Yaml };
         Tool::new(name, "", Schema::new(json!({"type": "object"})), contributor, Body::Effects(effects))
     }

@@ -6,13 +6,25 @@ use std::sync::Arc;
 use serde_json::Value;
 use trailblaze_protocol::event::Origin;
 
-use super::{CallEffects, Effect};
 use crate::engine::dispatch::{Arguments, Call};
 use crate::engine::registry::Registry;
 use crate::engine::tool::Tool;
+use crate::record::effects::{CallEffects, Effect, Journal};
+use crate::template;
 use crate::trail::{StepPlan, ToolCall, Trail};
-use crate::values::template;
 use crate::yaml::{Problem, Problems, Source, loose};
+
+/// What becomes of the calls of custom tools when a trail is replayed.
+#[derive(Clone, Copy, Default)]
+pub enum Custom<'a> {
+    /// The tools run.
+    #[default]
+    Run,
+    /// Their effects are played in their place.
+    Play(&'a Script),
+    /// The tools run, and what they do must be what they did.
+    Verify(&'a Script, &'a dyn Journal),
+}
 
 /// The effects of a trail's calls on one kind of device.
 #[derive(Debug, Clone, Default)]

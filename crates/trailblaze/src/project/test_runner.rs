@@ -1,0 +1,23 @@
+//! Which files are tests of tools, and what runs them.
+
+use std::path::Path;
+
+/// Who runs a test file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Runner {
+    /// `bun test` or `node --test`.
+    Script,
+    /// pytest or unittest.
+    Python,
+}
+
+/// The runner of a test file, or nothing if it is none.
+pub fn runner_of(path: &Path) -> Option<Runner> {
+    let name = path.file_name()?.to_str()?;
+    let (stem, ending) = name.rsplit_once('.')?;
+    match ending {
+        "ts" | "mts" | "cts" | "js" | "mjs" | "cjs" if stem.ends_with(".test") => Some(Runner::Script),
+        "py" if stem.starts_with("test_") || stem.ends_with("_test") => Some(Runner::Python),
+        _ => None,
+    }
+}

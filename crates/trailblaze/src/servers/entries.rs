@@ -1,0 +1,40 @@
+//! The entries of `mcpServers:`, of the project and of its targets.
+
+use trailblaze_core::config::Server as Entry;
+use trailblaze_core::names::Origin;
+use trailblaze_core::yaml::Spanned;
+
+use crate::project::loaded::Loaded;
+use crate::servers::server_sources::Key;
+
+/// An entry, with its name and where it stands.
+#[derive(Clone)]
+pub(crate) struct Named {
+    pub name: String,
+    pub entry: Entry,
+    pub origin: Origin,
+    /// The target that it belongs to; none for those of the project.
+    pub target: Option<String>,
+}
+
+impl Named {
+    pub fn key(&self) -> Key {
+        (self.target.clone(), self.name.clone())
+    }
+}
+
+/// The entries of a project and of its targets.
+pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
+    let project = loaded.project.servers.0.iter().map(|(name, entry)| (None, name, entry));
+    let targets = loaded.targets.iter().flat_map(|target| {
+        let id = target.id.value.as_str();
+        target.servers.0.iter().map(move |(name, entry)| (Some(id), name, entry))
+    });
+    let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
+        name: name.value.clone(),
+        entry: entry.clone(),
+        origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
+        target: target.map(str::to_string),
+    };
+    project.chain(targets).map(named).collect()
+}
