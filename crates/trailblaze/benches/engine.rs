@@ -316,7 +316,10 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let project = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(project.path().join("trailblaze.yaml"), "sim: {apps: [counter.app.yaml]}\n").expect("a project");
     std::fs::write(project.path().join("counter.app.yaml"), APP).expect("an app");
-    let loaded = Arc::new(Loaded::read(project.path()).expect("the project is read"));
+    let loaded = Arc::new(
+        Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
+            .expect("the project is read"),
+    );
     assert!(!loaded.has_errors(), "{:?}", loaded.problems);
     let mut wiring = Wiring::new(&loaded, None);
     wiring.pictures = if pictures == "step" { PicturePolicy::Step } else { PicturePolicy::Off };

@@ -76,7 +76,8 @@ impl Stage {
     pub fn new(entries: &str, n_devices: usize) -> Stage {
         let project = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(project.path().join("trailblaze.yaml"), format!("mcpServers:\n{entries}")).expect("a project");
-        let loaded = Loaded::read(project.path()).expect("the project is read");
+        let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
+            .expect("the project is read");
         assert!(!loaded.has_errors(), "{:?}", loaded.problems);
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
         let outlets =

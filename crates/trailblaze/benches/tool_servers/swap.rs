@@ -56,7 +56,10 @@ async fn measure(script: &Script) -> (Vec<Duration>, Vec<Duration>) {
     save(&file, 0);
     let entry = format!("  - {{name: bench, command: '{}', args: [tools/server.ts]}}\n", script.program.display());
     std::fs::write(root.join("trailblaze.yaml"), format!("mcpServers:\n{entry}")).expect("a project");
-    let loaded = Arc::new(Loaded::read(&root).expect("the project is read"));
+    let loaded = Arc::new(
+        Loaded::read(&root, &trailblaze::project::environment::Environment::of_process().into())
+            .expect("the project is read"),
+    );
     assert!(!loaded.has_errors(), "{:?}", loaded.problems);
     let folder = RunFolder::create(&root.join("logs")).expect("a run folder");
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;

@@ -150,7 +150,8 @@ impl Lane {
     fn open(pictures: PicturePolicy) -> Lane {
         let project = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(project.path().join("trailblaze.yaml"), "devices: [{id: web/chromium}]\n").expect("a project");
-        let loaded = Loaded::read(project.path()).expect("the project is read");
+        let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
+            .expect("the project is read");
         let loaded = Arc::new(loaded);
         let wiring = Wiring::new(&loaded, None);
         let device = loaded.devices(&[]).expect("a device").remove(0);

@@ -8,7 +8,7 @@ use serde_json::json;
 use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::devices::DeviceArgs;
@@ -38,8 +38,8 @@ pub struct CheckArgs {
     json: bool,
 }
 
-pub async fn check(project: Option<PathBuf>, args: CheckArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, args.paths.first())?;
+pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(args.paths.first())?;
     let mut devices = loaded.devices_of_trails(&args.devices.device)?;
     let mut wiring = Wiring::new(&loaded, None);
     let mut problems = loaded.problems.clone();

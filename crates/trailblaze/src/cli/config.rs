@@ -1,7 +1,5 @@
 //! `trailblaze config`: what the project's files come to.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use serde_json::{Map, Value, json};
 use trailblaze_core::config::{Servers, Target};
@@ -9,7 +7,7 @@ use trailblaze_core::yaml::{self, Decode, Problems, Source, nearest};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::project::sim::SimSection;
@@ -24,8 +22,8 @@ pub struct ConfigArgs {
     json: bool,
 }
 
-pub fn config(project: Option<PathBuf>, args: ConfigArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub fn config(context: &Context, args: ConfigArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     // A warning quotes its line, which may hold what is left out below.
     if loaded.has_errors() {
         Refusal::unless_sound(&loaded.problems)?;

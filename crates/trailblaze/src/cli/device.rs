@@ -1,12 +1,10 @@
 //! `trailblaze device`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::sessions::wiring::Wiring;
 
@@ -27,9 +25,9 @@ enum Verb {
     },
 }
 
-pub fn device(project: Option<PathBuf>, command: DeviceCommand) -> Result<Exit, Refusal> {
+pub fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
     let Verb::List { json } = command.verb;
-    let loaded = load(project, None)?;
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let wiring = Wiring::new(&loaded, None);
     let devices = loaded.all_devices()?;

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, schemas};
+use super::{Context, Refusal, schemas};
 use crate::output::print;
 
 /// Write a new project that runs at once, on simulated phones
@@ -34,8 +34,8 @@ const FILES: [(&str, &str); 7] = [
     (".gitignore", include_str!("new_project/gitignore")),
 ];
 
-pub fn init(project: Option<PathBuf>, args: InitArgs) -> Result<Exit, Refusal> {
-    let base = project.unwrap_or_default();
+pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
+    let base = context.project.clone().unwrap_or_default();
     let root = args.dir.map_or_else(|| base.clone(), |dir| base.join(dir));
     let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
     let files = files();

@@ -41,6 +41,7 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::output::print;
 use crate::project::devices::DeviceError;
+use crate::project::environment::Environment;
 use crate::project::loaded::{LoadError, Loaded, find_root};
 use crate::project::select::SelectError;
 use crate::sessions::wiring::{SecretError, Wiring};
@@ -224,25 +225,20 @@ fn heard(exit: Exit) -> Exit {
     }
 }
 
-/// The command line as it is kept in the record.
-fn command_line() -> impl Iterator<Item = String> {
-    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned())
-}
-
 async fn run(cli: Cli) -> Result<Exit, Refusal> {
-    let project = cli.project;
+    let context = &Context { project: cli.project, environment: Arc::new(Environment::of_process()) };
     match cli.command {
-        Command::Init(args) => init::init(project, args),
-        Command::Run(args) => run::run(project, args).await,
-        Command::Check(args) => check::check(project, args).await,
-        Command::Shell(args) => shell::shell(project, args).await,
-        Command::Tool(args) => tool::tool(project, args).await,
-        Command::Snapshot(args) => snapshot::snapshot(project, args).await,
-        Command::Toolbox(args) => toolbox::toolbox(project, args).await,
-        Command::Device(command) => device::device(project, command),
-        Command::Session(command) => session::session(project, command),
-        Command::Report(args) => report::report(project, args),
-        Command::Config(args) => config::config(project, args),
+        Command::Init(args) => init::init(context, args),
+        Command::Run(args) => run::run(context, args).await,
+        Command::Check(args) => check::check(context, args).await,
+        Command::Shell(args) => shell::shell(context, args).await,
+        Command::Tool(args) => tool::tool(context, args).await,
+        Command::Snapshot(args) => snapshot::snapshot(context, args).await,
+        Command::Toolbox(args) => toolbox::toolbox(context, args).await,
+        Command::Device(command) => device::device(context, command),
+        Command::Session(command) => session::session(context, command),
+        Command::Report(args) => report::report(context, args),
+        Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(args),
         Command::Trail(command) => trail::trail(command),
         Command::Completions(args) => completions::completions(args),
@@ -250,17 +246,45 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
     }
 }
 
-/// The project of a command: named, or found upward from the first path, or from here.
-fn load(project: Option<PathBuf>, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
-    let root = match (project, first_path) {
-        (Some(project), _) if !project.is_dir() => {
+/// What every command is given besides its own arguments.
+pub struct Context {
+    /// The folder that `--project` names.
+    project: Option<PathBuf>,
+    environment: Arc<Environment>,
+}
+
+impl Context {
+    /// The same for a project that is known.
+    fn within(&self, root: &Path) -> Context {
+        Context { project: Some(root.to_path_buf()), environment: Arc::clone(&self.environment) }
+    }
+
+    /// The project's folder: the one that `--project` names, or the nearest from `start` upward.
+    fn root(&self, start: &Path) -> PathBuf {
+        match &self.project {
+            Some(project) => self.environment.absolute(project),
+            None => find_root(start, &self.environment),
+        }
+    }
+
+    /// Reads the project, which is searched from the first path of a command if there is one.
+    fn load(&self, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
+        let root = self.root(first_path.map_or(Path::new("."), PathBuf::as_path));
+        if let Some(project) = self.project.as_ref().filter(|_| !root.is_dir()) {
             return Err(Refusal::usage(format!("there is no folder `{}`", project.display())));
         }
-        (Some(project), _) => std::path::absolute(&project).unwrap_or(project),
-        (None, Some(path)) => find_root(path),
-        (None, None) => find_root(&PathBuf::from(".")),
-    };
-    Ok(Arc::new(Loaded::read(&root)?))
+        Ok(Arc::new(Loaded::read(&root, &self.environment)?))
+    }
+
+    /// A path that the user wrote.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.environment.absolute(path)
+    }
+
+    /// The command line as it is kept in the record.
+    fn command_line(&self) -> Vec<String> {
+        self.environment.command_line().to_vec()
+    }
 }
 
 /// `name=value` pairs of a flag, or of the arguments themselves.

@@ -6,12 +6,11 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, command_line};
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::report::merge::{MergeError, merge};
 use crate::output::report::{self as run_report, Run, Written};
 use crate::output::run_folder::new_id;
-use crate::project::loaded::find_root;
 use crate::run::history::{self, History};
 
 /// Write the report of a run anew, also of one that was killed
@@ -52,13 +51,13 @@ struct MergeArgs {
     json: bool,
 }
 
-pub fn report(project: Option<PathBuf>, args: ReportArgs) -> Result<Exit, Refusal> {
+pub fn report(context: &Context, args: ReportArgs) -> Result<Exit, Refusal> {
     if let Some(Verb::Merge(args)) = args.verb {
-        return merge_runs(project, args);
+        return merge_runs(context, args);
     }
     let folder = match args.folder {
-        Some(folder) => folder,
-        None => latest(project)?,
+        Some(folder) => context.absolute(&folder),
+        None => latest(context)?,
     };
     let written = write(&folder)?;
     match (args.markdown, args.json) {
@@ -69,11 +68,11 @@ pub fn report(project: Option<PathBuf>, args: ReportArgs) -> Result<Exit, Refusa
     Ok(Exit::Passed)
 }
 
-fn merge_runs(project: Option<PathBuf>, args: MergeArgs) -> Result<Exit, Refusal> {
+fn merge_runs(context: &Context, args: MergeArgs) -> Result<Exit, Refusal> {
     let id = new_id(SystemTime::now());
-    let root = root(project);
+    let root = context.root(Path::new("."));
     let into = args.output.unwrap_or_else(|| root.join("logs").join(id.as_str()));
-    let merged = merge(&args.folders, &into, id, command_line().collect()).map_err(|error| match error {
+    let merged = merge(&args.folders, &into, id, context.command_line()).map_err(|error| match error {
         MergeError::Write { .. } => Refusal::Environment { message: error.to_string() },
         MergeError::Taken { .. } => {
             let hint = Some("name a new folder with `-o`".to_string());
@@ -107,12 +106,8 @@ fn remember(root: &Path, runs: &[Run]) {
     }
 }
 
-fn root(project: Option<PathBuf>) -> PathBuf {
-    project.unwrap_or_else(|| find_root(&PathBuf::from(".")))
-}
-
-fn latest(project: Option<PathBuf>) -> Result<PathBuf, Refusal> {
-    let logs = root(project).join("logs");
+fn latest(context: &Context) -> Result<PathBuf, Refusal> {
+    let logs = context.root(Path::new(".")).join("logs");
     let folders = std::fs::read_dir(&logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     // Names begin with the time, so the greatest is the latest.
     let latest = folders.filter(|folder| folder.join("events.jsonl").is_file()).max();

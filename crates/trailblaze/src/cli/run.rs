@@ -16,7 +16,7 @@ use super::conclude::conclude;
 use super::interrupt::Interrupt;
 use super::saving::{Level, Wish, save_recordings};
 use super::watch::{self, Watch};
-use super::{Refusal, command_line, load, pairs};
+use super::{Context, Refusal, pairs};
 use crate::output::github;
 use crate::output::print;
 use crate::output::progress::Progress;
@@ -173,7 +173,7 @@ impl From<String> for RecordWord {
     }
 }
 
-pub async fn run(project: Option<PathBuf>, mut args: RunArgs) -> Result<Exit, Refusal> {
+pub async fn run(context: &Context, mut args: RunArgs) -> Result<Exit, Refusal> {
     if let Some(RecordWord::Path(path)) = &args.record {
         args.paths.insert(0, path.clone());
         args.record = Some(RecordWord::Level(Level::Calls));
@@ -189,19 +189,19 @@ pub async fn run(project: Option<PathBuf>, mut args: RunArgs) -> Result<Exit, Re
         return Err(Refusal::usage("--cassette record does not go with --watch, which runs some trails at a time"));
     }
     match args.choice.watch {
-        true => watch::watch(project, args).await,
-        false => run_once(project.as_deref(), &args, None, None).await,
+        true => watch::watch(context, args).await,
+        false => run_once(context, &args, None, None).await,
     }
 }
 
 /// One run. `only` narrows it to some trails, by their paths in the project; `watch` goes on around it.
 pub async fn run_once(
-    project: Option<&Path>,
+    context: &Context,
     args: &RunArgs,
     only: Option<&[String]>,
     mut watch: Option<&mut Watch>,
 ) -> Result<Exit, Refusal> {
-    let loaded = load(project.map(Path::to_path_buf), args.paths.first())?;
+    let loaded = context.load(args.paths.first())?;
     let mut devices = match args.all_devices {
         true => Devices::named(loaded.all_devices()?),
         false => loaded.devices_of_trails(&args.devices.device)?,
@@ -247,12 +247,12 @@ pub async fn run_once(
         list(&jobs, &kinds, args.json);
         return Ok(Exit::Passed);
     }
-    let logs = args.logs(&loaded.root);
+    let logs = context.absolute(&args.logs(&loaded.root));
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
     record.emit(Event::RunStarted {
-        command: command_line().collect(),
+        command: context.command_line(),
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: jobs.len(),
@@ -293,7 +293,7 @@ pub async fn run_once(
             record.emit(Event::Noted { about: None, level: Gravity::Error, text: problem.to_string() });
         }
         wiring.close().await;
-        finish(&folder, Exit::Invalid, wiring.supervisor.leaked())?;
+        finish(context, &folder, Exit::Invalid, wiring.supervisor.leaked())?;
         return Err(refusal);
     }
     // Without faults nothing is drawn from it.
@@ -333,7 +333,7 @@ pub async fn run_once(
         print::error(format!("processes could not be ended: {leaked}"));
         exit = exit.worst(Exit::Environment);
     }
-    let written = finish(&folder, exit, leaked);
+    let written = finish(context, &folder, exit, leaked);
     // Whatever became of the record, how the trails ended is known.
     match (&written, args.json) {
         (Ok(written), true) => print::json(&report::summary::summary(&written.run)),
@@ -376,11 +376,11 @@ fn remember(root: &Path, jobs: &[Job], done: &[Done]) {
     }
 }
 
-fn finish(folder: &RunFolder, exit: Exit, leaked: usize) -> Result<report::Written, Refusal> {
+fn finish(context: &Context, folder: &RunFolder, exit: Exit, leaked: usize) -> Result<report::Written, Refusal> {
     folder.finish(exit, leaked).map_err(|message| Refusal::Environment {
         message: format!("{message}\nthe record of the run is incomplete, so it has no junit.xml"),
     })?;
     let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
-    github::tell(&written.run);
+    github::tell(&written.run, |name| context.environment.var(name));
     Ok(written)
 }

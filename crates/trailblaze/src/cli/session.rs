@@ -11,12 +11,11 @@ use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::event::Header;
 use trailblaze_protocol::exit::Exit;
 
-use super::Refusal;
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::report::Run;
 use crate::output::report::model::EVENTS;
 use crate::output::report::summary::{headline, summary, totals};
-use crate::project::loaded::find_root;
 
 /// A run without an end that was written to this recently may still go on.
 const MAY_GO_ON: Duration = Duration::from_secs(60 * 60);
@@ -73,9 +72,9 @@ struct Session {
     header: Header,
 }
 
-pub fn session(project: Option<PathBuf>, command: SessionCommand) -> Result<Exit, Refusal> {
-    let own = || project.unwrap_or_else(|| find_root(Path::new("."))).join("logs");
-    let logs = command.logs.unwrap_or_else(own);
+pub fn session(context: &Context, command: SessionCommand) -> Result<Exit, Refusal> {
+    let own = || context.root(Path::new(".")).join("logs");
+    let logs = command.logs.map_or_else(own, |logs| context.absolute(&logs));
     let sessions = sessions(&logs)?;
     match command.verb {
         Verb::List { number } => list(&logs, &sessions, number, command.json),

@@ -17,13 +17,14 @@ use super::interrupt::{Signals, Stop};
 use super::line_editor::{Heard, LineEditor};
 use super::run::SimArgs;
 use super::shell_history::{History, fit_to_keep};
-use super::{Refusal, command_line, load, pairs};
+use super::{Context, Refusal, pairs};
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::output::report;
 use crate::output::run_folder::RunFolder;
 use crate::project::changes::FileChanges;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
 use crate::sessions::device_log::LaneSink;
@@ -89,18 +90,18 @@ impl OnDeviceArgs {
     }
 }
 
-pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = args.on.device(&loaded, "a shell is")?;
     let is_person = std::io::stdin().is_terminal() && !args.json;
-    on_device(Arc::clone(&loaded), &args.on, device, async |shell, wiring, cancel| {
+    on_device(context, Arc::clone(&loaded), &args.on, device, async |shell, wiring, cancel| {
         let root = &loaded.root;
         let conversing = async {
             if !is_person {
                 return Ok(follow_script(shell, args.json, cancel).await);
             }
-            let exit = talk(shell, cancel).await;
+            let exit = talk(shell, &context.environment, cancel).await;
             if let Some(kept) = shell.unsaved() {
                 print::say(format!("The steps were not saved as a trail. They are kept in {}", kept.display()));
             }
@@ -109,7 +110,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
         if !args.watch {
             return conversing.await;
         }
-        let changes = FileChanges::of(root, &args.on.logs(root));
+        let changes = FileChanges::of(root, &context.absolute(&args.on.logs(root)));
         let mut changes = changes.map_err(|error| Refusal::cannot_watch(root, &error))?;
         tokio::select! {
             exit = conversing => exit,
@@ -121,6 +122,7 @@ pub async fn shell(project: Option<PathBuf>, args: ShellArgs) -> Result<Exit, Re
 
 /// Opens a device and a run folder, does what is to be done, and closes both.
 pub async fn on_device(
+    context: &Context,
     loaded: Arc<Loaded>,
     args: &OnDeviceArgs,
     device: DeviceSpec,
@@ -134,12 +136,12 @@ pub async fn on_device(
     args.sim.apply(&mut wiring)?;
     let memory = pairs("memory", &args.memory)?;
     let cassettes = args.cassettes.open(&loaded)?;
-    let logs = args.logs(&loaded.root);
+    let logs = context.absolute(&args.logs(&loaded.root));
     let folder = RunFolder::create(&logs)
         .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
     let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
     record.emit(Event::RunStarted {
-        command: command_line().collect(),
+        command: context.command_line(),
         project: loaded.root.display().to_string(),
         seed: wiring.seed,
         trails: 0,
@@ -194,8 +196,8 @@ pub async fn on_device(
 }
 
 /// Talks with a person until they leave. They try things, so a call that fails is no failure of the shell.
-async fn talk(shell: &mut Shell, cancel: &CancellationToken) -> Result<Exit, Refusal> {
-    let (mut history, lines) = History::open();
+async fn talk(shell: &mut Shell, environment: &Environment, cancel: &CancellationToken) -> Result<Exit, Refusal> {
+    let (mut history, lines) = History::open(environment);
     let no_terminal = |error| Refusal::Environment { message: format!("cannot use the terminal: {error}") };
     let mut editor = LineEditor::open(lines).map_err(no_terminal)?;
     print::say("`help` lists what you can say; `snapshot` shows the screen.");

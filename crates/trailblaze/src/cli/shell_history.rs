@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
 use crate::files::write_atomically;
+use crate::project::environment::Environment;
 use crate::sessions::interactive::Shell;
 
 /// How many lines are kept.
@@ -18,9 +19,9 @@ pub struct History {
 
 impl History {
     /// Opens the user's history, and answers with its lines, oldest first. Without one, nothing is kept.
-    pub fn open() -> (History, Vec<String>) {
+    pub fn open(environment: &Environment) -> (History, Vec<String>) {
         let none = || (History { file: None }, Vec::new());
-        let Some(path) = path() else { return none() };
+        let Some(path) = path(environment) else { return none() };
         let Some(folder) = path.parent() else { return none() };
         if DirBuilder::new().recursive(true).mode(0o700).create(folder).is_err() {
             return none();
@@ -48,8 +49,8 @@ impl History {
 }
 
 /// `$XDG_STATE_HOME/trailblaze/shell-history`, by default in `~/.local/state`.
-fn path() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+fn path(environment: &Environment) -> Option<PathBuf> {
+    let absolute = |name: &str| environment.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("trailblaze").join("shell-history"))
 }

@@ -12,7 +12,7 @@ use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::screenshot;
 use crate::project::devices::DeviceArgs;
@@ -55,8 +55,8 @@ pub struct SnapshotArgs {
     json: bool,
 }
 
-pub async fn snapshot(project: Option<PathBuf>, args: SnapshotArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let devices = loaded.devices(&args.devices.device)?;
     let [device] = devices.as_slice() else {

@@ -1,6 +1,5 @@
 //! `trailblaze tool`: one call, on a device of its own; and the commands for those who write tools.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
@@ -12,7 +11,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
-use super::{Refusal, load, pairs, tool_doctor, tool_lint, tool_new, tool_test};
+use super::{Context, Refusal, pairs, tool_doctor, tool_lint, tool_new, tool_test};
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::sessions::arguments::typed;
@@ -67,19 +66,19 @@ struct CallArgs {
     json: bool,
 }
 
-pub async fn tool(project: Option<PathBuf>, args: ToolArgs) -> Result<Exit, Refusal> {
+pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
     match args.verb {
-        Some(Verb::New(args)) => tool_new::new(project, &args),
-        Some(Verb::Test(args)) => tool_test::test(project, &args).await,
-        Some(Verb::Lint(args)) => tool_lint::lint(project, &args).await,
-        Some(Verb::Doctor(args)) => tool_doctor::doctor(project, &args).await,
-        None => call(project, args.call).await,
+        Some(Verb::New(args)) => tool_new::new(context, &args),
+        Some(Verb::Test(args)) => tool_test::test(context, &args).await,
+        Some(Verb::Lint(args)) => tool_lint::lint(context, &args).await,
+        Some(Verb::Doctor(args)) => tool_doctor::doctor(context, &args).await,
+        None => call(context, args.call).await,
     }
 }
 
-async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal> {
+async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     let name = args.name.as_deref().unwrap_or_default();
-    let loaded = load(project, None)?;
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = match args.help_tool {
         true => args.on.first(&loaded)?,
@@ -109,7 +108,7 @@ async fn call(project: Option<PathBuf>, args: CallArgs) -> Result<Exit, Refusal>
     if !may_be_foreign {
         unless_wrong((&loaded, &files), &args, &given)?;
     }
-    on_device(Arc::clone(&loaded), &args.on, device, async |shell, _, cancel| {
+    on_device(context, Arc::clone(&loaded), &args.on, device, async |shell, _, cancel| {
         if may_be_foreign {
             unless_wrong((&loaded, &shell.registry()), &args, &given)?;
         }

@@ -1,6 +1,5 @@
 //! `trailblaze tool doctor`: one tool server by itself, started and ended in both generations of the protocol.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
@@ -15,7 +14,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::listing::{RawListing, silently_strict};
 
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::kit::lint;
 use crate::output::print;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
@@ -56,8 +55,8 @@ enum State {
     Bad,
 }
 
-pub async fn doctor(project: Option<PathBuf>, args: &DoctorArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
     let wiring = Wiring::new(&loaded, None);
@@ -81,7 +80,7 @@ pub async fn doctor(project: Option<PathBuf>, args: &DoctorArgs) -> Result<Exit,
             let other = if version == NEWER { OLDER } else { NEWER };
             signs.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
             let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
-            signs.extend(context(raw, entry_decides));
+            signs.extend(context_sign(raw, entry_decides));
             signs.extend(first.conduct());
             exit
         }
@@ -208,7 +207,7 @@ fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
 }
 
 /// Tools that would refuse what every call carries, unless the entry of their server says how it is carried.
-fn context(raw: &RawListing, is_decided: bool) -> Option<Sign> {
+fn context_sign(raw: &RawListing, is_decided: bool) -> Option<Sign> {
     let tools: Vec<String> = silently_strict(raw).map(|name| format!("`{name}`")).collect();
     let strict = match tools.as_slice() {
         [] => return None,

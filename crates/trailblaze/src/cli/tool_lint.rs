@@ -1,6 +1,5 @@
 //! `trailblaze tool lint`: what is odd about the project's own tools, as models see them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -12,7 +11,7 @@ use trailblaze_core::names::Origin;
 use trailblaze_core::yaml::{Problem, Severity, nearest};
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::kit::lint::{self, Finding};
 use crate::output::print;
 use crate::output::progress::Progress;
@@ -41,8 +40,8 @@ pub struct LintArgs {
     json: bool,
 }
 
-pub async fn lint(project: Option<PathBuf>, args: &LintArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     Refusal::unless_known(&wiring)?;

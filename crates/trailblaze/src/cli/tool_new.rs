@@ -13,7 +13,7 @@ use trailblaze_toolhost::launch::python_install;
 
 use super::init::{blocking, is_there};
 use super::tool::VERBS;
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::files::write_atomically;
 use crate::kit::blueprint::{self, Language, NewFile};
 use crate::kit::scripting;
@@ -39,8 +39,8 @@ pub struct NewArgs {
     json: bool,
 }
 
-pub fn new(project: Option<PathBuf>, args: &NewArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     unless_wrong_name(&loaded, args)?;
     let plan = Plan::make(&loaded, args)?;

@@ -18,7 +18,7 @@ use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_mo
 
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
-use super::{Refusal, load};
+use super::{Context, Refusal};
 use crate::kit::test_files;
 use crate::output::print;
 use crate::project::devices::DeviceArgs;
@@ -44,8 +44,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The longest line of a runner that is shown whole.
 const LINE_BYTES: usize = 64 << 10;
 
-pub async fn test(project: Option<PathBuf>, args: &TestArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let chosen = Chosen::of(&loaded, &args.what)?;
     if chosen.files.is_empty() && chosen.trails.is_empty() {
@@ -61,7 +61,7 @@ pub async fn test(project: Option<PathBuf>, args: &TestArgs) -> Result<Exit, Ref
     }
     if !chosen.trails.is_empty() {
         let run = trails(&loaded, &chosen.trails, &args.devices.device)?;
-        exit = exit.worst(run_once(Some(&loaded.root), &run, None, None).await?);
+        exit = exit.worst(run_once(&context.within(&loaded.root), &run, None, None).await?);
     }
     Ok(exit)
 }
@@ -181,7 +181,7 @@ impl Runners<'_> {
 
     /// As a script of a server would be started, but by the test runner of what starts it.
     async fn script(&self, files: &[&PathBuf]) -> Result<Launch, Refusal> {
-        let runtimes = Runtimes::new(std::env::var_os("PATH").unwrap_or_default(), self.supervisor.clone());
+        let runtimes = Runtimes::new(self.loaded.environment.path().to_os_string(), self.supervisor.clone());
         let place = Place { root: self.root, base_url: "http://127.0.0.1:0", session: None };
         let first = files.first().map(|file| file.display().to_string()).unwrap_or_default();
         let source = Source::new("test", block(&json!({"script": first}), 0));

@@ -1,7 +1,6 @@
 //! `trailblaze toolbox`.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
@@ -12,7 +11,7 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Refusal, load, toolbox_budget};
+use super::{Context, Refusal, toolbox_budget};
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
@@ -62,8 +61,8 @@ enum Verb {
     Budget(toolbox_budget::BudgetArgs),
 }
 
-pub async fn toolbox(project: Option<PathBuf>, args: ToolboxArgs) -> Result<Exit, Refusal> {
-    let loaded = load(project, None)?;
+pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let mut wiring = Wiring::new(&loaded, args.target.clone());
     Refusal::unless_known(&wiring)?;

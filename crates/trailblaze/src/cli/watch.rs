@@ -1,17 +1,16 @@
 //! `trailblaze run --watch`: runs again what a changed file affects, and swaps changed tools into a run that goes on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
-use super::Refusal;
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
+use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::changes::FileChanges;
-use crate::project::loaded::find_root;
 use crate::run::affected::{Affected, Again};
 use crate::run::job::{Done, Job};
 use crate::servers::server_sources::Concerns;
@@ -72,10 +71,10 @@ impl Watch {
     }
 }
 
-pub async fn watch(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refusal> {
-    let start = project.clone().or_else(|| args.paths.first().cloned()).unwrap_or_else(|| PathBuf::from("."));
-    let root = find_root(&start);
-    let changes = FileChanges::of(&root, &args.logs(&root)).map_err(|error| Refusal::cannot_watch(&root, &error))?;
+pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
+    let root = context.root(args.paths.first().map_or(Path::new("."), PathBuf::as_path));
+    let changes = FileChanges::of(&root, &context.absolute(&args.logs(&root)))
+        .map_err(|error| Refusal::cannot_watch(&root, &error))?;
     let mut watch = Watch { root, changes, affected: Affected::default(), pending: Vec::new() };
     // Also a word to stop that comes during a run ends the watch.
     let stop = CancellationToken::new();
@@ -88,7 +87,7 @@ pub async fn watch(project: Option<PathBuf>, args: RunArgs) -> Result<Exit, Refu
     });
     let mut only: Option<Vec<String>> = None;
     while !stop.is_cancelled() {
-        if let Err(refusal) = run_once(project.as_deref(), &args, only.as_deref(), Some(&mut watch)).await {
+        if let Err(refusal) = run_once(context, &args, only.as_deref(), Some(&mut watch)).await {
             refusal.show();
         }
         if !stop.is_cancelled() {

@@ -1,5 +1,6 @@
 //! What a run tells GitHub Actions: a summary of the job, and an annotation for each failure.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +24,20 @@ struct Job {
 }
 
 impl Job {
-    fn from_environment() -> Job {
-        let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    fn new<'e>(variable: impl Fn(&str) -> Option<&'e OsStr>) -> Job {
+        let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Job {
             summary: path("GITHUB_STEP_SUMMARY"),
-            is_action: std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+            is_action: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
             workspace: path("GITHUB_WORKSPACE"),
         }
     }
 }
 
-/// Tells how a run went, where GitHub runs this program. A summary that cannot be written changes nothing about the run.
-pub fn tell(run: &Run) {
-    let job = Job::from_environment();
+/// Reports how a run went, if GitHub Actions runs this program, as its environment variables tell. A summary that cannot be
+/// written changes nothing about the run.
+pub fn tell<'e>(run: &Run, variable: impl Fn(&str) -> Option<&'e OsStr>) {
+    let job = Job::new(variable);
     if let Some(path) = &job.summary {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{}", markdown(run))) {

@@ -46,7 +46,7 @@ impl FileChanges {
     /// Watches a project. What we write ourselves, beneath `logs` and elsewhere, is no news.
     pub fn of(root: &Path, logs: &Path) -> notify::Result<FileChanges> {
         let news = Arc::new(News::default());
-        let (own, logs) = (root.to_path_buf(), std::path::absolute(logs).unwrap_or_else(|_| logs.to_path_buf()));
+        let (own, logs) = (root.to_path_buf(), logs.to_path_buf());
         let told = Arc::clone(&news);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };

@@ -13,6 +13,7 @@ use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
 
+use crate::project::environment::Environment;
 use crate::project::select::{SelectError, trail_files};
 use crate::project::sim::SimSetup;
 use crate::project::source::{FILE_START, read_source, shown};
@@ -35,6 +36,7 @@ pub struct Loaded {
     pub files: Files,
     pub sim: SimSetup,
     pub problems: Vec<Problem>,
+    pub environment: Arc<Environment>,
 }
 
 /// Where the project's targets and toolsets are declared, by id.
@@ -55,15 +57,15 @@ pub enum LoadError {
     Select(#[from] SelectError),
 }
 
-/// The folder of the nearest `trailblaze.yaml`, from `start` upward; else the current directory.
-pub fn find_root(start: &Path) -> PathBuf {
-    let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_path_buf());
+/// The folder of the nearest `trailblaze.yaml`, from `start` upward; without one, the current folder.
+pub fn find_root(start: &Path, environment: &Environment) -> PathBuf {
+    let absolute = environment.absolute(start);
     let found = absolute.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file());
-    found.map(Path::to_path_buf).unwrap_or_else(|| std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))
+    found.unwrap_or(environment.current_dir()).to_path_buf()
 }
 
 impl Loaded {
-    pub fn read(root: &Path) -> Result<Loaded, LoadError> {
+    pub fn read(root: &Path, environment: &Arc<Environment>) -> Result<Loaded, LoadError> {
         let mut problems = Vec::new();
         let path = root.join(PROJECT_FILE);
         let source = path.is_file().then(|| read_source(root, &path, &mut problems)).flatten();
@@ -83,6 +85,7 @@ impl Loaded {
             files: Files::default(),
             sim,
             problems,
+            environment: Arc::clone(environment),
         };
         if let Some(source) = source {
             loaded.note_servers(&source, &loaded.project.servers.clone());
@@ -243,14 +246,14 @@ impl Loaded {
     /// The trails of files and folders. Without any, and for the project's own folder, those of the project.
     pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<ReadTrail>, LoadError> {
         let own = self.root.join(&self.project.trails_dir);
-        let is_root = |path: &Path| std::path::absolute(path).is_ok_and(|path| path == self.root);
-        let mut wanted: Vec<&Path> =
-            paths.iter().map(|path| if is_root(path) { &own } else { path.as_path() }).collect();
+        let absolute = paths.iter().map(|path| self.environment.absolute(path));
+        let mut wanted: Vec<PathBuf> =
+            absolute.map(|path| if path == self.root { own.clone() } else { path }).collect();
         if wanted.is_empty() {
-            wanted.push(&own);
+            wanted.push(own);
         }
         let mut files: Vec<PathBuf> = Vec::new();
-        for path in wanted {
+        for path in &wanted {
             let found = trail_files(path).map_err(|error| error.about(shown(&self.root, path)))?;
             files.extend(found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
         }

@@ -1,5 +1,6 @@
 //! What the files of a project say.
 
+pub mod environment;
 pub mod source;
 pub mod loaded;
 pub mod select;

@@ -43,7 +43,6 @@ fn read_text(path: &Path) -> Result<String, TextError> {
 
 /// A path as the user would write it: from the project's root, with forward slashes; in full where it is elsewhere.
 pub fn shown(root: &Path, path: &Path) -> String {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let Ok(inside) = absolute.strip_prefix(root) else { return absolute.display().to_string() };
+    let Ok(inside) = path.strip_prefix(root) else { return path.display().to_string() };
     inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }

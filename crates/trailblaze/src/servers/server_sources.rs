@@ -152,7 +152,7 @@ mcpServers:
         std::fs::create_dir_all(root.join("bank")).unwrap();
         std::fs::write(root.join("bank/server.py"), "").unwrap();
         std::fs::write(root.join("trailblaze.yaml"), PROJECT).unwrap();
-        let loaded = Loaded::read(root).unwrap();
+        let loaded = Loaded::read(root, &Default::default()).unwrap();
         assert!(!loaded.has_errors(), "{:?}", loaded.problems);
         Concerns::of(&loaded)
     }

@@ -119,7 +119,7 @@ impl ToolServers {
             is_crowded: false,
             port: None,
             supervisor: Arc::new(supervisor.clone()),
-            runtimes: Runtimes::new(std::env::var_os("PATH").unwrap_or_default(), supervisor.clone()),
+            runtimes: Runtimes::new(loaded.environment.path().to_os_string(), supervisor.clone()),
             loopback: OnceCell::new(),
             shared: Mutex::default(),
             restarts: Mutex::default(),

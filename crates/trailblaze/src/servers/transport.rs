@@ -62,7 +62,7 @@ pub fn header_secrets(loaded: &Loaded) -> Vec<(String, String)> {
     let mut names: Vec<String> = servers(loaded).flat_map(named_in_headers).collect();
     names.sort();
     names.dedup();
-    let value = |name: String| std::env::var(&name).ok().map(|value| (name, value));
+    let value = |name: String| loaded.environment.text(&name).map(|value| (name.clone(), value.to_string()));
     let fits = limits::SECRET_CHARS..=limits::LONGEST_SECRET_CHARS;
     names.into_iter().filter_map(value).filter(|(_, value)| fits.contains(&value.trim().chars().count())).collect()
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use trailblaze_core::config::BrowserEntry;
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::registry::{Registry, Scope};
@@ -26,6 +25,7 @@ use trailblaze_supervise::Supervisor;
 
 use crate::output::print;
 use crate::project::devices::{DeviceKind, DeviceSpec};
+use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::sim::SimSetup;
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
@@ -84,7 +84,7 @@ impl Wiring {
             groups: Vec::new(),
             prefixes: Vec::new(),
             servers: ToolServers::new(loaded, Mode::Start, &supervisor),
-            browsers: Browsers::new(browser_options(loaded.project.browser.as_ref(), false), supervisor.clone()),
+            browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
             opened: Mutex::default(),
@@ -100,7 +100,7 @@ impl Wiring {
 
     /// Shows the window of the browser that web devices will use.
     pub fn show_browser(&mut self, is_headed: bool) {
-        let options = browser_options(self.loaded.project.browser.as_ref(), is_headed);
+        let options = browser_options(&self.loaded, is_headed);
         self.browsers = Browsers::new(options, self.supervisor.clone());
     }
 
@@ -218,6 +218,7 @@ impl Wiring {
     ) -> Arc<Session> {
         let shelf = DiskShelf {
             root: self.loaded.root.clone(),
+            environment: Arc::clone(&self.loaded.environment),
             device: device.clone(),
             target: target.map(str::to_string),
             groups: self.groups.clone(),
@@ -239,7 +240,7 @@ impl Wiring {
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: self.pictures,
-            home: std::path::absolute(&self.loaded.root).unwrap_or_default().display().to_string(),
+            home: self.loaded.root.display().to_string(),
         });
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         opened.retain(|session| session.strong_count() > 0);
@@ -332,15 +333,16 @@ pub struct NotOpened {
 }
 
 /// Which Chromium, and how it must be started here.
-fn browser_options(entry: Option<&BrowserEntry>, is_headed: bool) -> BrowserOptions {
-    let program = entry.and_then(|entry| entry.program.clone()).map(Into::into);
+fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
+    let (entry, environment) = (loaded.project.browser.as_ref(), &loaded.environment);
+    let program = entry.and_then(|entry| entry.program.clone()).map(PathBuf::from);
     BrowserOptions {
-        program: std::env::var_os("TRAILBLAZE_CHROMIUM").or(program).map(PathBuf::from),
+        program: environment.var("TRAILBLAZE_CHROMIUM").map(PathBuf::from).or(program),
         is_headed: is_headed || entry.is_some_and(|entry| entry.headed),
         attach: entry.and_then(|entry| entry.attach.clone()),
         ignores_certificates: entry.is_some_and(|entry| entry.ignore_certificate_errors),
         args: entry.map(|entry| entry.args.clone()).unwrap_or_default(),
-        path: std::env::var_os("PATH").unwrap_or_default(),
+        path: environment.path().to_os_string(),
         is_root: rustix::process::geteuid().is_root(),
     }
 }
@@ -366,6 +368,7 @@ fn scope(loaded: &Loaded, device: &DeviceSpec, target: Option<&str>, groups: &[S
 /// The tools of a project's files, and of the servers that are at work.
 struct DiskShelf {
     root: PathBuf,
+    environment: Arc<Environment>,
     device: DeviceSpec,
     target: Option<String>,
     groups: Vec<String>,
@@ -377,7 +380,8 @@ struct DiskShelf {
 #[async_trait]
 impl Shelf for DiskShelf {
     async fn registry(&self, generation: u64) -> Result<Registry, ShelfError> {
-        let loaded = Loaded::read(&self.root).map_err(|error| ShelfError::Files(error.to_string()))?;
+        let loaded =
+            Loaded::read(&self.root, &self.environment).map_err(|error| ShelfError::Files(error.to_string()))?;
         let mut batches = loaded.batches.clone();
         for source in &self.sources {
             batches.push(source.tools.list().await?.batch(source.tools.contributor()));
@@ -398,15 +402,15 @@ impl Shelf for DiskShelf {
 
 /// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
 pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
-    let read = |name: &String| match std::env::var(name) {
-        Ok(value) if value.trim().chars().count() < limits::SECRET_CHARS => {
+    let read = |name: &String| match loaded.environment.text(name) {
+        Some(value) if value.trim().chars().count() < limits::SECRET_CHARS => {
             Err(SecretError::TooShort { name: name.clone() })
         }
-        Ok(value) if value.chars().count() > limits::LONGEST_SECRET_CHARS => {
+        Some(value) if value.chars().count() > limits::LONGEST_SECRET_CHARS => {
             Err(SecretError::TooLong { name: name.clone() })
         }
-        Ok(value) => Ok((name.clone(), value)),
-        Err(_) => Err(SecretError::Unset { name: name.clone() }),
+        Some(value) => Ok((name.clone(), value.to_string())),
+        None => Err(SecretError::Unset { name: name.clone() }),
     };
     let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));

@@ -1,0 +1,53 @@
+//! What the process was given from outside: environment variables, the current folder and the command line. Read once, when
+//! the program starts, and passed on as a value, so that nothing below the command line depends on the process.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Default)]
+pub struct Environment {
+    variables: HashMap<OsString, OsString>,
+    current_dir: PathBuf,
+    command_line: Vec<String>,
+}
+
+impl Environment {
+    /// The environment of this process. Only `main` calls it.
+    pub fn of_process() -> Environment {
+        Environment {
+            variables: std::env::vars_os().collect(),
+            current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        }
+    }
+
+    pub fn var(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// A variable whose value is Unicode.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.var(name)?.to_str()
+    }
+
+    /// The folders that programs are looked up in.
+    pub fn path(&self) -> &OsStr {
+        self.var("PATH").unwrap_or_default()
+    }
+
+    pub fn current_dir(&self) -> &Path {
+        &self.current_dir
+    }
+
+    /// A path that a user wrote, relative to the current folder.
+    pub fn absolute(&self, path: &Path) -> PathBuf {
+        let joined = self.current_dir.join(path);
+        std::path::absolute(&joined).unwrap_or(joined)
+    }
+
+    /// The program and its arguments.
+    pub fn command_line(&self) -> &[String] {
+        &self.command_line
+    }
+}
