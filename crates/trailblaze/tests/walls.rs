@@ -54,9 +54,9 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("output", &["files"]),
     ("project", &["files"]),
     ("kit", &["files", "project"]),
-    ("api", &[]),
-    ("servers", &["api", "files", "output", "project"]),
+    ("servers", &["files", "output", "project"]),
     ("sessions", &["files", "output", "project", "servers"]),
+    ("api", &["servers", "sessions"]),
     ("run", &["files", "output", "project", "servers", "sessions"]),
     ("cli", &["files", "output", "project", "kit", "api", "servers", "sessions", "run"]),
 ];

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use trailblaze::api::Listener;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
@@ -83,8 +84,11 @@ impl Stage {
         let outlets =
             Outlets { events: Some(Arc::clone(&folder) as _), progress: None, folder: Some(folder.path.clone()) };
         let supervisor = Supervisor::new();
-        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor).with_outlets(outlets).for_devices(n_devices);
-        Stage { _project: project, folder, servers, supervisor, invocations: Arc::default(), secrets: Arc::default() }
+        let invocations = Arc::default();
+        let listener = Listener::new(Arc::clone(&invocations), None);
+        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, listener);
+        let servers = servers.with_outlets(outlets).for_devices(n_devices);
+        Stage { _project: project, folder, servers, supervisor, invocations, secrets: Arc::default() }
     }
 
     /// Opens a session once its servers are ready.
@@ -92,7 +96,7 @@ impl Stage {
         let driver = phone().share();
         let id = ids::session();
         let who = (&id, driver.describe());
-        let hired = self.servers.hire(None, who, &self.invocations, &self.secrets).await;
+        let hired = self.servers.hire(None, who, &self.secrets).await;
         let Staff { sources, batches, .. } = hired.expect("the servers start");
         let registry = Registry::build(1, tools::batches().iter().chain(&batches), &scope(driver.describe()));
         let device = driver.describe().id.clone();

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -28,7 +28,8 @@ pub async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    match judge(peer, request.uri(), request.headers(), &names) {
+    let asked = Asked { version: request.version(), target: request.uri(), headers: request.headers() };
+    match judge(peer, &asked, &names) {
         Ok(()) => next.run(request).await,
         Err(turned_away) => refuse(StatusCode::FORBIDDEN, &turned_away.to_string()).into_response(),
     }
@@ -48,16 +49,30 @@ enum TurnedAway {
     Origin(String),
 }
 
-fn judge(peer: SocketAddr, target: &Uri, headers: &HeaderMap, Names(names): &Names) -> Result<(), TurnedAway> {
+/// The head of a request.
+struct Asked<'r> {
+    version: Version,
+    target: &'r Uri,
+    headers: &'r HeaderMap,
+}
+
+fn judge(peer: SocketAddr, asked: &Asked<'_>, Names(names): &Names) -> Result<(), TurnedAway> {
     if !peer.ip().to_canonical().is_loopback() {
         return Err(TurnedAway::Peer);
     }
-    // A target with a host in it outranks the header, and two headers are read differently by different programs.
-    if target.authority().is_some() || target.scheme().is_some() {
-        return Err(TurnedAway::Target(target.to_string()));
+    let texts = |name| asked.headers.get_all(name).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let mut hosts: Vec<Cow<'_, str>> = texts(header::HOST).collect();
+    match (asked.version, asked.target.authority()) {
+        // HTTP/2 names the server in `:authority`. A Host header beside it must say the same.
+        (Version::HTTP_2, Some(authority)) => {
+            hosts.push(authority.as_str().into());
+            hosts.dedup();
+        }
+        // In HTTP/1, a target with a host in it outranks the header.
+        (_, Some(_)) => return Err(TurnedAway::Target(asked.target.to_string())),
+        (_, None) => {}
     }
-    let texts = |name| headers.get_all(name).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let hosts: Vec<Cow<'_, str>> = texts(header::HOST).collect();
+    // Several names are read differently by different programs.
     match hosts.as_slice() {
         [] => return Err(TurnedAway::Host(String::new())),
         [host] if names.iter().any(|name| host.eq_ignore_ascii_case(name)) => {}
@@ -83,8 +98,8 @@ mod tests {
             headers.append(name, value.parse().unwrap());
         }
         let target = Uri::from_static("/scripting/callback");
-        let judged =
-            judge(peer.parse().unwrap(), &target, &headers, &Names::at(52525)).map_err(|away| away.to_string());
+        let asked = Asked { version: Version::HTTP_11, target: &target, headers: &headers };
+        let judged = judge(peer.parse().unwrap(), &asked, &Names::at(52525)).map_err(|away| away.to_string());
         assert_eq!(judged.as_ref().copied().map_err(String::as_str), expected, "{peer} {headers:?}");
     }
 
@@ -95,6 +110,25 @@ mod tests {
         check("[::1]:4711", &[(header::HOST, "[::1]:52525")], Ok(()));
         check("[::ffff:127.0.0.1]:4711", &[(header::HOST, "LocalHost:52525")], Ok(()));
         check("10.0.0.7:4711", &[host], Err("only programs on this machine may call"));
+    }
+
+    #[test]
+    fn http_2_names_the_server_in_its_authority() {
+        let check = |target: &str, host: Option<&str>, expected: Result<(), &str>| {
+            let target: Uri = target.parse().unwrap();
+            let mut headers = HeaderMap::new();
+            headers.extend(host.map(|host| (header::HOST, host.parse().unwrap())));
+            let asked = Asked { version: Version::HTTP_2, target: &target, headers: &headers };
+            let judged = judge("127.0.0.1:4711".parse().unwrap(), &asked, &Names::at(52525));
+            assert_eq!(judged.map_err(|away| away.to_string()), expected.map_err(String::from), "{target}");
+        };
+        check("http://127.0.0.1:52525/a.B/C", None, Ok(()));
+        check("http://localhost:52525/a.B/C", Some("localhost:52525"), Ok(()));
+        let two = "the request has 2 Host headers; exactly one is expected";
+        check("http://127.0.0.1:52525/a.B/C", Some("evil.example:52525"), Err(two));
+        let other = "the Host header `evil.example:52525` does not name this server";
+        check("http://evil.example:52525/a.B/C", None, Err(other));
+        check("/a.B/C", None, Err("the Host header `` does not name this server"));
     }
 
     #[test]

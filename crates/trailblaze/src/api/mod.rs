@@ -1,4 +1,5 @@
-//! The server on this machine's loopback that tools call back to.
+//! The listener of the process, on this machine's loopback addresses: the guard, and what tools call back to. It translates
+//! requests into calls of the engine, and does nothing else.
 
 mod callback;
 mod guard;
@@ -6,60 +7,87 @@ mod guard;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::routing::post;
 use tokio::net::TcpListener;
+use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
 
+use crate::servers::callback::{CallbackAddress, NoAddress};
+use crate::sessions::host::Host;
 use guard::Names;
 
 /// The port that is taken unless another is asked for.
 pub const PORT: u16 = 52525;
 
-/// Answers as long as it lives.
-pub struct LoopbackServer {
-    port: u16,
-    tasks: Vec<AbortHandle>,
+/// The process's one listener, on the loopback addresses of this machine. It is opened by the first that needs its address,
+/// and closed when it is dropped.
+pub struct Listener {
+    invocations: Arc<Invocations>,
+    /// The port to open and no other; by default the usual one, or any that is free.
+    port: Option<u16>,
+    open: OnceCell<Open>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum ServerError {
+pub enum ListenError {
     #[error("port {port} is taken: {source}")]
     Taken { port: u16, source: std::io::Error },
     #[error("no port can be opened on 127.0.0.1: {0}")]
     NoPort(std::io::Error),
 }
 
-impl LoopbackServer {
-    /// Opens the port that was asked for; else the usual one, or any that is free.
-    pub async fn start(invocations: Arc<Invocations>, asked: Option<u16>) -> Result<LoopbackServer, ServerError> {
-        let listener = match asked {
-            Some(port) => {
-                bind(Ipv4Addr::LOCALHOST.into(), port).await.map_err(|source| ServerError::Taken { port, source })?
-            }
-            None => match bind(Ipv4Addr::LOCALHOST.into(), PORT).await {
-                Ok(listener) => listener,
-                Err(_) => bind(Ipv4Addr::LOCALHOST.into(), 0).await.map_err(ServerError::NoPort)?,
-            },
-        };
-        let port = listener.local_addr().map_err(ServerError::NoPort)?.port();
-        let app = router(invocations, port);
-        let mut tasks = vec![serve(listener, app.clone())];
-        // Whoever says `localhost` may mean either family. The address that we hand out is the one that surely answers.
-        if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
-            tasks.push(serve(listener, app));
-        }
-        Ok(LoopbackServer { port, tasks })
+impl Listener {
+    pub fn new(invocations: Arc<Invocations>, port: Option<u16>) -> Arc<Listener> {
+        Arc::new(Listener { invocations, port, open: OnceCell::new() })
     }
 
-    pub fn base_url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+    /// What sessions that use this listener share.
+    pub fn host(self: &Arc<Self>) -> Host {
+        Host { invocations: Arc::clone(&self.invocations), callback: Arc::clone(self) as _ }
     }
 }
 
-impl Drop for LoopbackServer {
+#[async_trait]
+impl CallbackAddress for Listener {
+    async fn base_url(&self) -> Result<String, NoAddress> {
+        let open = self.open.get_or_try_init(|| Open::open(&self.invocations, self.port)).await;
+        open.map(|open| format!("http://127.0.0.1:{}", open.port)).map_err(|error| NoAddress(error.to_string()))
+    }
+}
+
+/// A port that is listened on. Dropping it closes the port.
+struct Open {
+    port: u16,
+    tasks: Vec<AbortHandle>,
+}
+
+impl Open {
+    async fn open(invocations: &Arc<Invocations>, asked: Option<u16>) -> Result<Open, ListenError> {
+        let listener = match asked {
+            Some(port) => {
+                bind(Ipv4Addr::LOCALHOST.into(), port).await.map_err(|source| ListenError::Taken { port, source })?
+            }
+            None => match bind(Ipv4Addr::LOCALHOST.into(), PORT).await {
+                Ok(listener) => listener,
+                Err(_) => bind(Ipv4Addr::LOCALHOST.into(), 0).await.map_err(ListenError::NoPort)?,
+            },
+        };
+        let port = listener.local_addr().map_err(ListenError::NoPort)?.port();
+        let app = router(Arc::clone(invocations), port);
+        let mut tasks = vec![serve(listener, app.clone())];
+        // `localhost` may resolve to either family. The address that tools are given is the IPv4 one, which is always open.
+        if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
+            tasks.push(serve(listener, app));
+        }
+        Ok(Open { port, tasks })
+    }
+}
+
+impl Drop for Open {
     fn drop(&mut self) {
         self.tasks.iter().for_each(AbortHandle::abort);
     }

@@ -29,7 +29,7 @@ pub fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal
     let Verb::List { json } = command.verb;
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let wiring = Wiring::new(&loaded, None);
+    let wiring = Wiring::new(&loaded, &context.host(None), None);
     let devices = loaded.all_devices()?;
     let rows: Vec<_> = devices.iter().map(|device| wiring.driver(device).describe().clone()).collect();
     if json {

@@ -31,7 +31,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::{Parser, Subcommand};
 use trailblaze_core::driver::DriverError;
@@ -39,11 +39,13 @@ use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
+use crate::api::Listener;
 use crate::output::print;
 use crate::project::devices::DeviceError;
 use crate::project::environment::Environment;
 use crate::project::loaded::{LoadError, Loaded, find_root};
 use crate::project::select::SelectError;
+use crate::sessions::host::Host;
 use crate::sessions::wiring::{SecretError, Wiring};
 
 pub use schema::schemas;
@@ -226,7 +228,7 @@ fn heard(exit: Exit) -> Exit {
 }
 
 async fn run(cli: Cli) -> Result<Exit, Refusal> {
-    let context = &Context { project: cli.project, environment: Arc::new(Environment::of_process()) };
+    let context = &Context::new(cli.project, Environment::of_process());
     match cli.command {
         Command::Init(args) => init::init(context, args),
         Command::Run(args) => run::run(context, args).await,
@@ -247,16 +249,28 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
 }
 
 /// What every command is given besides its own arguments.
+#[derive(Clone)]
 pub struct Context {
     /// The folder that `--project` names.
     project: Option<PathBuf>,
     environment: Arc<Environment>,
+    /// Opened when something needs it, and then open as long as the process.
+    listener: Arc<OnceLock<Arc<Listener>>>,
 }
 
 impl Context {
+    fn new(project: Option<PathBuf>, environment: Environment) -> Context {
+        Context { project, environment: Arc::new(environment), listener: Arc::default() }
+    }
+
+    /// What sessions share. The first command that names a port decides it.
+    fn host(&self, port: Option<u16>) -> Host {
+        self.listener.get_or_init(|| Listener::new(Arc::default(), port)).host()
+    }
+
     /// The same for a project that is known.
     fn within(&self, root: &Path) -> Context {
-        Context { project: Some(root.to_path_buf()), environment: Arc::clone(&self.environment) }
+        Context { project: Some(root.to_path_buf()), ..self.clone() }
     }
 
     /// The project's folder: the one that `--project` names, or the nearest from `start` upward.

@@ -29,7 +29,7 @@ use crate::run::job::{Done, Job, Replay};
 use crate::run::preflight::{self, Jobs, Rule};
 use crate::run::queue::{self, Kind, Shared};
 use crate::servers::cassettes::Use;
-use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::{self, Wiring};
 
 /// Run trails on devices
@@ -206,7 +206,7 @@ pub async fn run_once(
         true => Devices::named(loaded.all_devices()?),
         false => loaded.devices_of_trails(&args.devices.device)?,
     };
-    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    let mut wiring = Wiring::new(&loaded, &context.host(args.port), args.target.clone());
     wiring.show_browser(args.devices.headed);
     if args.target.is_some() {
         Refusal::unless_known(&wiring)?;
@@ -239,8 +239,7 @@ pub async fn run_once(
         return Err(Refusal::usage("no trail is left to run after the filters"));
     }
     if args.choice.dry_run {
-        wiring.servers =
-            ToolServers::new(&loaded, args.servers(Mode::Remember), &wiring.supervisor).with_cassettes(cassettes);
+        wiring.servers = wiring.tool_servers(args.servers(Mode::Remember)).with_cassettes(cassettes);
         problems.extend(preflight::before_start(&wiring, (&jobs, &broken), &devices, rule).await.problems);
         let problems = preflight::in_order(problems);
         Refusal::unless_sound(&problems)?;
@@ -267,10 +266,10 @@ pub async fn run_once(
         folder: Some(folder.path.clone()),
     };
     let mode = args.servers(if has_errors { Mode::Remember } else { Mode::Start });
-    wiring.servers = ToolServers::new(&loaded, mode, &wiring.supervisor)
+    wiring.servers = wiring
+        .tool_servers(mode)
         .with_outlets(outlets)
         .with_cassettes(cassettes)
-        .with_port(args.port)
         .for_devices(kinds.iter().map(|kind| kind.devices.len()).sum());
     if let Some(watch) = watch.as_deref_mut() {
         watch.begin(&jobs, wiring.servers.concerns());

@@ -26,7 +26,7 @@ use crate::project::changes::FileChanges;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
-use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::device_log::LaneSink;
 use crate::sessions::hot_swap;
 use crate::sessions::interactive::{Place, Reply, Shell};
@@ -128,7 +128,7 @@ pub async fn on_device(
     device: DeviceSpec,
     explore: impl AsyncFnOnce(&mut Shell, &Wiring, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
-    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
     wiring.show_browser(args.devices.headed);
     Refusal::unless_known(&wiring)?;
     wiring.use_secrets(wiring::secrets(&loaded, &args.secret)?);
@@ -153,8 +153,7 @@ pub async fn on_device(
         progress: Some(Arc::new(Progress::new(false))),
         folder: Some(folder.path.clone()),
     };
-    wiring.servers =
-        ToolServers::new(&loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets).with_cassettes(cassettes);
+    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
     let sink = Arc::new(LaneSink::new(device.id.clone(), Arc::clone(&folder) as _, Arc::new(Progress::new(true))));
     let target = wiring.target.clone();
     let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {

@@ -65,7 +65,7 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
             hint: Some(format!("name it with -d {}", devices[0].id)),
         });
     };
-    let mut wiring = Wiring::new(&loaded, None);
+    let mut wiring = Wiring::new(&loaded, &context.host(None), None);
     wiring.show_browser(args.devices.headed);
     let driver = wiring.driver(device);
     let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, CancellationToken::new());

@@ -84,7 +84,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
         true => args.on.first(&loaded)?,
         false => args.on.device(&loaded, "a tool is called")?,
     };
-    let mut wiring = Wiring::new(&loaded, args.on.target.clone());
+    let mut wiring = Wiring::new(&loaded, &context.host(None), args.on.target.clone());
     Refusal::unless_known(&wiring)?;
     let target = wiring.target.as_deref();
     let files = wiring.file_registry(&device, target);

@@ -19,7 +19,7 @@ use crate::kit::lint;
 use crate::output::print;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
 use crate::servers::entries::entries;
-use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
 
 /// The newest version of each generation.
@@ -59,7 +59,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
-    let wiring = Wiring::new(&loaded, None);
+    let wiring = Wiring::new(&loaded, &context.host(None), None);
     let names: Vec<&str> = wiring.servers.names().collect();
     if !names.contains(&args.server.as_str()) {
         let near = nearest(&args.server, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
@@ -107,10 +107,9 @@ impl Visit {
         let notes = Arc::new(Notes::default());
         let record = Redacted::new(Arc::clone(&notes) as _, Arc::clone(&wiring.secrets));
         let outlets = Outlets { events: Some(Arc::new(record)), ..Outlets::default() };
-        let servers = ToolServers::new(&wiring.loaded, Mode::Start, &wiring.supervisor).with_outlets(outlets);
+        let servers = wiring.tool_servers(Mode::Start).with_outlets(outlets);
         let (session, driver) = (ids::session(), wiring.driver(device));
-        let listed =
-            servers.visit(server, protocol, (&session, driver.describe()), &wiring.invocations, &wiring.secrets).await;
+        let listed = servers.visit(server, protocol, (&session, driver.describe()), &wiring.secrets).await;
         servers.close().await;
         let events = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
         Visit { listed, events }

@@ -16,7 +16,7 @@ use crate::kit::lint::{self, Finding};
 use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::devices::DeviceArgs;
-use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
 
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
@@ -43,18 +43,15 @@ pub struct LintArgs {
 pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
-    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
     Refusal::unless_known(&wiring)?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers = ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets);
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets);
     let target = wiring.target.clone();
     let (session, driver) = (ids::session(), wiring.driver(&device));
     // Nothing is called: servers are started to be asked, and ended.
-    let hired = wiring
-        .servers
-        .hire(target.as_deref(), (&session, driver.describe()), &wiring.invocations, &wiring.secrets)
-        .await;
+    let hired = wiring.servers.hire(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
     let staff = match hired {
         Ok(staff) => staff,
         Err(error) => {

@@ -16,7 +16,7 @@ use crate::output::print;
 use crate::output::progress::Progress;
 use crate::project::devices::{DeviceArgs, DeviceSpec};
 use crate::run::preflight::in_order;
-use crate::servers::tool_servers::{Mode, Outlets, ToolServers};
+use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
 
 /// List the tools that a device and a target see
@@ -64,7 +64,7 @@ enum Verb {
 pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let mut wiring = Wiring::new(&loaded, args.target.clone());
+    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
     Refusal::unless_known(&wiring)?;
     wiring.groups.clone_from(&args.groups);
     wiring.prefixes.clone_from(&args.prefixes);
@@ -76,8 +76,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     let devices = loaded.devices(named)?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
     let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
-    wiring.servers =
-        ToolServers::new(&loaded, mode, &wiring.supervisor).with_outlets(outlets).for_devices(devices.len());
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
     let registries = registries(&wiring, devices).await?;
     // `why` is asked because something is wrong; everything else takes tools that a run would take.
     if !matches!(args.verb, Some(Verb::Why { .. })) {

@@ -1,5 +1,6 @@
 //! Which tool servers a session has, and how each is reached.
 
+pub mod callback;
 pub(crate) mod entries;
 pub mod tool_servers;
 pub mod transport;

@@ -10,7 +10,6 @@ use futures::future::join_all;
 use tokio::sync::OnceCell;
 use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
 use trailblaze_core::driver::Description;
-use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::session::Source;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
@@ -29,11 +28,11 @@ use trailblaze_toolhost::offline::Remembered;
 use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Renewed, Server, Spec};
 
-use crate::api::LoopbackServer;
 use crate::files::slug;
 use crate::output::progress::Progress;
 use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
+use crate::servers::callback::CallbackAddress;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
 use crate::servers::entries::{Named, entries};
 use crate::servers::server_sources::{Concerns, Key};
@@ -51,10 +50,9 @@ pub struct ToolServers {
     cassettes: Option<Cassettes>,
     /// Whether more than one device is at work, so that a server of the project may have to serve several.
     is_crowded: bool,
-    port: Option<u16>,
     supervisor: Arc<Supervisor>,
     runtimes: Runtimes,
-    loopback: OnceCell<LoopbackServer>,
+    address: Arc<dyn CallbackAddress>,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
     /// Whether each refuses the argument that carries the context, as all its sessions learn once one did.
@@ -110,17 +108,16 @@ pub struct Absent {
 }
 
 impl ToolServers {
-    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor) -> ToolServers {
+    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor, address: Arc<dyn CallbackAddress>) -> ToolServers {
         ToolServers {
             root: loaded.root.clone(),
             entries: entries(loaded),
             mode,
             cassettes: None,
             is_crowded: false,
-            port: None,
             supervisor: Arc::new(supervisor.clone()),
             runtimes: Runtimes::new(loaded.environment.path().to_os_string(), supervisor.clone()),
-            loopback: OnceCell::new(),
+            address,
             shared: Mutex::default(),
             restarts: Mutex::default(),
             refuses_context: Mutex::default(),
@@ -154,12 +151,6 @@ impl ToolServers {
         &self.root
     }
 
-    /// Opens this port for callbacks, and no other.
-    pub fn with_port(mut self, port: Option<u16>) -> ToolServers {
-        self.port = port;
-        self
-    }
-
     pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
         self.is_crowded = n_devices > 1;
         self
@@ -183,7 +174,6 @@ impl ToolServers {
         &self,
         target: Option<&str>,
         session: (&SessionId, &Description),
-        invocations: &Arc<Invocations>,
         secrets: &Arc<Secrets>,
     ) -> Result<Staff, SourceError> {
         if let Some(Cassettes::Replay(library)) = &self.cassettes {
@@ -198,10 +188,10 @@ impl ToolServers {
         if wanted.is_empty() {
             return Ok(Staff::default());
         }
-        let base_url = self
-            .base_url(invocations)
-            .await
-            .map_err(|evidence| SourceError::NotStarted { source_name: wanted[0].0.name.clone(), evidence })?;
+        let base_url = self.address.base_url().await.map_err(|error| SourceError::NotStarted {
+            source_name: wanted[0].0.name.clone(),
+            evidence: error.to_string(),
+        })?;
         let waiting = Waiting::new(wanted.iter().map(|(named, _)| named.name.clone()).collect());
         let started = wanted.iter().map(|(named, is_shared)| {
             let (waiting, base_url) = (&waiting, &base_url);
@@ -296,14 +286,13 @@ impl ToolServers {
         name: &str,
         protocol: Option<&str>,
         session: (&SessionId, &Description),
-        invocations: &Arc<Invocations>,
         secrets: &Arc<Secrets>,
     ) -> Result<(Batch, RawListing), SourceError> {
         let not_started = |evidence: String| SourceError::NotStarted { source_name: name.to_string(), evidence };
         let known = self.entries.iter().find(|named| named.name == name);
         let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
         named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
-        let base_url = self.base_url(invocations).await.map_err(not_started)?;
+        let base_url = self.address.base_url().await.map_err(|error| not_started(error.to_string()))?;
         let server = self.started(&named, &base_url, Some(session), secrets).await?;
         let listed = list(&*server).await;
         server.stop().await;
@@ -425,12 +414,6 @@ impl ToolServers {
     /// The deaths of a server, counted over all its sessions.
     fn restarts(&self, named: &Named) -> Arc<Restarts> {
         Arc::clone(lock(&self.restarts).entry(named.key()).or_default())
-    }
-
-    async fn base_url(&self, invocations: &Arc<Invocations>) -> Result<String, String> {
-        let start = || LoopbackServer::start(Arc::clone(invocations), self.port);
-        let loopback = self.loopback.get_or_try_init(start).await;
-        loopback.map(LoopbackServer::base_url).map_err(|error| error.to_string())
     }
 
     /// Ends what no session owns.

@@ -1,5 +1,6 @@
 //! Sessions: a device, its tools and its servers, opened and kept.
 
+pub mod host;
 pub mod wiring;
 pub mod hot_swap;
 pub mod device_log;

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::registry::{Registry, Scope};
 use trailblaze_core::engine::session::{Parts, Session, Source, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
@@ -30,6 +29,7 @@ use crate::project::loaded::Loaded;
 use crate::project::sim::SimSetup;
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, header_secrets};
+use crate::sessions::host::Host;
 
 /// What every session of a run shares.
 pub struct Wiring {
@@ -40,7 +40,7 @@ pub struct Wiring {
     pub seed: u64,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
-    pub invocations: Arc<Invocations>,
+    pub host: Host,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
     pub servers: ToolServers,
@@ -68,7 +68,7 @@ pub struct Prepared {
 }
 
 impl Wiring {
-    pub fn new(loaded: &Arc<Loaded>, target: Option<String>) -> Wiring {
+    pub fn new(loaded: &Arc<Loaded>, host: &Host, target: Option<String>) -> Wiring {
         let supervisor = Supervisor::new();
         supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
         let secrets = Arc::new(Secrets::new(header_secrets(loaded)));
@@ -80,10 +80,10 @@ impl Wiring {
             seed: 0,
             secrets,
             pictures: PicturePolicy::Off,
-            invocations: Arc::default(),
+            host: host.clone(),
             groups: Vec::new(),
             prefixes: Vec::new(),
-            servers: ToolServers::new(loaded, Mode::Start, &supervisor),
+            servers: ToolServers::new(loaded, Mode::Start, &supervisor, Arc::clone(&host.callback)),
             browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
@@ -102,6 +102,11 @@ impl Wiring {
     pub fn show_browser(&mut self, is_headed: bool) {
         let options = browser_options(&self.loaded, is_headed);
         self.browsers = Browsers::new(options, self.supervisor.clone());
+    }
+
+    /// The project's tool servers, for [`Wiring::servers`].
+    pub fn tool_servers(&self, mode: Mode) -> ToolServers {
+        ToolServers::new(&self.loaded, mode, &self.supervisor, Arc::clone(&self.host.callback))
     }
 
     /// The tools of the project's files that a session on this device has; those of servers are not among them.
@@ -145,7 +150,7 @@ impl Wiring {
     pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
         let id = ids::session();
         let driver = self.driver(device);
-        let staff = self.servers.hire(target, (&id, driver.describe()), &self.invocations, &self.secrets).await?;
+        let staff = self.servers.hire(target, (&id, driver.describe()), &self.secrets).await?;
         let absent = staff.absent;
         let batches = self.loaded.batches.iter().chain(&staff.batches).chain(&absent.batches);
         let mut registry = Registry::build(1, batches, &self.scope(device, target));
@@ -238,7 +243,7 @@ impl Wiring {
             sources: prepared.sources,
             events,
             secrets: Arc::clone(&self.secrets),
-            invocations: Arc::clone(&self.invocations),
+            invocations: Arc::clone(&self.host.invocations),
             pictures: self.pictures,
             home: self.loaded.root.display().to_string(),
         });

@@ -1,0 +1,15 @@
+//! Where tools call back to.
+
+use async_trait::async_trait;
+
+/// The address of the process's listener. It is opened when the first tool server needs it.
+#[async_trait]
+pub trait CallbackAddress: Send + Sync {
+    /// The base URL that tools call, such as `http://127.0.0.1:52525`.
+    async fn base_url(&self) -> Result<String, NoAddress>;
+}
+
+/// The listener could not be opened.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct NoAddress(pub String);
