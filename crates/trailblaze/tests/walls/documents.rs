@@ -153,3 +153,11 @@ fn the_quick_start_is_two_commands() {
         section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
     assert_eq!(blocks, ["./scripts/demo\n", "./scripts/test\n"], "README.md: the quick start is two one-line blocks");
 }
+
+#[test]
+fn the_changelog_starts_with_the_version_of_the_workspace() {
+    let changelog = read(&root().join("CHANGELOG.md"));
+    let first = changelog.lines().find(|line| line.starts_with("## ")).unwrap_or_default();
+    let version = concat!("## [", env!("CARGO_PKG_VERSION"), "] - ");
+    assert!(first.starts_with(version), "CHANGELOG.md: the first version must be `{version}…`, got `{first}`");
+}
