@@ -27,7 +27,7 @@ fn the_toolbox_lists_what_a_device_and_a_target_see() {
     insta::assert_snapshot!(text, @"
     # ios/sim-1 (wallet)
 
-    ## wallet: What the wallet's tests need besides touching and typing.
+    ## wallet: Tools for the wallet's tests.
     wallet_fillField(field text) Replace the text of a field.
     wallet_signIn(email? pin)    Sign in to the wallet, from its first screen.
     ");
