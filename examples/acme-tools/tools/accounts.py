@@ -42,7 +42,7 @@ def sign_in_as(account: Annotated[str, "The account's name, such as ada"]) -> To
     """Sign in with a test account, from the first screen. Does not wait for the next screen."""
     found = ACCOUNTS.get(account)
     if found is None:
-        raise ToolError(f"no account `{account}`; there is: {', '.join(ACCOUNTS)}")
+        raise ToolError(f"no account `{account}`; known accounts: {', '.join(ACCOUNTS)}")
     # It does not touch the device: Trailblaze makes these calls, and records them instead of this one.
     delegates = [*fill("email", found["email"]), *fill("pin", found["pin"]), {"tool": "tap", "args": {"id": "submit"}}]
     return ToolResult(
