@@ -43,7 +43,7 @@ fn arrows_between_crates_point_one_way() {
     violations.check();
 }
 
-/// Which folders of the binary each may use. `cli` may use all of them.
+/// Which folders of the binary each may use. ARCHITECTURE.md has the same table.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("output", &["files"]),
@@ -67,6 +67,24 @@ fn arrows_between_folders_of_the_binary_point_one_way() {
         }
     }
     violations.check();
+}
+
+#[test]
+fn the_architecture_lists_the_folders_and_their_arrows() {
+    let architecture = read(&root().join("ARCHITECTURE.md"));
+    let rows: Vec<&str> =
+        architecture.lines().filter(|line| line.starts_with("| `crates/trailblaze/src/")).take(FOLDERS.len()).collect();
+    for ((folder, allowed), row) in FOLDERS.iter().zip(&rows) {
+        let uses = match allowed.len() {
+            0 => "nothing".to_string(),
+            n if n + 1 == FOLDERS.len() => "all".to_string(),
+            _ => allowed.join(", "),
+        };
+        let is_row =
+            row.starts_with(&format!("| `crates/trailblaze/src/{folder}` |")) && row.ends_with(&format!("| {uses} |"));
+        assert!(is_row, "ARCHITECTURE.md: the row of `{folder}` must name what it uses, {uses}; got\n{row}");
+    }
+    assert_eq!(rows.len(), FOLDERS.len(), "ARCHITECTURE.md: a row for each folder of the binary");
 }
 
 #[test]
