@@ -7,11 +7,11 @@ find_cargo() {
         return
     fi
     account=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)
-    beside=$(command -v cargo 2>/dev/null || true)
-    beside=${beside%/bin/cargo}
-    for rustup in "$account/.rustup" "${beside%/*}/.rustup" "${beside%/*}/rustup"; do
+    prefix=$(command -v cargo 2>/dev/null || true)
+    prefix=${prefix%/bin/cargo}
+    for rustup in "$account/.rustup" "${prefix%/*}/.rustup" "${prefix%/*}/rustup"; do
         [ -d "$rustup/toolchains" ] || continue
-        for bin in "$beside/bin" "$account/.cargo/bin"; do
+        for bin in "$prefix/bin" "$account/.cargo/bin"; do
             if RUSTUP_HOME=$rustup PATH="$bin:$PATH" cargo --version >/dev/null 2>&1; then
                 export RUSTUP_HOME="$rustup"
                 export PATH="$bin:$PATH"
