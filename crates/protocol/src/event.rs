@@ -156,6 +156,15 @@ pub enum Event {
         session: SessionId,
         message: String,
     },
+    /// A trail was not started, because the run was cancelled or stopped early.
+    NotRun {
+        trail: TrailRef,
+        /// The platform that it would have run on.
+        platform: Platform,
+        /// Which of several runs of the trail, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<u32>,
+    },
     RunEnded {
         exit: Exit,
         micros: u64,

@@ -19,7 +19,7 @@ use trailblaze::project::loaded::Loaded;
 use trailblaze::run::job::{Job, Replay, Rules};
 use trailblaze::run::queue::{self, Kind, Shared, about};
 use trailblaze::run::record::effects_file::Kept;
-use trailblaze::sessions::device_log::LaneSink;
+use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::wiring::Wiring;
 use trailblaze_core::callers::replay::{Try, replay};
 use trailblaze_core::driver::{Action, Budget, Driver, Target};
@@ -141,7 +141,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let folder = RunFolder::create(logs).expect("a run folder");
     let driver = phone().share();
     let device = driver.describe().id.clone();
-    let lane = LaneSink::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
+    let lane = DeviceLog::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
     let clock = Arc::new(Clock { sink: lane, last: Mutex::new(Instant::now()), times: Mutex::default() });
     let session = Session::open(Parts {
         registry: Registry::build(1, &tools::batches(), &scope(driver.describe())),
@@ -177,7 +177,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
 
 /// Passes everything on, and reads the clock at the ends of steps.
 struct Clock {
-    sink: LaneSink,
+    sink: DeviceLog,
     last: Mutex<Instant>,
     times: Mutex<Vec<Duration>>,
 }

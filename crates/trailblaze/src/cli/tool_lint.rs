@@ -11,13 +11,12 @@ use trailblaze_core::names::Origin;
 use trailblaze_core::yaml::{Problem, Severity, nearest};
 use trailblaze_protocol::exit::Exit;
 
+use super::device::DeviceArgs;
 use super::{Context, Refusal};
 use crate::kit::lint::{self, Finding};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::project::devices::DeviceArgs;
 use crate::servers::tool_servers::{Mode, Outlets};
-use crate::sessions::wiring::Wiring;
 
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
 #[derive(Args)]
@@ -43,10 +42,10 @@ pub struct LintArgs {
 pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
-    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
-    Refusal::unless_known(&wiring)?;
+    let mut wiring = context.wiring(&loaded, args.target.clone());
+    wiring.check_target()?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
-    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets);
     let target = wiring.target.clone();
     let (session, driver) = (ids::session(), wiring.driver(&device));

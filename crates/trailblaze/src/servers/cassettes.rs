@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::ValueEnum;
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::yaml::{Millis, Problem};
 use trailblaze_protocol::event::Event;
@@ -21,7 +20,7 @@ use crate::servers::server_sources::Key;
 const FOLDER: &str = "cassettes";
 
 /// What to do with cassettes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// The servers run, and what they list and answer is kept
     Record,

@@ -19,6 +19,7 @@ use trailblaze_core::record::events::EventSink;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::desk::Diary;
@@ -29,7 +30,8 @@ use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Renewed, Server, Spec};
 
 use crate::files::slug;
-use crate::output::progress::Progress;
+use crate::output::console::Console;
+use crate::output::words::count;
 use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
 use crate::servers::callback::CallbackAddress;
@@ -81,7 +83,7 @@ pub enum Mode {
 pub struct Outlets {
     /// A record that redacts.
     pub events: Option<Arc<dyn EventSink>>,
-    pub progress: Option<Arc<Progress>>,
+    pub console: Option<Arc<dyn Console>>,
     /// The run folder: the logs of servers go beneath it.
     pub folder: Option<PathBuf>,
 }
@@ -147,8 +149,27 @@ impl ToolServers {
         }
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Writes the cassettes that were recorded. An incomplete recording does not replace a complete one.
+    pub fn save_cassettes(&self, is_cancelled: bool, console: &dyn Console) -> Exit {
+        let Some(recording) = self.recording() else { return Exit::Passed };
+        if is_cancelled {
+            console.warn("the run was cancelled, so its cassettes were not saved");
+            return Exit::Passed;
+        }
+        let mut exit = Exit::Passed;
+        for saved in recording.save(&self.root) {
+            match saved {
+                Ok(saved) => {
+                    let calls = count(saved.n_calls, "call");
+                    console.say(&format!("kept {calls} of server `{}` in {}", saved.server, saved.file));
+                }
+                Err(error) => {
+                    console.error(&format!("the cassette was not saved: {error}"));
+                    exit = Exit::Environment;
+                }
+            }
+        }
+        exit
     }
 
     pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
@@ -221,7 +242,7 @@ impl ToolServers {
         });
         let started = tokio::select! {
             started = join_all(started) => started,
-            () = waiting.complain(self.outlets.progress.as_deref()) => unreachable!("it complains as long as it is let"),
+            () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it complains as long as it is let"),
         };
         let mut staff = Staff::default();
         for (source, (named, _)) in started.into_iter().zip(&wanted) {
@@ -401,9 +422,9 @@ impl ToolServers {
 
     /// Says something about the tools, on the screen and in the record.
     pub fn tell(&self, level: Level, text: &str) {
-        match (&self.outlets.progress, level) {
-            (Some(progress), Level::Warning | Level::Error) => progress.warn(text),
-            (Some(progress), _) => progress.say(text),
+        match (&self.outlets.console, level) {
+            (Some(console), Level::Warning | Level::Error) => console.warn(text),
+            (Some(console), _) => console.say(text),
             (None, _) => {}
         }
         if let Some(events) = &self.outlets.events {
@@ -467,16 +488,16 @@ impl Waiting {
     }
 
     /// Names those that are slow, every now and then, for ever.
-    async fn complain(&self, progress: Option<&Progress>) {
+    async fn complain(&self, console: Option<&dyn Console>) {
         let started = tokio::time::Instant::now();
         let mut pause = PATIENCE;
         loop {
             tokio::time::sleep(pause).await;
             pause *= 2;
             let names: Vec<String> = lock(&self.0).iter().map(|name| format!("`{name}`")).collect();
-            if let Some(progress) = progress.filter(|_| !names.is_empty()) {
+            if let Some(console) = console.filter(|_| !names.is_empty()) {
                 let seconds = started.elapsed().as_secs();
-                progress.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
+                console.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
             }
         }
     }
@@ -500,8 +521,8 @@ impl Record {
 impl Diary for Record {
     fn note(&self, server: &str, level: Level, text: String) {
         let text = format!("server `{server}`: {text}");
-        if let (Level::Warning | Level::Error, Some(progress)) = (level, &self.outlets.progress) {
-            progress.warn(&text);
+        if let (Level::Warning | Level::Error, Some(console)) = (level, &self.outlets.console) {
+            console.warn(&text);
         }
         self.emit(Event::Noted { about: None, level, text });
     }

@@ -42,6 +42,16 @@ fn sources_keep_to_the_rules() {
             if is_own && path != "crates/trailblaze/src/output/print/mod.rs" {
                 forbid(&["println!", "print!", "eprintln!", "eprint!"], "all printing goes through output/print");
             }
+            let is_cli = path.starts_with("crates/trailblaze/src/cli/");
+            if path.starts_with("crates/trailblaze/src/") && !is_cli {
+                forbid(&["clap"], "only the command line parses arguments");
+                if !path.starts_with("crates/trailblaze/src/output/") {
+                    forbid(&["print::"], "runs and sessions report through `Console`");
+                }
+                if path != "crates/trailblaze/src/project/environment.rs" {
+                    forbid(&["std::env"], "the environment is read once, by `Environment`");
+                }
+            }
             if path != "crates/trailblaze/tests/support/skip.rs" {
                 forbid(&["SKIPPED"], "skip a test through support/skip.rs, which counts it");
             }
