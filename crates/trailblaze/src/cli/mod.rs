@@ -12,8 +12,8 @@ mod init;
 mod interrupt;
 mod report;
 mod run;
+mod runs;
 mod schema;
-mod session;
 mod shell;
 mod snapshot;
 mod tool;
@@ -72,7 +72,9 @@ enum Command {
     Snapshot(snapshot::SnapshotArgs),
     Toolbox(toolbox::ToolboxArgs),
     Device(device::DeviceCommand),
-    Session(session::SessionCommand),
+    Runs(runs::RunsCommand),
+    #[command(hide = true)]
+    Session(runs::FormerCommand),
     Report(report::ReportArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -275,7 +277,8 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
         Command::Toolbox(args) => toolbox::toolbox(context, args).await,
         Command::Device(command) => device::device(context, command),
-        Command::Session(command) => session::session(context, command),
+        Command::Runs(command) => runs::runs(context, command),
+        Command::Session(command) => Err(runs::former(&command)),
         Command::Report(args) => report::report(context, args),
         Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(args),

@@ -272,7 +272,7 @@ fn a_session_in_which_a_call_failed_did_not_pass() {
     let project = Project::counter();
     let ran = project.feed(COUNTER, &format!("{LAUNCH}\nstep \"Look\"\nassertVisible text=Nowhere timeoutMs=10\n"));
     ran.exits(1);
-    let shown = project.run(&["session", "show"]).exits(0).stdout;
+    let shown = project.run(&["runs", "show"]).exits(0).stdout;
     assert!(shown.contains(": failed\n0 of 1 trail passed, 1 failed"), "{shown}");
     assert!(shown.contains("nothing on the screen has the text \"Nowhere\""), "it says what failed: {shown}");
     let failure = project.last_run().summary()["attempts"][0]["failure"].clone();
