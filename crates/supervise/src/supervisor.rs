@@ -19,7 +19,7 @@ use crate::child::{Child, Fate};
 use crate::folders;
 use crate::launch::{GuardianFault, Launch, Running, StartError};
 use crate::orphans::{self, Guardian};
-use crate::tend::{self, Tended};
+use crate::tend::{self, GuardianHandle};
 use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
 
 /// How long a guardian may take to start the program.
@@ -107,7 +107,7 @@ impl Supervisor {
         let name = program.clone();
         let at_fault = move |fault: GuardianFault| StartError::Guardian { program: name, fault };
 
-        let (mut guarded, stdio) = match self.spawn(&launch, &program) {
+        let (mut handle, stdio) = match self.spawn(&launch, &program) {
             Ok(started) => started,
             Err(error) => return Err(at_fault(error.into())),
         };
@@ -124,19 +124,19 @@ impl Supervisor {
         // Ours must close, or the other side would never see the end of a stream.
         drop(launch.fds);
         let answer = timeout(TO_START, async {
-            guarded.mouth.as_mut()?.say(&request).await.ok()?;
-            guarded.ear.hear().await
+            handle.writer.as_mut()?.write(&request).await.ok()?;
+            handle.reader.read().await
         });
         match answer.await {
             Ok(Some(Report::Started { pid })) => {
                 let (orders, heard) = mpsc::unbounded_channel();
                 let (told, fate) = watch::channel(Fate::default());
                 let child = Child { pid, grace, orders, fate };
-                guarded.child = Pid::from_raw(pid.cast_signed());
-                guarded.folders = launch.folders;
+                handle.child = Pid::from_raw(pid.cast_signed());
+                handle.folders = launch.folders;
                 let at_work = AtWork::new(&self.at_work);
                 tokio::spawn(async move {
-                    tend::tend(guarded, grace, heard, told).await;
+                    tend::tend(handle, grace, heard, told).await;
                     drop(at_work);
                 });
                 let (stdin, stdout, stderr) = stdio;
@@ -144,22 +144,22 @@ impl Supervisor {
             }
             Ok(Some(Report::Failed { code, text })) => {
                 let source = code.map_or_else(|| io::Error::other(text), io::Error::from_raw_os_error);
-                guarded.part().await;
+                handle.wait_for_exit().await;
                 Err(explain(program, &dir, source))
             }
             Ok(_) => {
-                guarded.give_up().await;
+                handle.give_up().await;
                 Err(at_fault(GuardianFault::Ended))
             }
             Err(_) => {
-                guarded.give_up().await;
+                handle.give_up().await;
                 Err(at_fault(GuardianFault::Silent(TO_START)))
             }
         }
     }
 
     /// Starts the guardian and passes it the child's ends of the streams.
-    fn spawn(&self, launch: &Launch, shown: &str) -> io::Result<(Tended, Stdio3)> {
+    fn spawn(&self, launch: &Launch, shown: &str) -> io::Result<(GuardianHandle, Stdio3)> {
         let (ours, theirs) = UnixStream::pair()?;
         let (stdin, to_child) = io::pipe()?;
         let (from_child, stdout) = io::pipe()?;
@@ -176,7 +176,7 @@ impl Supervisor {
             ChildStdout::from_std(from_child)?,
             ChildStderr::from_std(from_child_too)?,
         );
-        let (ear, mouth) = wire::talk(ours)?;
+        let (reader, writer) = wire::split(ours)?;
         let mut command = Command::new(&self.guardian);
         // The rest of the line is for people who look at a list of processes.
         command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
@@ -188,7 +188,7 @@ impl Supervisor {
         }
         let guardian = Guardian::spawn(&mut command)?;
         let leaked = Arc::clone(&self.leaked);
-        Ok((Tended { guardian, child: None, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
+        Ok((GuardianHandle { guardian, child: None, reader, writer: Some(writer), folders: Vec::new(), leaked }, stdio))
     }
 }
 

@@ -16,48 +16,48 @@ use crate::guardian::AFTER_KILL;
 use crate::launch::Grace;
 use crate::orphans::{self, Guardian};
 use crate::processes;
-use crate::wire::{Ear, Mouth, Report, Request};
+use crate::wire::{Reader, Report, Request, Writer};
 
 /// What a guardian may need beyond the times it was given.
 const SLACK: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(20);
 
 /// A guardian, seen from our side.
-pub(crate) struct Tended {
+pub(crate) struct GuardianHandle {
     pub guardian: Guardian,
     /// The child, once it runs and until its end is reported.
     pub child: Option<Pid>,
-    pub ear: Ear,
-    pub mouth: Option<Mouth>,
+    pub reader: Reader,
+    pub writer: Option<Writer>,
     pub folders: Vec<PathBuf>,
     pub leaked: Arc<AtomicUsize>,
 }
 
 /// Runs until the guardian is gone, and with it everything beneath.
 pub(crate) async fn tend(
-    mut tended: Tended,
+    mut handle: GuardianHandle,
     grace: Grace,
     mut orders: mpsc::UnboundedReceiver<Order>,
     fate: watch::Sender<Fate>,
 ) {
-    let n_at_start = tended.folders.len();
-    let leaked = match tended.follow(grace, &mut orders, &fate).await {
+    let n_at_start = handle.folders.len();
+    let leaked = match handle.follow(grace, &mut orders, &fate).await {
         Some(Done { leaked, n_folders }) => {
-            tended.folders.drain(..(n_at_start + n_folders).min(tended.folders.len()));
-            tended.part().await;
+            handle.folders.drain(..(n_at_start + n_folders).min(handle.folders.len()));
+            handle.wait_for_exit().await;
             leaked
         }
-        None => tended.give_up().await,
+        None => handle.give_up().await,
     };
-    tended.leaked.fetch_add(leaked, Ordering::Relaxed);
+    handle.leaked.fetch_add(leaked, Ordering::Relaxed);
     // Whoever gives a folder from here on removes it himself.
     orders.close();
     while let Ok(order) = orders.try_recv() {
         if let Order::Folder(path) = order {
-            tended.folders.push(path);
+            handle.folders.push(path);
         }
     }
-    folders::remove_all(std::mem::take(&mut tended.folders)).await;
+    folders::remove_all(std::mem::take(&mut handle.folders)).await;
     fate.send_modify(|fate| {
         let ended = *fate.ended.get_or_insert(Ended::Unknown);
         fate.stopped = Some(Stopped { ended, leaked });
@@ -70,7 +70,7 @@ struct Done {
     n_folders: usize,
 }
 
-impl Tended {
+impl GuardianHandle {
     /// Passes on and takes in; nothing is returned when the guardian was killed or does not end.
     async fn follow(
         &mut self,
@@ -85,22 +85,22 @@ impl Tended {
         };
         loop {
             tokio::select! {
-                order = orders.recv(), if self.mouth.is_some() => match order {
+                order = orders.recv(), if self.writer.is_some() => match order {
                     Some(Order::Stop(grace)) => {
                         until = sooner(until, grace.after_stdin + grace.after_term);
-                        self.say(&Request::Stop(grace)).await;
+                        self.write(&Request::Stop(grace)).await;
                     }
                     Some(Order::Folder(path)) => {
-                        self.say(&Request::folder(&path)).await;
+                        self.write(&Request::folder(&path)).await;
                         self.folders.push(path);
                     }
                     // Nobody holds the child any more. The guardian hears our end close.
                     None => {
                         until = sooner(until, grace.after_stdin + grace.after_term);
-                        self.mouth = None;
+                        self.writer = None;
                     }
                 },
-                report = self.ear.hear() => match report {
+                report = self.reader.read() => match report {
                     Some(Report::Exited(ended)) => {
                         until = sooner(until, grace.after_term);
                         self.child = None;
@@ -116,14 +116,14 @@ impl Tended {
     }
 
     /// An error means that the guardian is gone, which its silence tells as well.
-    async fn say(&mut self, request: &Request) {
-        if let Some(mouth) = &mut self.mouth {
-            let _ = timeout(SLACK, mouth.say(request)).await;
+    async fn write(&mut self, request: &Request) {
+        if let Some(writer) = &mut self.writer {
+            let _ = timeout(SLACK, writer.write(request)).await;
         }
     }
 
     /// Waits for a guardian that has said its last word.
-    pub async fn part(&mut self) {
+    pub async fn wait_for_exit(&mut self) {
         let guardian = &mut self.guardian.process;
         if timeout(SLACK, guardian.wait()).await.is_err() {
             let _ = timeout(SLACK, guardian.kill()).await;
@@ -133,7 +133,7 @@ impl Tended {
     /// The guardian was killed, or does not answer: ends it and everything that it leaves, and returns how many processes
     /// could not be ended.
     pub async fn give_up(&mut self) -> usize {
-        self.mouth = None;
+        self.writer = None;
         let _ = self.guardian.process.start_kill();
         let mut leaked = 0;
         // Where sessions cannot be looked through, the child's group is all that can be reached.
@@ -154,7 +154,7 @@ impl Tended {
                 sleep(TICK).await;
             }
         }
-        self.part().await;
+        self.wait_for_exit().await;
         leaked
     }
 }

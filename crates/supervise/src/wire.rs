@@ -102,29 +102,29 @@ pub(crate) fn receive_files(socket: impl AsFd) -> io::Result<Vec<OwnedFd>> {
 }
 
 /// The end that hears.
-pub(crate) struct Ear(Lines<BufReader<OwnedReadHalf>>);
+pub(crate) struct Reader(Lines<BufReader<OwnedReadHalf>>);
 
-/// The end that speaks. When it is dropped, the other side's ear hears the end.
-pub(crate) struct Mouth(OwnedWriteHalf);
+/// The end that speaks. When it is dropped, the other side's reader hears the end.
+pub(crate) struct Writer(OwnedWriteHalf);
 
-pub(crate) fn talk(socket: std::os::unix::net::UnixStream) -> io::Result<(Ear, Mouth)> {
+pub(crate) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Reader, Writer)> {
     socket.set_nonblocking(true)?;
-    let (ear, mouth) = UnixStream::from_std(socket)?.into_split();
-    Ok((Ear(BufReader::new(ear).lines()), Mouth(mouth)))
+    let (reader, writer) = UnixStream::from_std(socket)?.into_split();
+    Ok((Reader(BufReader::new(reader).lines()), Writer(writer)))
 }
 
-impl Ear {
+impl Reader {
     /// The next message; nothing when the other side is gone, or no longer makes sense. Nothing is lost when the wait is
     /// given up.
-    pub async fn hear<T: DeserializeOwned>(&mut self) -> Option<T> {
+    pub async fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let line = self.0.next_line().await.ok()??;
         serde_json::from_str(&line).ok()
     }
 }
 
-impl Mouth {
+impl Writer {
     /// An error means that the other side is gone, which its listener notices by itself.
-    pub async fn say<T: Serialize>(&mut self, message: &T) -> io::Result<()> {
+    pub async fn write<T: Serialize>(&mut self, message: &T) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.0.write_all(&line).await

@@ -67,20 +67,20 @@ impl AppState {
         self.visit += 1;
     }
 
-    pub fn scope<'a>(&'a self, app: &'a App, item: Option<&'a Item>) -> Scope<'a> {
-        Scope { app, shown: &self.shown, item }
+    pub fn scope<'a>(&'a self, app: &'a App, item: Option<&'a Item>) -> ValueScope<'a> {
+        ValueScope { app, shown: &self.shown, item }
     }
 }
 
 /// Where the names in templates and conditions are looked up.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct ValueScope<'a> {
     pub app: &'a App,
     pub shown: &'a Shown,
     pub item: Option<&'a Item>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> ValueScope<'a> {
     pub fn screen_name(&self) -> &'a str {
         self.shown.screens.last().map_or(self.app.start.value.as_str(), String::as_str)
     }

@@ -10,7 +10,7 @@ use super::cdp::{Cdp, Listener};
 use super::page::{BINDING, Page, WORLD};
 use super::state::{Download, Request, Shared, State};
 
-pub struct Ear {
+pub struct PageListener {
     pub shared: Arc<Shared>,
     pub cdp: Arc<Cdp>,
     pub context: String,
@@ -22,7 +22,7 @@ pub struct Ear {
 /// The longest body of a request that is kept.
 const BODY: usize = 4096;
 
-impl Listener for Ear {
+impl Listener for PageListener {
     fn told(&self, session: &str, method: &str, params: &Value) {
         let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         match method {
@@ -148,7 +148,7 @@ impl Listener for Ear {
     }
 }
 
-impl Ear {
+impl PageListener {
     fn tab(&self, session: &str, change: impl FnOnce(&mut super::state::Tab)) {
         self.shared.bump(|state| state.tab_of(session).map(change));
     }

@@ -12,7 +12,7 @@ use trailblaze_protocol::geometry::Size;
 
 use super::browser::Browser;
 use super::cdp::{CdpError, Listener};
-use super::ear::Ear;
+use super::ear::PageListener;
 use super::emulation::Emulation;
 use super::state::{Shared, State, Tab};
 
@@ -40,7 +40,7 @@ pub struct Page {
     pub browser: Arc<Browser>,
     context: String,
     pub shared: Arc<Shared>,
-    ear: Arc<dyn Listener>,
+    listener: Arc<dyn Listener>,
     emulation: std::sync::Mutex<Emulation>,
 }
 
@@ -61,7 +61,7 @@ impl Page {
         let context = string(&made, "browserContextId");
         let shared = Arc::new(Shared::default());
         let page = Arc::new_cyclic(|page: &Weak<Page>| Page {
-            ear: Arc::new(Ear {
+            listener: Arc::new(PageListener {
                 shared: Arc::clone(&shared),
                 cdp: Arc::clone(&cdp),
                 context: context.clone(),
@@ -73,7 +73,7 @@ impl Page {
             shared,
             emulation: std::sync::Mutex::new(emulation),
         });
-        cdp.listen_to_browser(&page.ear);
+        cdp.listen_to_browser(&page.listener);
         let behaviour = json!({
             "behavior": "allowAndName", "browserContextId": page.context, "downloadPath": page.browser.downloads,
             "eventsEnabled": true,
@@ -125,7 +125,7 @@ impl Page {
     }
 
     pub(super) fn listen(&self, session: &str) {
-        self.browser.cdp.listen(session, &self.ear);
+        self.browser.cdp.listen(session, &self.listener);
     }
 
     /// Makes a session tell what we need to know, and puts the walker into each document.

@@ -19,12 +19,12 @@ use rustix::process::{Pid, setsid};
 use tokio::time::timeout;
 
 use crate::folders;
-use crate::wire::{self, GUARDIAN, Mouth, Report, Request, Start};
+use crate::wire::{self, GUARDIAN, Report, Request, Start, Writer};
 use watch::{Alarms, Watch};
 
 /// How long the other side may take to say what to start, and to take in what we say.
-const TO_HEAR: Duration = Duration::from_secs(30);
-const TO_SAY: Duration = Duration::from_secs(1);
+const TO_READ: Duration = Duration::from_secs(30);
+const TO_WRITE: Duration = Duration::from_secs(1);
 
 /// Does the work of a guardian if this process was started as one. To be called before anything else in `main`: the
 /// program starts itself again for every child.
@@ -67,8 +67,8 @@ fn become_reaper() -> io::Result<()> {
 }
 
 async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
-    let (mut ear, mut mouth) = wire::talk(control)?;
-    let Ok(Some(Request::Start(start))) = timeout(TO_HEAR, ear.hear()).await else { return Ok(()) };
+    let (mut reader, mut writer) = wire::split(control)?;
+    let Ok(Some(Request::Start(start))) = timeout(TO_READ, reader.read()).await else { return Ok(()) };
     // From the start on nothing may fail.
     let mut alarms = Alarms::set()?;
     let folders: Vec<PathBuf> = start.folders.iter().map(PathBuf::from).collect();
@@ -79,15 +79,15 @@ async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
     match started {
         Ok(child) => {
             let pid = child.as_raw_pid().unsigned_abs();
-            tell(&mut mouth, Report::Started { pid }).await;
+            tell(&mut writer, Report::Started { pid }).await;
             let mut watch = Watch::new(child, grace, folders);
-            let leaked = watch.until_all_are_gone(&mut ear, &mut mouth, &mut alarms).await;
+            let leaked = watch.until_all_are_gone(&mut reader, &mut writer, &mut alarms).await;
             folders::remove_all(watch.folders).await;
-            tell(&mut mouth, Report::Done { leaked, folders: watch.n_folders }).await;
+            tell(&mut writer, Report::Done { leaked, folders: watch.n_folders }).await;
         }
         Err(error) => {
             folders::remove_all(folders).await;
-            tell(&mut mouth, Report::Failed { code: error.raw_os_error(), text: error.to_string() }).await;
+            tell(&mut writer, Report::Failed { code: error.raw_os_error(), text: error.to_string() }).await;
         }
     }
     Ok(())
@@ -123,6 +123,6 @@ fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
 }
 
 /// Says something to the other side, if there still is one.
-async fn tell(mouth: &mut Mouth, report: Report) {
-    let _ = timeout(TO_SAY, mouth.say(&report)).await;
+async fn tell(writer: &mut Writer, report: Report) {
+    let _ = timeout(TO_WRITE, writer.write(&report)).await;
 }

@@ -12,7 +12,7 @@ use super::tell;
 use crate::child::Ended;
 use crate::launch::Grace;
 use crate::processes;
-use crate::wire::{Ear, Mouth, Report, Request};
+use crate::wire::{Reader, Report, Request, Writer};
 
 /// How long SIGKILL is repeated before what remains counts as leaked.
 pub(crate) const AFTER_KILL: Duration = Duration::from_secs(5);
@@ -66,13 +66,13 @@ impl Watch {
     }
 
     /// Returns how many processes could not be ended.
-    pub async fn until_all_are_gone(&mut self, ear: &mut Ear, mouth: &mut Mouth, alarms: &mut Alarms) -> usize {
+    pub async fn until_all_are_gone(&mut self, reader: &mut Reader, writer: &mut Writer, alarms: &mut Alarms) -> usize {
         let mut is_heard = true;
         loop {
             let had_ended = self.ended.is_some();
             let is_empty = self.reap();
             if let (false, Some(ended)) = (had_ended, self.ended) {
-                tell(mouth, Report::Exited(ended)).await;
+                tell(writer, Report::Exited(ended)).await;
             }
             if is_empty {
                 return 0;
@@ -82,7 +82,7 @@ impl Watch {
             }
             let wake = self.wake();
             tokio::select! {
-                request = ear.hear(), if is_heard => match request {
+                request = reader.read(), if is_heard => match request {
                     Some(Request::Stop(grace)) => self.ask(grace.bounded()),
                     Some(Request::Folder(path)) => {
                         self.folders.push(path.into());

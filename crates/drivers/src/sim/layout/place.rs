@@ -5,7 +5,7 @@ use trailblaze_protocol::geometry::Rect;
 use super::metrics::Metrics;
 use super::scene::{Placed, Scroll, What};
 use crate::sim::app::{Element, Item, Look, Role};
-use crate::sim::state::Scope;
+use crate::sim::state::ValueScope;
 
 /// Where elements may go.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ impl Wanted<'_> {
 
 pub struct Placer<'a> {
     pub metrics: Metrics,
-    pub scope: Scope<'a>,
+    pub scope: ValueScope<'a>,
 }
 
 impl<'a> Placer<'a> {
@@ -67,7 +67,7 @@ impl<'a> Placer<'a> {
                 None => vec![(item, None)],
             };
             for (item, row) in rows {
-                let scope = Scope { item, ..self.scope };
+                let scope = ValueScope { item, ..self.scope };
                 if scope.all(&element.when) && !scope.any(&element.unless) {
                     let role = element.role_on(self.metrics.platform);
                     let text = element.text_on(self.metrics.platform).map_or(String::new(), |text| scope.fill(text));
@@ -182,7 +182,7 @@ impl<'a> Placer<'a> {
     fn describe(&self, wanted: Wanted<'a>, frame: Rect) -> Placed<'a> {
         let Wanted { element, item, row, role, text, .. } = wanted;
         let platform = self.metrics.platform;
-        let scope = Scope { item, ..self.scope };
+        let scope = ValueScope { item, ..self.scope };
         let id = element.id.as_ref().map(|id| scope.fill(&id.value));
         let value = id.as_deref().map_or("", |id| scope.value(id));
         let leads_here = role == Role::Tab && element.tap.lead_to(scope.screen_name());

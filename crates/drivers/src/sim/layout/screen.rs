@@ -7,12 +7,12 @@ use super::metrics::Metrics;
 use super::place::{Placer, Room};
 use super::scene::{Placed, Scroll, What};
 use crate::sim::app::{Element, Look, Role, Screen};
-use crate::sim::state::Scope;
+use crate::sim::state::ValueScope;
 use crate::sim::text::Face;
 
 /// What is looked at, and how it is held.
 pub struct View<'a> {
-    pub scope: Scope<'a>,
+    pub scope: ValueScope<'a>,
     /// How far everything but the bars has slipped.
     pub drift: (i32, i32),
 }
