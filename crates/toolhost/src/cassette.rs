@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 pub use file::{NotFit, Written};
 pub use player::{Player, Role};
-pub use recorder::{Ear, Tape};
+pub use recorder::{CallbackListener, Tape};
 
 use crate::listing::RawListing;
 

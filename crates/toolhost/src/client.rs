@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::connection::{Connection, Request, RpcError, Unanswered};
 use crate::envelope::Call;
-use crate::http::Speech;
+use crate::http::Protocol;
 use crate::limits;
 use crate::listing::ParamHeader;
 
@@ -24,7 +24,7 @@ const REGISTRY: &str = "trailblaze://registry";
 
 /// What was agreed on with a server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Agreement {
+pub struct Handshake {
     pub version: String,
     pub generation: Generation,
     pub capabilities: Value,
@@ -39,7 +39,7 @@ pub enum Generation {
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Disagreement {
+pub enum HandshakeError {
     #[error(transparent)]
     Unanswered(#[from] Unanswered),
     #[error("it refused `{method}`: {error}")]
@@ -62,9 +62,9 @@ pub enum Disagreement {
     TooMany { key: &'static str },
 }
 
-impl Disagreement {
-    fn malformed(method: &'static str, what: impl Into<String>) -> Disagreement {
-        Disagreement::Malformed { method, what: what.into() }
+impl HandshakeError {
+    fn malformed(method: &'static str, what: impl Into<String>) -> HandshakeError {
+        HandshakeError::Malformed { method, what: what.into() }
     }
 }
 
@@ -78,64 +78,64 @@ pub enum RegistryError {
 }
 
 /// Shakes hands, in the generation that the server speaks or its entry pins.
-pub async fn agree(connection: &Connection, pinned: Option<&str>) -> Result<Agreement, Disagreement> {
+pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<Handshake, HandshakeError> {
     if pinned == Some(WITHOUT_OPENING) {
         return match discover(connection).await {
-            Err(Disagreement::Unanswered(Unanswered::Refused(error))) => {
-                Err(Disagreement::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
+            Err(HandshakeError::Unanswered(Unanswered::Refused(error))) => {
+                Err(HandshakeError::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
             }
-            agreed => agreed,
+            result => result,
         };
     }
     let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING)).await {
-        Err(Disagreement::Unanswered(Unanswered::Refused(error))) => error,
-        agreed => {
-            let agreement = agreed?;
+        Err(HandshakeError::Unanswered(Unanswered::Refused(error))) => error,
+        result => {
+            let handshake = result?;
             return match pinned {
-                Some(pinned) if pinned != agreement.version => {
-                    Err(Disagreement::OtherVersion { theirs: agreement.version, pinned: pinned.to_string() })
+                Some(pinned) if pinned != handshake.version => {
+                    Err(HandshakeError::OtherVersion { theirs: handshake.version, pinned: pinned.to_string() })
                 }
-                _ => Ok(agreement),
+                _ => Ok(handshake),
             };
         }
     };
     if let Some(pinned) = pinned {
-        return Err(Disagreement::RefusedPinned { pinned: pinned.to_string(), error: initialize });
+        return Err(HandshakeError::RefusedPinned { pinned: pinned.to_string(), error: initialize });
     }
     match discover(connection).await {
-        Err(Disagreement::Unanswered(Unanswered::Refused(discover))) => {
-            Err(Disagreement::Refused { initialize, discover })
+        Err(HandshakeError::Unanswered(Unanswered::Refused(discover))) => {
+            Err(HandshakeError::Refused { initialize, discover })
         }
-        agreed => agreed,
+        result => result,
     }
 }
 
-async fn initialize(connection: &Connection, version: &str) -> Result<Agreement, Disagreement> {
+async fn initialize(connection: &Connection, version: &str) -> Result<Handshake, HandshakeError> {
     let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()});
     let answer = connection.request("initialize", &params).answer().await?;
     let version = text(&answer, "protocolVersion")
-        .ok_or_else(|| Disagreement::malformed("initialize", "it has no `protocolVersion`"))?;
+        .ok_or_else(|| HandshakeError::malformed("initialize", "it has no `protocolVersion`"))?;
     if !WITH_OPENING.contains(&version.as_str()) {
-        return Err(Disagreement::UnknownVersion { theirs: version });
+        return Err(HandshakeError::UnknownVersion { theirs: version });
     }
-    connection.speak(Speech { version: version.clone(), is_stateless: false });
+    connection.use_protocol(Protocol { version: version.clone(), is_stateless: false });
     connection.notify_first("notifications/initialized", &json!({})).await?;
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
-    Ok(Agreement { version, generation: Generation::Opening, capabilities })
+    Ok(Handshake { version, generation: Generation::Opening, capabilities })
 }
 
-async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
+async fn discover(connection: &Connection) -> Result<Handshake, HandshakeError> {
     let params = json!({"_meta": per_request_meta(WITHOUT_OPENING)});
-    connection.speak(Speech { version: WITHOUT_OPENING.to_string(), is_stateless: true });
+    connection.use_protocol(Protocol { version: WITHOUT_OPENING.to_string(), is_stateless: true });
     let answer = connection.request("server/discover", &params).answer().await?;
     let versions = answer.get("supportedVersions").and_then(Value::as_array);
     let versions =
-        versions.ok_or_else(|| Disagreement::malformed("server/discover", "it has no `supportedVersions`"))?;
+        versions.ok_or_else(|| HandshakeError::malformed("server/discover", "it has no `supportedVersions`"))?;
     if !versions.iter().any(|version| version == WITHOUT_OPENING) {
         let theirs: Vec<&str> = versions.iter().filter_map(Value::as_str).collect();
-        return Err(Disagreement::UnknownVersion { theirs: theirs.join(", ") });
+        return Err(HandshakeError::UnknownVersion { theirs: theirs.join(", ") });
     }
-    Ok(Agreement {
+    Ok(Handshake {
         version: WITHOUT_OPENING.to_string(),
         generation: Generation::PerRequest,
         capabilities: answer.get("capabilities").cloned().unwrap_or_default(),
@@ -164,70 +164,74 @@ fn text(value: &Value, key: &str) -> Option<String> {
 /// A server that hands were shaken with.
 pub struct Client<'a> {
     pub connection: &'a Connection,
-    pub agreement: &'a Agreement,
+    pub handshake: &'a Handshake,
 }
 
 impl<'a> Client<'a> {
     /// Makes a request as the agreed generation wants it.
     pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
-        if self.agreement.generation == Generation::PerRequest {
-            params.insert("_meta".to_string(), per_request_meta(&self.agreement.version).into());
+        if self.handshake.generation == Generation::PerRequest {
+            params.insert("_meta".to_string(), per_request_meta(&self.handshake.version).into());
         }
-        let labels = params.get("uri").and_then(Value::as_str).map(|uri| (NAME.to_string(), uri.to_string()));
-        self.connection.request_labelled(method, labels.into_iter().collect(), &params)
+        let headers = params.get("uri").and_then(Value::as_str).map(|uri| (NAME.to_string(), uri.to_string()));
+        self.connection.request_with_headers(method, headers.into_iter().collect(), &params)
     }
 
     /// Calls a tool. In the newer generation log messages must be asked for with each call, and headers tell which tool
     /// it is and those arguments that the tool wants told there.
     pub fn call(&self, call: Call<'_>, headers: &[ParamHeader]) -> Request<'a> {
-        if self.agreement.generation == Generation::Opening {
+        if self.handshake.generation == Generation::Opening {
             return self.connection.request("tools/call", &call);
         }
-        let mut meta = per_request_meta(&self.agreement.version);
+        let mut meta = per_request_meta(&self.handshake.version);
         meta.insert("io.modelcontextprotocol/logLevel".to_string(), "info".into());
         let named = [(NAME.to_string(), call.name.to_string())];
-        let told = headers.iter().filter_map(|header| header.label(call.arguments.given));
-        self.connection.request_labelled("tools/call", named.into_iter().chain(told).collect(), &call.with_meta(meta))
+        let told = headers.iter().filter_map(|header| header.pair(call.arguments.given));
+        self.connection.request_with_headers(
+            "tools/call",
+            named.into_iter().chain(told).collect(),
+            &call.with_meta(meta),
+        )
     }
 
-    pub async fn tools(&self) -> Result<Vec<Value>, Disagreement> {
-        if self.agreement.capabilities.get("tools").is_none() {
+    pub async fn tools(&self) -> Result<Vec<Value>, HandshakeError> {
+        if self.handshake.capabilities.get("tools").is_none() {
             return Ok(Vec::new());
         }
         self.all_pages("tools/list", "tools").await
     }
 
     /// All pages of a list.
-    async fn all_pages(&self, method: &'static str, key: &'static str) -> Result<Vec<Value>, Disagreement> {
+    async fn all_pages(&self, method: &'static str, key: &'static str) -> Result<Vec<Value>, HandshakeError> {
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
         let mut seen = HashSet::new();
         for _ in 0..limits::LIST_PAGES {
             let params = cursor.iter().map(|cursor| ("cursor".to_string(), Value::from(cursor.as_str()))).collect();
             let mut page = self.request(method, params).answer().await.map_err(|unanswered| match unanswered {
-                Unanswered::Refused(error) => Disagreement::RefusedOne { method, error },
+                Unanswered::Refused(error) => HandshakeError::RefusedOne { method, error },
                 closed => closed.into(),
             })?;
             match page.get_mut(key).map(Value::take) {
                 Some(Value::Array(page)) => items.extend(page),
-                _ => return Err(Disagreement::malformed(method, format!("it has no list of `{key}`"))),
+                _ => return Err(HandshakeError::malformed(method, format!("it has no list of `{key}`"))),
             }
             if items.len() > limits::LIST_TOOLS {
-                return Err(Disagreement::TooMany { key });
+                return Err(HandshakeError::TooMany { key });
             }
             cursor = text(&page, "nextCursor").filter(|cursor| !cursor.is_empty());
             let Some(next) = &cursor else { return Ok(items) };
             if !seen.insert(next.clone()) {
-                return Err(Disagreement::RepeatedPage { key, cursor: next.clone() });
+                return Err(HandshakeError::RepeatedPage { key, cursor: next.clone() });
             }
         }
-        Err(Disagreement::EndlessPages { key })
+        Err(HandshakeError::EndlessPages { key })
     }
 
     /// The text of the server's registry. A server without one is fine; one that cannot be read is an error of its own,
     /// because what it says about the tools is lost.
     pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, Unanswered> {
-        if self.agreement.capabilities.get("resources").is_none() {
+        if self.handshake.capabilities.get("resources").is_none() {
             return Ok(Ok(None));
         }
         let params = [("uri".to_string(), Value::from(REGISTRY))].into_iter().collect();
@@ -255,12 +259,12 @@ impl<'a> Client<'a> {
 
     /// Whether the server says when its tools change.
     pub fn tells_changes(&self) -> bool {
-        self.agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
+        self.handshake.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
     }
 
     /// Asks to be told when the tools change, where that must be asked for. The request stays open.
     pub fn listen(&self) -> Option<Request<'a>> {
-        let must_ask = self.agreement.generation == Generation::PerRequest && self.tells_changes();
+        let must_ask = self.handshake.generation == Generation::PerRequest && self.tells_changes();
         must_ask.then(|| {
             let params = json!({"notifications": {"toolsListChanged": true}});
             self.request("subscriptions/listen", params.as_object().cloned().unwrap_or_default())

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use trailblaze_core::foreign_json::{self, Foreign};
 
-use crate::http::{Http, Lost, Post, Speech};
+use crate::http::{Http, Lost, Post, Protocol};
 use crate::limits;
 use crate::patience::Glance;
 use crate::pipe::{Input, Pipe};
@@ -55,7 +55,7 @@ impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     pub const INVALID_PARAMS: i64 = -32602;
     /// Not the peer's word, but ours: nobody waits any more.
-    pub const CALLED_OFF: i64 = -32800;
+    pub const CANCELLED: i64 = -32800;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into() }
@@ -127,7 +127,7 @@ struct Pending {
     last_id: u64,
     waiting: HashMap<u64, oneshot::Sender<Result<Value, Unanswered>>>,
     /// Nobody waits for these any more, but their answers may still come.
-    called_off: HashSet<u64>,
+    cancelled: HashSet<u64>,
 }
 
 impl Connection {
@@ -154,14 +154,14 @@ impl Connection {
 
     /// Makes a request and waits for its answer. The request can be called off by its id: see [`Request::id`].
     pub fn request(&self, method: &str, params: &impl Serialize) -> Request<'_> {
-        self.request_labelled(method, Vec::new(), params)
+        self.request_with_headers(method, Vec::new(), params)
     }
 
     /// The same, with headers that http carries beside the message.
-    pub fn request_labelled(
+    pub fn request_with_headers(
         &self,
         method: &str,
-        labels: Vec<(String, String)>,
+        headers: Vec<(String, String)>,
         params: &impl Serialize,
     ) -> Request<'_> {
         let (send, answer) = oneshot::channel();
@@ -181,7 +181,7 @@ impl Connection {
             Wire::Pipe(pipe) => pipe.push(&message),
             Wire::Http(_) => match serde_json::to_vec(&message) {
                 Ok(body) => {
-                    Post { id: Some(id), method: method.into(), labels, body }.send(&self.shared);
+                    Post { id: Some(id), method: method.into(), headers, body }.send(&self.shared);
                     Ok(())
                 }
                 Err(error) => Err(Closed::Io(error.to_string())),
@@ -203,33 +203,33 @@ impl Connection {
         };
         let message = Outgoing { jsonrpc: VERSION, id: None, method, params };
         let body = serde_json::to_vec(&message).map_err(|error| Closed::Io(error.to_string()))?;
-        Ok(Post { id: None, method: method.into(), labels: Vec::new(), body }.exchange(&self.shared).await?)
+        Ok(Post { id: None, method: method.into(), headers: Vec::new(), body }.exchange(&self.shared).await?)
     }
 
     /// Tells the peer that nobody waits for a request any more.
-    pub fn call_off(&self, id: u64, reason: &str) {
-        let is_hung_up = match &self.shared.wire {
+    pub fn cancel(&self, id: u64, reason: &str) {
+        let is_cancelled = match &self.shared.wire {
             Wire::Pipe(_) => false,
-            Wire::Http(http) => http.hang_up_on(id),
+            Wire::Http(http) => http.cancel_stateless(id),
         };
-        if is_hung_up {
-            let error = RpcError::new(RpcError::CALLED_OFF, "called off");
+        if is_cancelled {
+            let error = RpcError::new(RpcError::CANCELLED, "called off");
             return self.shared.settle(id, Err(error.into()));
         }
         self.notify("notifications/cancelled", &json!({"requestId": id, "reason": reason}));
     }
 
     /// Speaks so from now on. Only http needs to know.
-    pub fn speak(&self, speech: Speech) {
+    pub fn use_protocol(&self, protocol: Protocol) {
         if let Wire::Http(http) = &self.shared.wire {
-            http.speak(speech);
+            http.use_protocol(protocol);
         }
     }
 
     /// Lets the peer say what belongs to no request, where that needs a stream of its own.
-    pub fn lend_an_ear(&self) {
+    pub fn open_event_stream(&self) {
         if let Wire::Http(http) = &self.shared.wire {
-            http.lend_an_ear(&self.shared);
+            http.open_event_stream(&self.shared);
         }
     }
 
@@ -250,11 +250,11 @@ impl Connection {
     }
 
     /// Takes leave: lets go of the peer's stdin, or ends the session that it keeps for us.
-    pub async fn part(&self) {
+    pub async fn close(&self) {
         match &self.shared.wire {
             Wire::Pipe(_) => self.hang_up(),
             Wire::Http(http) => {
-                http.part().await;
+                http.close().await;
                 self.shared.close(Closed::Ended);
             }
         }
@@ -333,11 +333,11 @@ impl Drop for Request<'_> {
         }
         let mut pending = self.connection.shared.pending();
         if pending.waiting.remove(&self.id).is_some() {
-            pending.called_off.insert(self.id);
+            pending.cancelled.insert(self.id);
         }
         drop(pending);
         if let Wire::Http(http) = &self.connection.shared.wire {
-            http.let_go(self.id);
+            http.abort(self.id);
         }
     }
 }
@@ -384,7 +384,7 @@ impl Shared {
             }
             Wire::Http(_) => {
                 if let Ok(body) = serde_json::to_vec(message) {
-                    Post { id: None, method: method.into(), labels: Vec::new(), body }.send(self);
+                    Post { id: None, method: method.into(), headers: Vec::new(), body }.send(self);
                 }
             }
         }
@@ -537,7 +537,7 @@ fn take_answer(
     let number = id.as_u64().filter(|number| (1..=pending.last_id).contains(number));
     let Some(number) = number else { return Err(Closed::WrongId { id: id.to_string() }) };
     let waiting = pending.waiting.remove(&number);
-    let is_called_off = pending.called_off.remove(&number);
+    let is_called_off = pending.cancelled.remove(&number);
     drop(pending);
     match waiting {
         Some(waiting) => drop(waiting.send(answer)),

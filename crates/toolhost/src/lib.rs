@@ -8,7 +8,7 @@ pub mod cassette;
 mod client;
 pub mod connection;
 mod context_refusal;
-pub mod desk;
+pub mod notification_router;
 mod envelope;
 pub mod http;
 pub mod launch;

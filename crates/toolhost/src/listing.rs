@@ -238,7 +238,7 @@ impl ParamHeader {
     }
 
     /// The header for these arguments, if they have a value for it that one can carry.
-    pub fn label(&self, args: &Map<String, Value>) -> Option<(String, String)> {
+    pub fn pair(&self, args: &Map<String, Value>) -> Option<(String, String)> {
         let (first, inner) = self.path.split_first()?;
         let value = inner.iter().try_fold(args.get(first)?, |value, key| value.get(key))?;
         let text = match value {

@@ -12,11 +12,11 @@ use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 
-use crate::client::{Agreement, Disagreement, Generation, agree};
+use crate::client::{Generation, Handshake, HandshakeError, handshake};
 use crate::connection::{Closed, Connection, Listener, Oddity, RpcError, Unanswered};
-use crate::desk::{Desk, lock};
 use crate::http::{Address, Http};
 use crate::limits;
+use crate::notification_router::{NotificationRouter, lock};
 use crate::server::Spec;
 use crate::stderr::{Excerpt, capture};
 
@@ -42,7 +42,7 @@ pub enum Otherwise {
 pub(crate) struct Live {
     pub child: Option<Child>,
     pub connection: Arc<Connection>,
-    pub agreement: Agreement,
+    pub handshake: Handshake,
     /// Of a server that listens on a port: its stdin must not close, and nobody speaks there.
     stdin: Option<Connection>,
     is_on_pipe: bool,
@@ -70,9 +70,9 @@ impl Live {
 
     /// Ends it in good order, and says how it ended.
     pub async fn stop(&self) -> Option<String> {
-        self.connection.part().await;
+        self.connection.close().await;
         if let Some(stdin) = &self.stdin {
-            stdin.part().await;
+            stdin.close().await;
         }
         let child = self.child.as_ref()?;
         let stopped = child.stop().await;
@@ -131,7 +131,7 @@ async fn end_of(child: &Child, closed: Closed) -> End {
 pub(crate) struct Starter<'a> {
     pub spec: &'a Spec,
     pub supervisor: &'a Supervisor,
-    pub desk: &'a Arc<Desk>,
+    pub router: &'a Arc<NotificationRouter>,
     pub stderr: &'a Excerpt,
     /// Whether a server that was asked to listen on a port is known not to.
     pub is_deaf: &'a Mutex<bool>,
@@ -151,9 +151,9 @@ impl Starter<'_> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
         let stderr = self.captured(stderr);
         let connection = Connection::open(stdout, stdin, self.listener());
-        let obstacle = match self.agreed(&connection).await {
-            Ok(agreement) => return Ok(self.live(Some(child), connection, agreement, vec![stderr])),
-            Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Closed(closed)))) => {
+        let obstacle = match self.handshake(&connection).await {
+            Ok(handshake) => return Ok(self.live(Some(child), connection, handshake, vec![stderr])),
+            Err(Obstacle::HandshakeError(HandshakeError::Unanswered(Unanswered::Closed(closed)))) => {
                 end_of(&child, closed).await.into()
             }
             Err(obstacle) => obstacle,
@@ -165,8 +165,8 @@ impl Starter<'_> {
 
     async fn at_url(&self, address: Address) -> Result<Live, Obstacle> {
         let connection = Connection::over(Http::new(address), self.listener());
-        let agreement = self.agreed(&connection).await?;
-        Ok(self.live(None, connection, agreement, Vec::new()))
+        let handshake = self.handshake(&connection).await?;
+        Ok(self.live(None, connection, handshake, Vec::new()))
     }
 
     /// Starts a server that is asked to listen on a port. Whether it heard is known when it answers there, or on its
@@ -176,17 +176,17 @@ impl Starter<'_> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(with_port(launch, port)).await?;
         let (lines, stdout_lines) = tokio::io::duplex(64 << 10);
         let outputs = vec![self.captured(stderr), tokio::spawn(drain(stdout, lines))];
-        let quiet = Arc::new(Quiet { desk: Arc::clone(self.desk), is_heard: Mutex::new(false) });
+        let quiet = Arc::new(Quiet { router: Arc::clone(self.router), is_heard: Mutex::new(false) });
         let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&quiet) as Arc<dyn Listener>);
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
         let at_port = async {
             opens(port).await;
-            agree(&http, self.spec.protocol.as_deref()).await
+            handshake(&http, self.spec.protocol.as_deref()).await
         };
         let on_pipe = async {
             match otherwise {
-                Otherwise::Pipe => match agree(&pipe, self.spec.protocol.as_deref()).await {
-                    Ok(agreement) => agreement,
+                Otherwise::Pipe => match handshake(&pipe, self.spec.protocol.as_deref()).await {
+                    Ok(handshake) => handshake,
                     // It does not speak there, as it should not.
                     Err(_) => std::future::pending().await,
                 },
@@ -194,18 +194,18 @@ impl Starter<'_> {
             }
         };
         let obstacle = tokio::select! {
-            agreed = at_port => match agreed {
-                Ok(agreement) => {
-                    let mut live = self.live(Some(child), http, agreement, outputs);
+            result = at_port => match result {
+                Ok(handshake) => {
+                    let mut live = self.live(Some(child), http, handshake, outputs);
                     (live.stdin, live.is_on_pipe) = (Some(pipe), false);
                     return Ok(live);
                 }
-                Err(disagreement) => Obstacle::Disagreement(disagreement),
+                Err(error) => Obstacle::HandshakeError(error),
             },
-            agreement = on_pipe => {
+            handshake = on_pipe => {
                 *lock(&quiet.is_heard) = true;
                 self.is_deaf(port, "it stayed on stdio");
-                return Ok(self.live(Some(child), pipe, agreement, outputs));
+                return Ok(self.live(Some(child), pipe, handshake, outputs));
             }
             ended = child.ended() => End::Exited(ended.to_string()).into(),
             () = tokio::time::sleep(self.spec.startup) => Obstacle::NotListening { port, limit: self.spec.startup },
@@ -228,17 +228,17 @@ impl Starter<'_> {
             "it was asked to listen on port {port}, but {how}; one process on stdio serves all devices instead, which \
              `multiDevice: stdio` asks for at once"
         );
-        self.desk.diary.note(&self.spec.name, Level::Warning, text);
+        self.router.events.note(&self.spec.name, Level::Warning, text);
     }
 
     fn listener(&self) -> Arc<dyn Listener> {
-        Arc::clone(self.desk) as Arc<dyn Listener>
+        Arc::clone(self.router) as Arc<dyn Listener>
     }
 
-    async fn agreed(&self, connection: &Connection) -> Result<Agreement, Obstacle> {
+    async fn handshake(&self, connection: &Connection) -> Result<Handshake, Obstacle> {
         let limit = self.spec.startup;
-        match tokio::time::timeout(limit, agree(connection, self.spec.protocol.as_deref())).await {
-            Ok(agreed) => Ok(agreed?),
+        match tokio::time::timeout(limit, handshake(connection, self.spec.protocol.as_deref())).await {
+            Ok(result) => Ok(result?),
             Err(_) => Err(Obstacle::Slow { what: "the opening of the protocol", limit }),
         }
     }
@@ -247,16 +247,16 @@ impl Starter<'_> {
         &self,
         child: Option<Child>,
         connection: Connection,
-        agreement: Agreement,
+        handshake: Handshake,
         outputs: Vec<JoinHandle<()>>,
     ) -> Live {
-        if agreement.generation == Generation::Opening {
-            connection.lend_an_ear();
+        if handshake.generation == Generation::Opening {
+            connection.open_event_stream();
         }
         Live {
             child,
             connection: Arc::new(connection),
-            agreement,
+            handshake,
             stdin: None,
             is_on_pipe: true,
             outputs: Mutex::new(outputs),
@@ -317,22 +317,22 @@ async fn drain(mut stdout: impl AsyncRead + Unpin, lines: DuplexStream) {
 
 /// Hears a server that may be speaking to us or to a terminal.
 struct Quiet {
-    desk: Arc<Desk>,
+    router: Arc<NotificationRouter>,
     is_heard: Mutex<bool>,
 }
 
 impl Listener for Quiet {
     fn notified(&self, method: &str, params: serde_json::Value) {
-        self.desk.notified(method, params);
+        self.router.notified(method, params);
     }
 
     fn asked(&self, method: &str, params: serde_json::Value) -> Result<serde_json::Value, RpcError> {
-        self.desk.asked(method, params)
+        self.router.asked(method, params)
     }
 
     fn odd(&self, oddity: Oddity) {
         if *lock(&self.is_heard) {
-            self.desk.odd(oddity);
+            self.router.odd(oddity);
         }
     }
 }
@@ -347,7 +347,7 @@ pub(crate) enum Obstacle {
     #[error("{}", ended_early(.0))]
     End(#[from] End),
     #[error(transparent)]
-    Disagreement(#[from] Disagreement),
+    HandshakeError(#[from] HandshakeError),
     #[error(
         "it did not answer {what} within {}; `startupTimeout:` of its entry allows more",
         humantime::format_duration(*limit)

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::desk::lock;
 use crate::limits;
+use crate::notification_router::lock;
 
 /// The deaths of one server in a run, in all its lives and sessions.
 #[derive(Default)]

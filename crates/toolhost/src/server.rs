@@ -26,13 +26,13 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::Supervisor;
 
 use crate::cassette::Tape;
-use crate::client::{Client, Disagreement};
+use crate::client::{Client, HandshakeError};
 use crate::connection::{Oddity, Unanswered};
-use crate::desk::{Desk, Diary, lock};
 use crate::http::Lost;
 use crate::limits;
 use crate::listing::{RawListing, interpret};
 use crate::live::{Held, Live, Obstacle, Reach, Starter};
+use crate::notification_router::{NotificationRouter, ServerEvents, lock};
 use crate::restarts::Restarts;
 use crate::stderr::Excerpt;
 use calling::CallStyle;
@@ -59,7 +59,7 @@ pub struct Spec {
     /// Where its stderr goes.
     pub log: Option<PathBuf>,
     pub secrets: Arc<Secrets>,
-    pub diary: Arc<dyn Diary>,
+    pub events: Arc<dyn ServerEvents>,
     /// Keeps what it lists and answers, if that is wanted.
     pub tape: Option<Arc<Tape>>,
 }
@@ -70,7 +70,7 @@ pub struct Server {
     reach: Reach,
     me: Weak<Server>,
     state: watch::Sender<State>,
-    desk: Arc<Desk>,
+    router: Arc<NotificationRouter>,
     raw: Mutex<RawListing>,
     /// How each tool is to be called.
     styles: Mutex<HashMap<String, CallStyle>>,
@@ -114,7 +114,7 @@ enum State {
 impl Server {
     pub fn new(spec: Spec, reach: Reach, supervisor: Arc<Supervisor>) -> Arc<Server> {
         Arc::new_cyclic(|me| Server {
-            desk: Arc::new(Desk::new(spec.name.clone(), Arc::clone(&spec.diary))),
+            router: Arc::new(NotificationRouter::new(spec.name.clone(), Arc::clone(&spec.events))),
             spec,
             supervisor,
             reach,
@@ -147,15 +147,15 @@ impl Server {
     }
 
     async fn begin(&self) -> Result<Arc<Live>, SourceError> {
-        let Server { spec, supervisor, desk, is_deaf, .. } = self;
+        let Server { spec, supervisor, router, is_deaf, .. } = self;
         let stderr = Excerpt::default();
-        let begun = Starter { spec, supervisor, desk, stderr: &stderr, is_deaf }.begin(&self.reach).await;
+        let begun = Starter { spec, supervisor, router, stderr: &stderr, is_deaf }.begin(&self.reach).await;
         let live = Arc::new(begun.map_err(|obstacle| self.not_started(self.evidence(&obstacle, &stderr)))?);
-        let (connection, agreement) = (Arc::clone(&live.connection), live.agreement.clone());
+        let (connection, handshake) = (Arc::clone(&live.connection), live.handshake.clone());
         let stopping = self.stopping.clone();
         // Stays open as long as the connection does.
         tokio::spawn(async move {
-            if let Some(listening) = (Client { connection: &connection, agreement: &agreement }).listen() {
+            if let Some(listening) = (Client { connection: &connection, handshake: &handshake }).listen() {
                 let _ = stopping.run_until_cancelled(listening.answer()).await;
             }
         });
@@ -165,7 +165,7 @@ impl Server {
     /// The reason, with all that helps to find its cause.
     fn evidence(&self, reason: &dyn std::fmt::Display, stderr: &Excerpt) -> String {
         let mut text = reason.to_string();
-        if let Some(noise) = lock(&self.desk.noise).as_deref() {
+        if let Some(noise) = lock(&self.router.noise).as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
         let written = stderr.shown();
@@ -195,7 +195,7 @@ impl Server {
                 let is_at_work = |state: &State| matches!(state, State::Up(up) if Arc::ptr_eq(up, &live));
                 // Whoever took over from it speaks of its end.
                 if is_at_work(&server.state.borrow()) {
-                    server.desk.diary.ended(&server.spec.name, died.to_string());
+                    server.router.events.ended(&server.spec.name, died.to_string());
                 }
                 let Some(restarts) = server.spec.restarts.as_deref() else {
                     server.turn(is_at_work, State::Gone(died.clone()));
@@ -213,20 +213,20 @@ impl Server {
                 match watching.run_until_cancelled(server.revived(restarts, pause, died)).await {
                     None => return,
                     Some(Err(gone)) => {
-                        server.desk.diary.note(&server.spec.name, Level::Warning, Restarts::verdict());
+                        server.router.events.note(&server.spec.name, Level::Warning, Restarts::verdict());
                         server.turn(is_coming, State::Gone(gone));
                         return;
                     }
                     Some(Ok(next)) => live = next,
                 }
-                server.desk.diary.started(&server.spec.name, &live.agreement.version);
+                server.router.events.started(&server.spec.name, &live.handshake.version);
                 if !server.turn(is_coming, State::Up(Arc::clone(&live))) {
                     let ended = live.stop().await.unwrap_or_default();
-                    server.desk.diary.ended(&server.spec.name, format!("not needed any more; it {ended}"));
+                    server.router.events.ended(&server.spec.name, format!("not needed any more; it {ended}"));
                     return;
                 }
                 // It may be another one by now.
-                server.desk.revision.send_modify(|revision| *revision += 1);
+                server.router.revision.send_modify(|revision| *revision += 1);
                 if server.stopping.is_cancelled() {
                     live.stop().await;
                 }
@@ -291,10 +291,10 @@ impl Server {
             return Err(self.not_answered(&Lost::SessionGone));
         }
         let live = self.begin().await.map_err(|error| self.not_answered(&error.evidence()))?;
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
+        self.router.events.started(&self.spec.name, &live.handshake.version);
         self.state.send_replace(State::Up(live));
         // It may be another one by now.
-        self.desk.revision.send_modify(|revision| *revision += 1);
+        self.router.revision.send_modify(|revision| *revision += 1);
         Ok(())
     }
 
@@ -304,12 +304,12 @@ impl Server {
     }
 
     async fn read_listing(&self, live: &Live) -> Result<RawListing, Obstacle> {
-        let client = Client { connection: &live.connection, agreement: &live.agreement };
+        let client = Client { connection: &live.connection, handshake: &live.handshake };
         let until = tokio::time::Instant::now() + self.spec.startup;
         let slow = |what| Obstacle::Slow { what, limit: self.spec.startup };
         let tools = tokio::time::timeout_at(until, client.tools()).await.map_err(|_| slow("`tools/list`"))??;
         let registry = tokio::time::timeout_at(until, client.registry()).await;
-        let registry = registry.map_err(|_| slow("`resources/read` of its registry"))?.map_err(Disagreement::from)?;
+        let registry = registry.map_err(|_| slow("`resources/read` of its registry"))?.map_err(HandshakeError::from)?;
         let registry = registry.unwrap_or_else(|error| {
             let text = format!("its `trailblaze://registry` could not be read, and counts as absent: {error}");
             self.warn_once(SaidOnce::UnreadableRegistry, text);
@@ -320,7 +320,7 @@ impl Server {
 
     fn warn_once(&self, about: SaidOnce, text: String) {
         if lock(&self.said).insert(about) {
-            self.desk.diary.note(&self.spec.name, Level::Warning, text);
+            self.router.events.note(&self.spec.name, Level::Warning, text);
         }
     }
 
@@ -382,7 +382,7 @@ impl ToolSource for Server {
             return Err(self.not_started(Restarts::verdict()));
         }
         let live = self.begin().await?;
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
+        self.router.events.started(&self.spec.name, &live.handshake.version);
         self.state.send_replace(State::Up(Arc::clone(&live)));
         if let Some(me) = self.me.upgrade() {
             me.watch(live);
@@ -397,14 +397,17 @@ impl ToolSource for Server {
         }
         let mut live = self.live().await?;
         let mut read = self.read_listing(&live).await;
-        if matches!(&read, Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Lost(Lost::SessionGone))))) {
+        if matches!(
+            &read,
+            Err(Obstacle::HandshakeError(HandshakeError::Unanswered(Unanswered::Lost(Lost::SessionGone))))
+        ) {
             self.reopen(live.live()).await?;
             live = self.live().await?;
             read = self.read_listing(&live).await;
         }
         let raw = match read {
             Ok(raw) => raw,
-            Err(Obstacle::Disagreement(Disagreement::Unanswered(closed @ Unanswered::Closed(_)))) => {
+            Err(Obstacle::HandshakeError(HandshakeError::Unanswered(closed @ Unanswered::Closed(_)))) => {
                 return Err(self.unanswered(&live, &closed).await);
             }
             Err(obstacle) => {
@@ -444,12 +447,12 @@ impl ToolSource for Server {
     }
 
     fn revision(&self) -> u64 {
-        *self.desk.revision.borrow()
+        *self.router.revision.borrow()
     }
 
     async fn changes(&self, since: u64) {
-        // The desk lives as long as this server, so that waiting cannot fail.
-        let _ = self.desk.revision.subscribe().wait_for(|revision| *revision > since).await;
+        // The router lives as long as this server, so that waiting cannot fail.
+        let _ = self.router.revision.subscribe().wait_for(|revision| *revision > since).await;
     }
 
     async fn stop(&self) {
@@ -460,7 +463,7 @@ impl ToolSource for Server {
         let at_work = async {
             let State::Up(live) = self.state.borrow().clone() else { return };
             let ended = live.stop().await.unwrap_or_else(|| "taken leave of".to_string());
-            self.desk.diary.ended(&self.spec.name, ended);
+            self.router.events.ended(&self.spec.name, ended);
         };
         tokio::join!(at_work, join_all(retiring));
     }

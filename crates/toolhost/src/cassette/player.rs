@@ -16,8 +16,8 @@ use trailblaze_protocol::outcome::Outcome;
 
 use super::scrub::Scrub;
 use super::{Answer, Callback, Cassette, Kept};
-use crate::desk::lock;
 use crate::listing::{RawListing, interpret};
+use crate::notification_router::lock;
 use crate::{answer, limits};
 
 /// The server that is played.

@@ -11,19 +11,19 @@ use trailblaze_protocol::ids::{CallId, Parent};
 
 use super::scrub::Scrub;
 use super::{Answer, Callback, Cassette, Kept};
-use crate::desk::lock;
 use crate::listing::RawListing;
+use crate::notification_router::lock;
 
 /// What one server did in a run, in all its lives and for all its sessions.
 pub struct Tape {
-    ear: Arc<Ear>,
+    listener: Arc<CallbackListener>,
     kept: Mutex<Cassette>,
 }
 
 impl Tape {
-    /// `ear` hears the events of the sessions that the server works for.
-    pub fn new(ear: &Arc<Ear>) -> Tape {
-        Tape { ear: Arc::clone(ear), kept: Mutex::default() }
+    /// `listener` hears the events of the sessions that the server works for.
+    pub fn new(listener: &Arc<CallbackListener>) -> Tape {
+        Tape { listener: Arc::clone(listener), kept: Mutex::default() }
     }
 
     /// Keeps a list. Tools may come and go, and devices may have different ones: every tool stays, as it was listed last.
@@ -51,7 +51,7 @@ impl Tape {
         base_url: &str,
         mut answer: Answer,
     ) {
-        let callbacks = cx.call_id().map(|call| self.ear.take(call)).unwrap_or_default();
+        let callbacks = cx.call_id().map(|call| self.listener.take(call)).unwrap_or_default();
         if cx.cancel.is_cancelled() {
             return;
         }
@@ -84,44 +84,44 @@ impl Tape {
 
 /// Hears from the events which calls came back from the calls in flight.
 #[derive(Default)]
-pub struct Ear {
-    heard: Mutex<Heard>,
+pub struct CallbackListener {
+    observed: Mutex<Observed>,
 }
 
 #[derive(Default)]
-struct Heard {
+struct Observed {
     /// By the call that they are beneath, in the order in which they were made.
-    callbacks: HashMap<CallId, Vec<Heeded>>,
+    callbacks: HashMap<CallId, Vec<Pending>>,
     /// The calls above those that are not over.
     above: HashMap<CallId, CallId>,
 }
 
-struct Heeded {
+struct Pending {
     call: CallId,
     callback: Callback,
     is_over: bool,
 }
 
-impl Ear {
-    pub fn hear(&self, event: &Event) {
+impl CallbackListener {
+    pub fn on_event(&self, event: &Event) {
         match event {
             Event::Called(called) if called.origin == Origin::Callback => {
                 let Parent::Call(above) = &called.parent else { return };
                 let args = Map::clone(&called.args);
                 let callback = Callback { tool: called.tool.clone(), args, has_failed: false };
-                let mut heard = lock(&self.heard);
-                heard.above.insert(called.call.clone(), above.clone());
-                let heeded = Heeded { call: called.call.clone(), callback, is_over: false };
-                heard.callbacks.entry(above.clone()).or_default().push(heeded);
+                let mut observed = lock(&self.observed);
+                observed.above.insert(called.call.clone(), above.clone());
+                let pending = Pending { call: called.call.clone(), callback, is_over: false };
+                observed.callbacks.entry(above.clone()).or_default().push(pending);
             }
             Event::Answered { call, answer, .. } => {
-                let mut heard = lock(&self.heard);
-                heard.callbacks.remove(call);
-                let Some(above) = heard.above.remove(call) else { return };
-                let beneath = heard.callbacks.get_mut(&above).into_iter().flatten();
-                for heeded in beneath.filter(|heeded| heeded.call == *call) {
-                    heeded.is_over = true;
-                    heeded.callback.has_failed = match answer {
+                let mut observed = lock(&self.observed);
+                observed.callbacks.remove(call);
+                let Some(above) = observed.above.remove(call) else { return };
+                let beneath = observed.callbacks.get_mut(&above).into_iter().flatten();
+                for pending in beneath.filter(|pending| pending.call == *call) {
+                    pending.is_over = true;
+                    pending.callback.has_failed = match answer {
                         Answered::Outcome(outcome) => outcome.is_error(),
                         Answered::Fault { .. } => true,
                     };
@@ -133,7 +133,7 @@ impl Ear {
 
     /// The callbacks of a call. What it did not wait for was cut off, and nobody can tell where.
     fn take(&self, call: &CallId) -> Vec<Callback> {
-        let heard = lock(&self.heard).callbacks.remove(call).unwrap_or_default();
-        heard.into_iter().filter(|heeded| heeded.is_over).map(|heeded| heeded.callback).collect()
+        let observed = lock(&self.observed).callbacks.remove(call).unwrap_or_default();
+        observed.into_iter().filter(|pending| pending.is_over).map(|pending| pending.callback).collect()
     }
 }

@@ -14,10 +14,10 @@ use serde_json::Value;
 use trailblaze_core::foreign_json;
 
 use super::sse::{Events, TooLong};
-use super::{Asking, Http, Lost, SESSION, STREAM};
+use super::{Http, Lost, RequestParts, SESSION, STREAM};
 use crate::connection::{RpcError, Shared, Wire, shown};
-use crate::desk::lock;
 use crate::limits;
+use crate::notification_router::lock;
 
 /// A message to be sent.
 pub(crate) struct Post {
@@ -25,7 +25,7 @@ pub(crate) struct Post {
     pub id: Option<u64>,
     pub method: String,
     /// Headers beside the message.
-    pub labels: Vec<(String, String)>,
+    pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
@@ -62,9 +62,12 @@ impl Post {
     pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), Lost> {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let has_session = lock(&http.session).is_some();
-        let asking =
-            Asking { method: Method::POST, body: Bytes::copy_from_slice(&self.body), labels: self.labels(http) };
-        let response = http.send(&asking).await?;
+        let parts = RequestParts {
+            method: Method::POST,
+            body: Bytes::copy_from_slice(&self.body),
+            headers: self.headers(http),
+        };
+        let response = http.send(&parts).await?;
         if self.method == "initialize" {
             *lock(&http.session) = response.headers().get(SESSION).cloned();
         }
@@ -113,11 +116,11 @@ impl Post {
         }
     }
 
-    fn labels(&self, http: &Http) -> Vec<(&str, String)> {
+    fn headers(&self, http: &Http) -> Vec<(&str, String)> {
         if !http.is_stateless() || self.method.is_empty() {
             return Vec::new();
         }
-        let own = self.labels.iter().map(|(name, value)| (name.as_str(), plain(value)));
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), plain(value)));
         [("mcp-method", self.method.clone())].into_iter().chain(own).collect()
     }
 }
@@ -172,7 +175,7 @@ async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Respon
             return Err(broken);
         }
         tokio::time::sleep(place.pause()).await;
-        response = match http.send(&place.asking()).await {
+        response = match http.send(&place.request()).await {
             Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
             // It cannot be taken up, then, and how it broke says more.
             _ => return Err(broken),
@@ -194,9 +197,9 @@ impl Place {
         self.retry.unwrap_or(limits::RECONNECT_PAUSE).min(limits::LONGEST_RETRY)
     }
 
-    fn asking(&self) -> Asking<'static> {
-        let labels = self.last_id.iter().map(|id| ("last-event-id", id.clone())).collect();
-        Asking { method: Method::GET, body: Bytes::new(), labels }
+    fn request(&self) -> RequestParts<'static> {
+        let headers = self.last_id.iter().map(|id| ("last-event-id", id.clone())).collect();
+        RequestParts { method: Method::GET, body: Bytes::new(), headers }
     }
 }
 
@@ -243,7 +246,7 @@ pub(super) async fn listen(shared: Weak<Shared>) {
     while n_failures < limits::RESUMES {
         let Some(shared) = shared.upgrade() else { return };
         let Wire::Http(http) = &shared.wire else { return };
-        let response = match http.send(&place.asking()).await {
+        let response = match http.send(&place.request()).await {
             Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
             // It has none, or does not know us any more.
             Ok(_) => return,

@@ -20,8 +20,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::connection::Shared;
-use crate::desk::lock;
 use crate::limits;
+use crate::notification_router::lock;
 
 pub(crate) use exchange::Post;
 pub use lost::Lost;
@@ -85,7 +85,7 @@ impl Address {
 
 /// How a peer is spoken to, once that is agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Speech {
+pub struct Protocol {
     pub version: String,
     /// The peer remembers nothing between requests, learns from headers what a message is, and takes a call that is hung
     /// up on as called off.
@@ -96,13 +96,13 @@ pub struct Speech {
 pub struct Http {
     address: Address,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    speech: Mutex<Option<Speech>>,
+    protocol: Mutex<Option<Protocol>>,
     /// By which the peer knows us again.
     session: Mutex<Option<HeaderValue>>,
     in_flight: Mutex<HashMap<u64, AbortHandle>>,
     /// What is being said that nobody waits for.
     notices: Mutex<Vec<JoinHandle<()>>>,
-    ear: Mutex<Option<AbortHandle>>,
+    event_stream: Mutex<Option<AbortHandle>>,
 }
 
 impl Http {
@@ -123,28 +123,28 @@ impl Http {
         Http {
             address,
             client,
-            speech: Mutex::default(),
+            protocol: Mutex::default(),
             session: Mutex::default(),
             in_flight: Mutex::default(),
             notices: Mutex::default(),
-            ear: Mutex::default(),
+            event_stream: Mutex::default(),
         }
     }
 
-    pub fn speak(&self, speech: Speech) {
-        *lock(&self.speech) = Some(speech);
+    pub fn use_protocol(&self, protocol: Protocol) {
+        *lock(&self.protocol) = Some(protocol);
     }
 
     fn is_stateless(&self) -> bool {
-        lock(&self.speech).as_ref().is_some_and(|speech| speech.is_stateless)
+        lock(&self.protocol).as_ref().is_some_and(|protocol| protocol.is_stateless)
     }
 
     /// Sends one request. A server that cannot be reached is tried once more: nothing was sent yet.
-    async fn send(&self, asking: &Asking<'_>) -> Result<Response<Incoming>, Lost> {
+    async fn send(&self, parts: &RequestParts<'_>) -> Result<Response<Incoming>, Lost> {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.client.request(self.request(asking)).await {
+            match self.client.request(self.request(parts)).await {
                 Ok(response) => return Ok(response),
                 Err(error) if error.is_connect() && tries == 1 => tokio::time::sleep(limits::RECONNECT_PAUSE).await,
                 Err(error) if error.is_connect() => {
@@ -155,18 +155,18 @@ impl Http {
         }
     }
 
-    fn request(&self, asking: &Asking<'_>) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(asking.body.clone()));
-        *request.method_mut() = asking.method.clone();
+    fn request(&self, parts: &RequestParts<'_>) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(parts.body.clone()));
+        *request.method_mut() = parts.method.clone();
         *request.uri_mut() = self.address.uri.clone();
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, USER_AGENT);
-        if asking.method == Method::POST {
+        if parts.method == Method::POST {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let accept = if asking.method == Method::GET { STREAM } else { "application/json, text/event-stream" };
+        let accept = if parts.method == Method::GET { STREAM } else { "application/json, text/event-stream" };
         headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-        for (name, value) in &asking.labels {
+        for (name, value) in &parts.headers {
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);
             }
@@ -174,7 +174,9 @@ impl Http {
         if let Some(session) = &*lock(&self.session) {
             headers.insert(SESSION, session.clone());
         }
-        if let Some(Ok(version)) = lock(&self.speech).as_ref().map(|speech| HeaderValue::try_from(&speech.version)) {
+        if let Some(Ok(version)) =
+            lock(&self.protocol).as_ref().map(|protocol| HeaderValue::try_from(&protocol.version))
+        {
             headers.insert("mcp-protocol-version", version);
         }
         for (name, value) in &self.address.headers {
@@ -184,16 +186,16 @@ impl Http {
     }
 
     /// Calls a request off the way that a peer which remembers nothing understands. Whether that was the way.
-    pub fn hang_up_on(&self, id: u64) -> bool {
-        let is_way = self.is_stateless();
-        if is_way {
-            self.let_go(id);
+    pub fn cancel_stateless(&self, id: u64) -> bool {
+        let is_stateless = self.is_stateless();
+        if is_stateless {
+            self.abort(id);
         }
-        is_way
+        is_stateless
     }
 
     /// Waits for a request no more.
-    pub fn let_go(&self, id: u64) {
+    pub fn abort(&self, id: u64) {
         let posting = lock(&self.in_flight).remove(&id);
         if let Some(posting) = posting {
             posting.abort();
@@ -201,15 +203,15 @@ impl Http {
     }
 
     /// Opens the stream for what belongs to no request. A peer that has none is no worse for it.
-    pub(crate) fn lend_an_ear(&self, shared: &Arc<Shared>) {
+    pub(crate) fn open_event_stream(&self, shared: &Arc<Shared>) {
         if !self.is_stateless() {
-            let ear = tokio::spawn(exchange::listen(Arc::downgrade(shared))).abort_handle();
-            *lock(&self.ear) = Some(ear);
+            let event_stream = tokio::spawn(exchange::listen(Arc::downgrade(shared))).abort_handle();
+            *lock(&self.event_stream) = Some(event_stream);
         }
     }
 
     /// Ends the session that the peer keeps for us.
-    pub async fn part(&self) {
+    pub async fn close(&self) {
         self.hang_up();
         // What was said last is worth hearing: that a call is called off, for one.
         let notices = std::mem::take(&mut *lock(&self.notices));
@@ -217,24 +219,24 @@ impl Http {
         if lock(&self.session).is_none() {
             return;
         }
-        let asking = Asking { method: Method::DELETE, body: Bytes::new(), labels: Vec::new() };
-        let _ = tokio::time::timeout(limits::LAST_WORDS, self.client.request(self.request(&asking))).await;
+        let parts = RequestParts { method: Method::DELETE, body: Bytes::new(), headers: Vec::new() };
+        let _ = tokio::time::timeout(limits::LAST_WORDS, self.client.request(self.request(&parts))).await;
     }
 
     /// Lets go of whatever is under way.
     pub fn hang_up(&self) {
-        let ear = lock(&self.ear).take();
-        for under_way in lock(&self.in_flight).drain().map(|(_, posting)| posting).chain(ear) {
-            under_way.abort();
+        let event_stream = lock(&self.event_stream).take();
+        for task in lock(&self.in_flight).drain().map(|(_, posting)| posting).chain(event_stream) {
+            task.abort();
         }
     }
 }
 
 /// A request to be sent.
-struct Asking<'a> {
+struct RequestParts<'a> {
     method: Method,
     body: Bytes,
-    labels: Vec<(&'a str, String)>,
+    headers: Vec<(&'a str, String)>,
 }
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");

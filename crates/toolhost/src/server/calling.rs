@@ -17,11 +17,11 @@ use crate::cassette::Answer;
 use crate::client::Client;
 use crate::connection::{Connection, Unanswered};
 use crate::context_refusal::{ContextRefusal, context_refusal};
-use crate::desk::{Desk, lock};
 use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
 use crate::http::Lost;
 use crate::listing::{ParamHeader, declares_context, forbids_context};
 use crate::live::Live;
+use crate::notification_router::{NotificationRouter, lock};
 
 /// How a tool is called.
 #[derive(Clone)]
@@ -155,8 +155,8 @@ impl Server {
         (tool, args): (&str, &Map<String, Value>),
         (style, carrier): (&CallStyle, Carrier),
     ) -> Result<Value, Unanswered> {
-        let client = Client { connection: &live.connection, agreement: &live.agreement };
-        let at_desk = self.desk.enter(cx);
+        let client = Client { connection: &live.connection, handshake: &live.handshake };
+        let routed = self.router.enter(cx);
         let request = client.call(
             Call::new(&Asked {
                 cx,
@@ -165,12 +165,12 @@ impl Server {
                 args,
                 carrier,
                 base_url: &self.spec.base_url,
-                progress_token: at_desk.token,
+                progress_token: routed.token,
             }),
             &style.headers,
         );
         let mut calling_off =
-            CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
+            CancelOnDrop { connection: client.connection, router: &self.router, id: request.id, is_over: false };
         let answer = request.answer_meanwhile(|| cx.tell());
         tokio::pin!(answer);
         let answered = tokio::select! {
@@ -188,26 +188,26 @@ impl Server {
 }
 
 /// Tells the server, when a call is given up, that nobody waits for it any more.
-struct CallingOff<'a> {
+struct CancelOnDrop<'a> {
     connection: &'a Connection,
-    desk: &'a Desk,
+    router: &'a NotificationRouter,
     id: u64,
     is_over: bool,
 }
 
-impl CallingOff<'_> {
+impl CancelOnDrop<'_> {
     fn tell(&mut self, reason: &str) {
         self.is_over = true;
-        self.connection.call_off(self.id, reason);
+        self.connection.cancel(self.id, reason);
     }
 }
 
-impl Drop for CallingOff<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             if self.connection.has_backlog() {
                 let text = "it does not read its stdin, so the call never reached it whole".to_string();
-                self.desk.diary.note(&self.desk.server, Level::Warning, text);
+                self.router.events.note(&self.router.server, Level::Warning, text);
             }
             self.tell("the caller gave up");
         }

@@ -9,10 +9,10 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 
 use super::{Server, State};
-use crate::desk::lock;
 use crate::limits;
 use crate::listing::RawListing;
 use crate::live::{Live, Reach};
+use crate::notification_router::lock;
 
 /// What came of a server that was started anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Server {
             return Ok(None);
         }
         // What the last one printed is no evidence against this one.
-        *lock(&self.desk.noise) = None;
+        *lock(&self.router.noise) = None;
         let Some(next) = newest.run_until_cancelled(self.next()).await else { return Ok(None) };
         let (live, raw) = next?;
         // Whoever calls holds one.
@@ -49,14 +49,14 @@ impl Server {
         }
         // It may be written otherwise now, and take what it refused.
         self.spec.refuses_context.store(false, Ordering::Relaxed);
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
+        self.router.events.started(&self.spec.name, &live.handshake.version);
         let former = self.state.send_replace(State::Up(Arc::clone(&live)));
         self.learn(&new, raw);
         me.watch(live);
         if let State::Up(former) = former {
             me.retire(former);
         }
-        self.desk.revision.send_modify(|revision| *revision += 1);
+        self.router.revision.send_modify(|revision| *revision += 1);
         Ok(Some(Renewed { changes, warnings }))
     }
 
@@ -76,7 +76,7 @@ impl Server {
     /// Ends a life that another one took over from, when its calls are over.
     fn retire(self: &Arc<Self>, former: Arc<Live>) {
         let (server, stopping) = (Arc::downgrade(self), self.stopping.clone());
-        let desk = Arc::clone(&self.desk);
+        let router = Arc::clone(&self.router);
         let leaving = tokio::spawn(async move {
             tokio::select! {
                 () = former.calls.none() => {}
@@ -92,11 +92,11 @@ impl Server {
                 () = tokio::time::sleep(limits::RETIREMENT) => {
                     let limit = humantime::format_duration(limits::RETIREMENT);
                     let text = format!("what it was before its files changed still had calls after {limit}, and was ended");
-                    desk.diary.note(&desk.server, Level::Warning, text);
+                    router.events.note(&router.server, Level::Warning, text);
                 }
             }
             let ended = former.stop().await.unwrap_or_default();
-            desk.diary.ended(&desk.server, format!("replaced by a newer one; it {ended}"));
+            router.events.ended(&router.server, format!("replaced by a newer one; it {ended}"));
         });
         let mut retiring = lock(&self.retiring);
         retiring.retain(|leaving| !leaving.is_finished());

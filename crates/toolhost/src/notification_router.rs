@@ -13,7 +13,7 @@ use crate::connection::{Listener, Oddity, RpcError};
 use crate::limits;
 
 /// Where a server's news go that belong to no call.
-pub trait Diary: Send + Sync {
+pub trait ServerEvents: Send + Sync {
     fn note(&self, server: &str, level: Level, text: String);
 
     fn started(&self, server: &str, version: &str);
@@ -22,9 +22,9 @@ pub trait Diary: Send + Sync {
 }
 
 /// Where the server's notifications arrive, and the calls that they may be about.
-pub(crate) struct Desk {
+pub(crate) struct NotificationRouter {
     pub server: String,
-    pub diary: Arc<dyn Diary>,
+    pub events: Arc<dyn ServerEvents>,
     calls: Mutex<HashMap<u64, Talk>>,
     last_token: AtomicU64,
     /// How often it was quoted outside of calls.
@@ -37,11 +37,11 @@ pub(crate) struct Desk {
     has_sent_broken_text: AtomicBool,
 }
 
-impl Desk {
-    pub fn new(server: String, diary: Arc<dyn Diary>) -> Desk {
-        Desk {
+impl NotificationRouter {
+    pub fn new(server: String, events: Arc<dyn ServerEvents>) -> NotificationRouter {
+        NotificationRouter {
             server,
-            diary,
+            events,
             calls: Mutex::default(),
             last_token: AtomicU64::new(0),
             n_notes: AtomicUsize::new(0),
@@ -53,10 +53,10 @@ impl Desk {
     }
 
     /// Registers a call until the guard goes.
-    pub fn enter(&self, cx: &Cx) -> AtDesk<'_> {
+    pub fn enter(&self, cx: &Cx) -> RoutedCall<'_> {
         let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
         lock(&self.calls).insert(token, Talk { cx: cx.clone(), n_notes: 0 });
-        AtDesk { desk: self, token }
+        RoutedCall { router: self, token }
     }
 
     fn progressed(&self, params: &Value) {
@@ -97,8 +97,8 @@ impl Desk {
         }
         drop(calls);
         match self.n_notes.fetch_add(1, Ordering::Relaxed) {
-            n if n < limits::NOTES => self.diary.note(&self.server, level, text),
-            limits::NOTES => self.diary.note(&self.server, Level::Warning, TOO_MUCH.to_string()),
+            n if n < limits::NOTES => self.events.note(&self.server, level, text),
+            limits::NOTES => self.events.note(&self.server, Level::Warning, TOO_MUCH.to_string()),
             _ => {}
         }
     }
@@ -111,7 +111,7 @@ fn plain(data: &Value) -> Option<&str> {
     data.get("msg").filter(|_| is_all)?.as_str()
 }
 
-impl Listener for Desk {
+impl Listener for NotificationRouter {
     fn notified(&self, method: &str, params: Value) {
         match method {
             "notifications/progress" => self.progressed(&params),
@@ -147,7 +147,7 @@ impl Listener for Desk {
         };
         // Once is enough: it would be said of every line.
         if is_first {
-            self.diary.note(&self.server, Level::Warning, oddity.to_string());
+            self.events.note(&self.server, Level::Warning, oddity.to_string());
         }
     }
 }
@@ -172,14 +172,14 @@ impl Talk {
 }
 
 /// A call that is at work.
-pub(crate) struct AtDesk<'a> {
-    desk: &'a Desk,
+pub(crate) struct RoutedCall<'a> {
+    router: &'a NotificationRouter,
     pub token: u64,
 }
 
-impl Drop for AtDesk<'_> {
+impl Drop for RoutedCall<'_> {
     fn drop(&mut self) {
-        lock(&self.desk.calls).remove(&self.token);
+        lock(&self.router.calls).remove(&self.token);
     }
 }
 
