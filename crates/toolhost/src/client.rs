@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::connection::{Connection, Request, RpcError, Unanswered};
+use crate::connection::{Connection, Request, RequestError, RpcError};
 use crate::envelope::Call;
 use crate::http::Protocol;
 use crate::limits;
@@ -41,7 +41,7 @@ pub enum Generation {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum HandshakeError {
     #[error(transparent)]
-    Unanswered(#[from] Unanswered),
+    Request(#[from] RequestError),
     #[error("it refused `{method}`: {error}")]
     RefusedOne { method: &'static str, error: RpcError },
     #[error("it refuses version {pinned} of the protocol, which it was asked for: {error}")]
@@ -81,14 +81,14 @@ pub enum RegistryError {
 pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<Handshake, HandshakeError> {
     if pinned == Some(WITHOUT_OPENING) {
         return match discover(connection).await {
-            Err(HandshakeError::Unanswered(Unanswered::Refused(error))) => {
+            Err(HandshakeError::Request(RequestError::Refused(error))) => {
                 Err(HandshakeError::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
             }
             result => result,
         };
     }
     let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING)).await {
-        Err(HandshakeError::Unanswered(Unanswered::Refused(error))) => error,
+        Err(HandshakeError::Request(RequestError::Refused(error))) => error,
         result => {
             let handshake = result?;
             return match pinned {
@@ -103,7 +103,7 @@ pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<
         return Err(HandshakeError::RefusedPinned { pinned: pinned.to_string(), error: initialize });
     }
     match discover(connection).await {
-        Err(HandshakeError::Unanswered(Unanswered::Refused(discover))) => {
+        Err(HandshakeError::Request(RequestError::Refused(discover))) => {
             Err(HandshakeError::Refused { initialize, discover })
         }
         result => result,
@@ -209,7 +209,7 @@ impl<'a> Client<'a> {
         for _ in 0..limits::LIST_PAGES {
             let params = cursor.iter().map(|cursor| ("cursor".to_string(), Value::from(cursor.as_str()))).collect();
             let mut page = self.request(method, params).answer().await.map_err(|unanswered| match unanswered {
-                Unanswered::Refused(error) => HandshakeError::RefusedOne { method, error },
+                RequestError::Refused(error) => HandshakeError::RefusedOne { method, error },
                 closed => closed.into(),
             })?;
             match page.get_mut(key).map(Value::take) {
@@ -230,7 +230,7 @@ impl<'a> Client<'a> {
 
     /// The text of the server's registry. A server without one is fine; one that cannot be read is an error of its own,
     /// because what it says about the tools is lost.
-    pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, Unanswered> {
+    pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, RequestError> {
         if self.handshake.capabilities.get("resources").is_none() {
             return Ok(Ok(None));
         }
@@ -240,10 +240,10 @@ impl<'a> Client<'a> {
                 let text = answer.pointer("/contents/0").and_then(|content| text(content, "text"));
                 Ok(text.map(Some).ok_or(RegistryError::NoText))
             }
-            Err(Unanswered::Refused(error)) if error.is_missing_resource() || !self.may_have_registry().await => {
+            Err(RequestError::Refused(error)) if error.is_missing_resource() || !self.may_have_registry().await => {
                 Ok(Ok(None))
             }
-            Err(Unanswered::Refused(error)) => Ok(Err(RegistryError::Refused(error))),
+            Err(RequestError::Refused(error)) => Ok(Err(RegistryError::Refused(error))),
             Err(closed) => Err(closed),
         }
     }

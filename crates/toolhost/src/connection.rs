@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use trailblaze_core::foreign_json::{self, Foreign};
 
-use crate::http::{Http, Lost, Post, Protocol};
+use crate::http::{Http, HttpError, Post, Protocol};
 use crate::limits;
 use crate::patience::Glance;
 use crate::pipe::{Input, Pipe};
@@ -93,14 +93,14 @@ pub enum Closed {
 
 /// Why a request got no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Unanswered {
+pub enum RequestError {
     #[error(transparent)]
     Refused(#[from] RpcError),
     #[error(transparent)]
     Closed(#[from] Closed),
     /// Over http one answer can be lost while the peer is still there.
     #[error(transparent)]
-    Lost(#[from] Lost),
+    Http(#[from] HttpError),
 }
 
 /// A connection to a peer. Whoever holds it may make requests side by side.
@@ -125,7 +125,7 @@ pub(crate) enum Wire {
 #[derive(Default)]
 struct Pending {
     last_id: u64,
-    waiting: HashMap<u64, oneshot::Sender<Result<Value, Unanswered>>>,
+    waiting: HashMap<u64, oneshot::Sender<Result<Value, RequestError>>>,
     /// Nobody waits for these any more, but their answers may still come.
     cancelled: HashSet<u64>,
 }
@@ -196,7 +196,7 @@ impl Connection {
     }
 
     /// Sends a notification that what follows builds upon. Over http messages may overtake each other.
-    pub async fn notify_first(&self, method: &str, params: &Value) -> Result<(), Unanswered> {
+    pub async fn notify_first(&self, method: &str, params: &Value) -> Result<(), RequestError> {
         let Wire::Http(_) = &self.shared.wire else {
             self.notify(method, params);
             return Ok(());
@@ -282,7 +282,7 @@ impl Drop for Connection {
     }
 }
 
-type Answer = oneshot::Receiver<Result<Value, Unanswered>>;
+type Answer = oneshot::Receiver<Result<Value, RequestError>>;
 
 /// A request that was made. Dropping it unanswered leaves the peer at work: call it off first.
 pub struct Request<'a> {
@@ -294,12 +294,12 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    pub async fn answer(self) -> Result<Value, Unanswered> {
+    pub async fn answer(self) -> Result<Value, RequestError> {
         self.answer_meanwhile(|| {}).await
     }
 
     /// The same, with something to do while the peer is at work.
-    pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, Unanswered> {
+    pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, RequestError> {
         std::mem::replace(&mut self.pushed, Ok(()))?;
         let shared = &self.connection.shared;
         // The peer may answer, or the connection close, while what was asked is still being written.
@@ -359,7 +359,7 @@ impl Shared {
     }
 
     /// The answer to what was just sent, if it is known at once, be it that there will be none.
-    fn look_for(self: &Arc<Self>, asked: Instant, answer: &mut Answer) -> Option<Option<Result<Value, Unanswered>>> {
+    fn look_for(self: &Arc<Self>, asked: Instant, answer: &mut Answer) -> Option<Option<Result<Value, RequestError>>> {
         let Wire::Pipe(pipe) = &self.wire else { return None };
         pipe.patience.look(asked, || {
             let makes_sense = pipe.take_what_is_there(self);
@@ -404,7 +404,7 @@ impl Shared {
     }
 
     /// Answers a request in the peer's stead, unless it has been answered.
-    pub fn settle(&self, id: u64, answer: Result<Value, Unanswered>) {
+    pub fn settle(&self, id: u64, answer: Result<Value, RequestError>) {
         let waiting = self.pending().waiting.remove(&id);
         if let Some(waiting) = waiting {
             drop(waiting.send(answer));
@@ -530,7 +530,7 @@ fn take(shared: &Arc<Shared>, message: Incoming, line: &[u8], listener: &dyn Lis
 fn take_answer(
     shared: &Shared,
     id: &Value,
-    answer: Result<Value, Unanswered>,
+    answer: Result<Value, RequestError>,
     listener: &dyn Listener,
 ) -> Result<(), Closed> {
     let mut pending = shared.pending();

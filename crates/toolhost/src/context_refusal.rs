@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use crate::answer::first_text;
-use crate::connection::{RpcError, Unanswered};
+use crate::connection::{RequestError, RpcError};
 use crate::envelope::ARGUMENT;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +18,9 @@ pub enum ContextRefusal {
     Maybe,
 }
 
-pub fn context_refusal(answered: &Result<Value, Unanswered>) -> Option<ContextRefusal> {
+pub fn context_refusal(answered: &Result<Value, RequestError>) -> Option<ContextRefusal> {
     let (text, is_refused) = match answered {
-        Err(Unanswered::Refused(error)) => (error.message.as_str(), error.code == RpcError::INVALID_PARAMS),
+        Err(RequestError::Refused(error)) => (error.message.as_str(), error.code == RpcError::INVALID_PARAMS),
         Ok(answer) if answer.get("isError") == Some(&Value::Bool(true)) => {
             let text = first_text(answer);
             (text, is_refused_by_pydantic(text))

@@ -202,7 +202,7 @@ mod tests {
     use tokio::io::ReadBuf;
 
     use super::*;
-    use crate::connection::{Connection, Listener, Oddity, RpcError, Unanswered};
+    use crate::connection::{Connection, Listener, Oddity, RequestError, RpcError};
 
     /// A peer of which some is seen at a glance, and some only by who waits for it.
     struct Peer {
@@ -242,7 +242,7 @@ mod tests {
         fn odd(&self, _: Oddity) {}
     }
 
-    async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, Unanswered> {
+    async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, RequestError> {
         let peer = Peer { glances: glances.iter().copied().collect(), reads: reads.iter().copied().collect() };
         let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Deaf));
         connection.request("ask", &json!({})).answer().await
@@ -262,6 +262,6 @@ mod tests {
     #[tokio::test]
     async fn what_is_broken_at_a_glance_is_broken() {
         let closed = answer(&["{\"jsonrpc\": nonsense}\n"], &[]).await;
-        assert!(matches!(closed, Err(Unanswered::Closed(Closed::BrokenJson { .. }))), "{closed:?}");
+        assert!(matches!(closed, Err(RequestError::Closed(Closed::BrokenJson { .. }))), "{closed:?}");
     }
 }

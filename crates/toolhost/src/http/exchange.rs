@@ -14,7 +14,7 @@ use serde_json::Value;
 use trailblaze_core::foreign_json;
 
 use super::sse::{Events, TooLong};
-use super::{Http, Lost, RequestParts, SESSION, STREAM};
+use super::{Http, HttpError, RequestParts, SESSION, STREAM};
 use crate::connection::{RpcError, Shared, Wire, shown};
 use crate::limits;
 use crate::notification_router::lock;
@@ -34,7 +34,7 @@ impl Post {
     pub fn send(self, shared: &Arc<Shared>) {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let (id, sender) = (self.id, Arc::clone(shared));
-        // Held until the task is written down, so that one that is over already does not stay there.
+        // InUse until the task is written down, so that one that is over already does not stay there.
         let mut in_flight = lock(&http.in_flight);
         let task = tokio::spawn(async move {
             let Some(id) = self.id else {
@@ -42,7 +42,7 @@ impl Post {
                 let _ = tokio::time::timeout(limits::NOTICE, self.exchange(&sender)).await;
                 return;
             };
-            let lost = self.exchange(&sender).await.err().unwrap_or(Lost::NoResult);
+            let lost = self.exchange(&sender).await.err().unwrap_or(HttpError::NoResult);
             sender.settle(id, Err(lost.into()));
             if let Wire::Http(http) = &sender.wire {
                 lock(&http.in_flight).remove(&id);
@@ -59,7 +59,7 @@ impl Post {
     }
 
     /// Sends it, and takes all that comes back.
-    pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), Lost> {
+    pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), HttpError> {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let has_session = lock(&http.session).is_some();
         let parts = RequestParts {
@@ -73,7 +73,7 @@ impl Post {
         }
         let status = response.status();
         if status == StatusCode::NOT_FOUND && has_session {
-            return Err(Lost::SessionGone);
+            return Err(HttpError::SessionGone);
         }
         if !status.is_success() {
             return self.refused(shared, http, response).await;
@@ -83,23 +83,23 @@ impl Post {
             STREAM => follow(shared, http, id, response).await,
             "application/json" => {
                 let body = body(response, limits::LINE_BYTES).await?;
-                shared.take_message(body.trim_ascii()).map_err(Lost::Broke)
+                shared.take_message(body.trim_ascii()).map_err(HttpError::Broke)
             }
             // Accepted, it says, and no answer will come.
-            "" => Err(Lost::NoResult),
+            "" => Err(HttpError::NoResult),
             kind => {
                 let kind = shown(kind.as_bytes());
                 let said = first_words(response).await;
-                Err(Lost::Kind { url: http.address.shown(), kind, said })
+                Err(HttpError::Kind { url: http.address.shown(), kind, said })
             }
         }
     }
 
     /// What a status means that is no success. It may bring an answer all the same.
-    async fn refused(&self, shared: &Arc<Shared>, http: &Http, response: Response<Incoming>) -> Result<(), Lost> {
+    async fn refused(&self, shared: &Arc<Shared>, http: &Http, response: Response<Incoming>) -> Result<(), HttpError> {
         let (status, url) = (response.status(), http.address.shown());
         if let Some(to) = response.headers().get(header::LOCATION).filter(|_| status.is_redirection()) {
-            return Err(Lost::Redirected { url, to: shown(to.as_bytes()) });
+            return Err(HttpError::Redirected { url, to: shown(to.as_bytes()) });
         }
         let text = body(response, limits::REFUSAL_BYTES).await.unwrap_or_default();
         let answer = foreign_json::read::<Value>(&text).ok().map(|answer| answer.value);
@@ -112,7 +112,7 @@ impl Post {
                 shared.settle(id, Err(error.into()));
                 Ok(())
             }
-            _ => Err(Lost::Status { status, url, said: shown(text.trim_ascii()) }),
+            _ => Err(HttpError::Status { status, url, said: shown(text.trim_ascii()) }),
         }
     }
 
@@ -138,15 +138,15 @@ fn kind(headers: &HeaderMap) -> String {
 }
 
 /// A whole body, if it is not too long.
-async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, Lost> {
+async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = Vec::new();
     while let Some(frame) = response.frame().await {
-        let frame = frame.map_err(|error| Lost::BrokeOff { reason: super::lost::reason(&error) })?;
+        let frame = frame.map_err(|error| HttpError::BrokeOff { reason: super::lost::reason(&error) })?;
         if let Some(data) = frame.data_ref() {
             body.extend_from_slice(data);
         }
         if body.len() > limit {
-            return Err(Lost::TooLong);
+            return Err(HttpError::TooLong);
         }
     }
     Ok(body)
@@ -160,14 +160,14 @@ async fn first_words(mut response: Response<Incoming>) -> String {
 }
 
 /// Takes messages from a stream until it brought the answer. A stream that breaks and can be taken up again is.
-async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), Lost> {
+async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), HttpError> {
     let mut place = Place::default();
     let mut n_breaks = 0;
     loop {
         let broken = match read(shared, response, &mut place, Some(id)).await {
             Ok(()) if !shared.is_waiting(id) => return Ok(()),
-            Ok(()) => Lost::NoResult,
-            Err(broken @ Lost::BrokeOff { .. }) => broken,
+            Ok(()) => HttpError::NoResult,
+            Err(broken @ HttpError::BrokeOff { .. }) => broken,
             Err(lost) => return Err(lost),
         };
         n_breaks = if std::mem::take(&mut place.has_moved) { 1 } else { n_breaks + 1 };
@@ -209,7 +209,7 @@ async fn read(
     mut response: Response<Incoming>,
     place: &mut Place,
     waiting: Option<u64>,
-) -> Result<(), Lost> {
+) -> Result<(), HttpError> {
     let mut events = Events::default();
     loop {
         let is_over = waiting.is_some_and(|id| !shared.is_waiting(id));
@@ -222,18 +222,18 @@ async fn read(
         } else {
             match response.frame().await {
                 Some(Ok(frame)) => frame,
-                Some(Err(error)) => return Err(Lost::BrokeOff { reason: super::lost::reason(&error) }),
+                Some(Err(error)) => return Err(HttpError::BrokeOff { reason: super::lost::reason(&error) }),
                 None => return Ok(()),
             }
         };
         let Some(data) = frame.data_ref() else { continue };
-        let found = events.push(data).map_err(|TooLong| Lost::TooLong)?;
+        let found = events.push(data).map_err(|TooLong| HttpError::TooLong)?;
         place.retry = events.retry.or(place.retry);
         for event in found {
             place.has_moved = true;
             place.last_id = event.id.or(place.last_id.take());
             if !event.data.is_empty() {
-                shared.take_message(event.data.as_bytes()).map_err(Lost::Broke)?;
+                shared.take_message(event.data.as_bytes()).map_err(HttpError::Broke)?;
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::connection::Closed;
 use crate::limits;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Lost {
+pub enum HttpError {
     #[error("{reason} at {url}; is it running, and is its `url:` right?")]
     Unreachable { url: String, reason: String },
     #[error("{}", refused(*status, url, said))]

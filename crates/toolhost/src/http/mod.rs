@@ -24,7 +24,7 @@ use crate::limits;
 use crate::notification_router::lock;
 
 pub(crate) use exchange::Post;
-pub use lost::Lost;
+pub use lost::HttpError;
 
 /// Where a server answers, and what it is sent with every request.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ impl Http {
     }
 
     /// Sends one request. A server that cannot be reached is tried once more: nothing was sent yet.
-    async fn send(&self, parts: &RequestParts<'_>) -> Result<Response<Incoming>, Lost> {
+    async fn send(&self, parts: &RequestParts<'_>) -> Result<Response<Incoming>, HttpError> {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -148,9 +148,9 @@ impl Http {
                 Ok(response) => return Ok(response),
                 Err(error) if error.is_connect() && tries == 1 => tokio::time::sleep(limits::RECONNECT_PAUSE).await,
                 Err(error) if error.is_connect() => {
-                    return Err(Lost::Unreachable { url: self.address.shown(), reason: lost::reason(&error) });
+                    return Err(HttpError::Unreachable { url: self.address.shown(), reason: lost::reason(&error) });
                 }
-                Err(error) => return Err(Lost::BrokeOff { reason: lost::reason(&error) }),
+                Err(error) => return Err(HttpError::BrokeOff { reason: lost::reason(&error) }),
             }
         }
     }

@@ -69,7 +69,7 @@ fn a_server_whose_heir_holds_its_pipes() {
 fn broken_json() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_broken_json")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: broken JSON: expected value at line 1 column 52 in `{"jsonrpc": "2.0", "id": 3, "result": {"content": [}`; it was ended
+      step 1 "Act": server `rogue` died: it broke the protocol: broken JSON: expected value at line 1 column 52 in `{"jsonrpc": "2.0", "id": 3, "result": {"content": [}`; it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -79,7 +79,7 @@ fn broken_json() {
 fn the_answer_to_another_question() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_another_id")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that nobody made (id 4711); it was ended
+      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that nobody made (id 4711); it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -89,7 +89,7 @@ fn the_answer_to_another_question() {
 fn a_line_without_end() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_without_end")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: a line of more than 32 MiB; it was ended
+      step 1 "Act": server `rogue` died: it broke the protocol: a line of more than 32 MiB; it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -99,7 +99,7 @@ fn a_line_without_end() {
 fn an_error_that_answers_nothing_in_particular() {
     insta::assert_snapshot!(check_broken(Stage::new("errs_without_an_id")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it could not read what it was sent: Parse error (-32700); it was ended
+      step 1 "Act": server `rogue` died: it could not read what it was sent: Parse error (-32700); it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -109,7 +109,7 @@ fn an_error_that_answers_nothing_in_particular() {
 fn a_server_that_closes_its_stdout_and_lives_on() {
     insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdout")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it closed its stdout but went on running, and was ended
+      step 1 "Act": server `rogue` died: it closed its stdout but kept running, and was killed
       its stderr:
         I have nothing more to say
 
@@ -121,7 +121,7 @@ fn a_server_that_closes_its_stdout_and_lives_on() {
 fn a_server_that_closes_its_stdin_and_lives_on() {
     insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdin").calls_each(&["{}", "{}"])).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:5:9)
-      step 1 "Act": server `rogue` died: it closed its stdin; it was ended
+      step 1 "Act": server `rogue` died: it closed its stdin; it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -214,7 +214,7 @@ fn a_server_that_reads_nothing() {
     let words = "x".repeat(1 << 20);
     let stage = Stage::new("reads_nothing").with("callTimeout: 500ms").calls(&format!("{{text: {words}}}"));
     insta::assert_snapshot!(check_failed(stage).said(), @r#"
-    warning: server `rogue`: it does not read its stdin, so the call never reached it whole
+    warning: server `rogue`: it does not read its stdin, so it never received the whole call
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
 
@@ -314,7 +314,7 @@ fn chatter_does_not_fill_the_record() {
     played.assert_the_other_went_on();
     let notes = played.notes();
     assert_eq!(notes.lines().count(), 1_001);
-    let last = "warning: it has more to say than anybody would read; the rest is left out";
+    let last = "warning: too many log messages; the rest are left out";
     assert_eq!(notes.lines().last(), Some(last));
 }
 

@@ -80,7 +80,7 @@ fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
     it broke the protocol: no message: no `jsonrpc` in `{"hello": 1}`
     it ended its answer without a result
     it refuses `initialize` (not today (-32600)) and `server/discover` (not today (-32600))
-    it did not answer the opening of the protocol within 5s; `startupTimeout:` of its entry allows more
+    it did not answer the MCP handshake within 5s; raise `startupTimeout:` in its entry to allow more
     "#);
 }
 

@@ -11,7 +11,7 @@ fn a_server_that_refuses_the_argument_is_called_without_it() {
         assert_eq!(played.log().lines().count(), 2, "each call ran once: {}", played.log());
         insta::allow_duplicates! {
             insta::assert_snapshot!(played.said(), @"
-            warning: server `rogue`: it refuses the argument `_trailblazeContext`, which its schemas allow, so it no longer gets it; `context: meta` in its entry leaves it out from the start
+            warning: server `rogue`: it refuses the argument `_trailblazeContext`, although its schemas allow it; it is not sent again (set `context: meta` in the server's entry to never send it)
             2 passed in [time]
             ");
         }
@@ -39,7 +39,7 @@ fn a_tool_that_ran_and_mentions_the_argument_is_not_run_again() {
     played.assert_the_other_went_on();
     assert_eq!(played.log(), "ran\n");
     insta::assert_snapshot!(played.said(), @r#"
-    warning: server `rogue`: the error of `rogue_act` mentions `_trailblazeContext`; if it does not take this argument, `context: meta` in the server's entry leaves it out
+    warning: server `rogue`: the error from `rogue_act` mentions `_trailblazeContext`; if the tool does not take this argument, set `context: meta` in the server's entry
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: paid, and then: Unexpected keyword argument `_trailblazeContext` [type=unexpected_keyword_argument, x]
 

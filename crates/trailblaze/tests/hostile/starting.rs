@@ -79,7 +79,7 @@ fn a_server_that_exits_after_the_handshake() {
 fn a_server_that_never_answers_the_opening() {
     insta::assert_snapshot!(check(Stage::new("never_opens").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it did not answer the opening of the protocol within 3s; `startupTimeout:` of its entry allows more
+      server `rogue` did not start: it did not answer the MCP handshake within 3s; raise `startupTimeout:` in its entry to allow more
       its stderr:
         still loading a large model
 
@@ -131,7 +131,7 @@ fn a_server_that_names_no_version() {
 fn a_server_that_opens_with_broken_json() {
     insta::assert_snapshot!(check(Stage::new("opens_with_broken_json")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it broke the protocol: broken JSON: key must be a string at line 1 column 2 in `{'protocolVersion': '2025-11-25'}`; it was ended
+      server `rogue` did not start: it broke the protocol: broken JSON: key must be a string at line 1 column 2 in `{'protocolVersion': '2025-11-25'}`; it was killed
 
     0 passed, 1 broken by the environment in [time]
     ");

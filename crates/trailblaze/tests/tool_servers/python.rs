@@ -66,7 +66,7 @@ fn a_registry_of_fastmcp_2_that_fails_is_told_and_none_is_not() {
     let lab = lab.calls(&["second_echo: {word: hello}"]);
     assert_eq!(warnings(&lab.run(&DEVICE, 0)), Vec::<String>::new());
     let warned = warnings(&lab.env("SECOND_REGISTRY", "1").run(&DEVICE, 0));
-    let expected = "server `second`: its `trailblaze://registry` could not be read, and counts as absent: \
+    let expected = "server `second`: its `trailblaze://registry` could not be read and is ignored: \
                     Error reading resource";
     assert!(warned.len() == 1 && warned[0].starts_with(expected), "{warned:?}");
 }

@@ -50,7 +50,7 @@ fn the_typescript_sdk_serves_several_devices_from_one_process_over_http() {
     let lab = lab.fixture("web.ts").calls(&["ts_meet: {n: 2}"]);
     let played = lab.configured("mcpServers: [{name: web, script: tools/web.ts}]\n").run(&DEVICES, 0);
     assert_eq!(served(&played, "ts_meet"), (1, set("http"), vec![]));
-    assert!(played.log("web").contains("session closed"), "it is taken leave of: {}", played.log("web"));
+    assert!(played.log("web").contains("session closed"), "its session is closed: {}", played.log("web"));
 }
 
 #[test]
