@@ -1,8 +1,8 @@
-//! The client's side of the Model Context Protocol, in both of its generations.
+//! The client side of the Model Context Protocol, in both of its generations.
 //!
-//! The older one opens with `initialize`; the newer one has no opening, tells its version with every request, and says
-//! what a server can do in answer to `server/discover`. Every server tried answers `initialize` first; some refuse it after
-//! `server/discover`. So that is the order.
+//! The older generation starts with `initialize`. The newer one has no handshake: every request carries the protocol
+//! version, and `server/discover` returns what the server can do. `initialize` is tried first because some servers
+//! refuse it after `server/discover`, and none has been seen that does not answer it.
 
 use std::collections::HashSet;
 
@@ -14,15 +14,15 @@ use crate::http::Protocol;
 use crate::limits;
 use crate::listing::ParamHeader;
 
-/// The newest version that opens with `initialize`.
+/// The newest version that starts with `initialize`.
 const NEWEST_WITH_OPENING: &str = "2025-11-25";
 const WITH_OPENING: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", NEWEST_WITH_OPENING];
-/// The version without an opening.
+/// The version without `initialize`.
 const WITHOUT_OPENING: &str = "2026-07-28";
 
 const REGISTRY: &str = "trailblaze://registry";
 
-/// What was agreed on with a server.
+/// The result of a handshake with a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handshake {
     pub version: String,
@@ -32,9 +32,9 @@ pub struct Handshake {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
-    /// Opens with `initialize`.
+    /// Starts with `initialize`.
     Opening,
-    /// Tells its version with every request.
+    /// Sends the version with every request.
     PerRequest,
 }
 
@@ -44,19 +44,19 @@ pub enum HandshakeError {
     Request(#[from] RequestError),
     #[error("it refused `{method}`: {error}")]
     RefusedOne { method: &'static str, error: RpcError },
-    #[error("it refuses version {pinned} of the protocol, which it was asked for: {error}")]
+    #[error("it refuses version {pinned} of the protocol, which was requested: {error}")]
     RefusedPinned { pinned: String, error: RpcError },
     #[error("it refuses `initialize` ({initialize}) and `server/discover` ({discover})")]
     Refused { initialize: RpcError, discover: RpcError },
     #[error("it speaks version {theirs} of the protocol; this build speaks {}, {WITHOUT_OPENING}", WITH_OPENING.join(", "))]
     UnknownVersion { theirs: String },
-    #[error("it speaks version {theirs} of the protocol, and its entry pins {pinned}")]
+    #[error("it speaks version {theirs} of the protocol, but its entry pins {pinned}")]
     OtherVersion { theirs: String, pinned: String },
-    #[error("its answer to `{method}` is not what the protocol says: {what}")]
+    #[error("its answer to `{method}` does not follow the protocol: {what}")]
     Malformed { method: &'static str, what: String },
-    #[error("it lists {key} without end: {} pages, and still there is more", limits::LIST_PAGES)]
+    #[error("its list of {key} does not end: more than {} pages", limits::LIST_PAGES)]
     EndlessPages { key: &'static str },
-    #[error("it lists {key} without end: the page after `{cursor}` is `{cursor}` again")]
+    #[error("its list of {key} does not end: the page after `{cursor}` is `{cursor}` again")]
     RepeatedPage { key: &'static str, cursor: String },
     #[error("it lists more than {} {key}", limits::LIST_TOOLS)]
     TooMany { key: &'static str },
@@ -68,7 +68,7 @@ impl HandshakeError {
     }
 }
 
-/// Why a server's registry could not be read though it has one.
+/// Why the registry of a server that has one could not be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RegistryError {
     #[error(transparent)]
@@ -77,7 +77,7 @@ pub enum RegistryError {
     NoText,
 }
 
-/// Shakes hands, in the generation that the server speaks or its entry pins.
+/// Negotiates the protocol: the version that the server's entry pins, or else the generation that the server speaks.
 pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<Handshake, HandshakeError> {
     if pinned == Some(WITHOUT_OPENING) {
         return match discover(connection).await {
@@ -142,7 +142,7 @@ async fn discover(connection: &Connection) -> Result<Handshake, HandshakeError> 
     })
 }
 
-/// The header that names the tool or resource that a request is about.
+/// The header that names the tool or resource of a request.
 const NAME: &str = "mcp-name";
 
 fn client_info() -> Value {
@@ -161,14 +161,14 @@ fn text(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_string)
 }
 
-/// A server that hands were shaken with.
+/// A connection after its handshake.
 pub struct Client<'a> {
     pub connection: &'a Connection,
     pub handshake: &'a Handshake,
 }
 
 impl<'a> Client<'a> {
-    /// Makes a request as the agreed generation wants it.
+    /// Makes a request in the negotiated generation.
     pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
         if self.handshake.generation == Generation::PerRequest {
             params.insert("_meta".to_string(), per_request_meta(&self.handshake.version).into());
@@ -177,8 +177,8 @@ impl<'a> Client<'a> {
         self.connection.request_with_headers(method, headers.into_iter().collect(), &params)
     }
 
-    /// Calls a tool. In the newer generation log messages must be asked for with each call, and headers tell which tool
-    /// it is and those arguments that the tool wants told there.
+    /// Calls a tool. In the newer generation, each call requests log messages, and headers carry the tool's name and
+    /// the arguments that its schema marks for headers.
     pub fn call(&self, call: Call<'_>, headers: &[ParamHeader]) -> Request<'a> {
         if self.handshake.generation == Generation::Opening {
             return self.connection.request("tools/call", &call);
@@ -201,7 +201,7 @@ impl<'a> Client<'a> {
         self.all_pages("tools/list", "tools").await
     }
 
-    /// All pages of a list.
+    /// Fetches all pages of a list.
     async fn all_pages(&self, method: &'static str, key: &'static str) -> Result<Vec<Value>, HandshakeError> {
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
@@ -228,8 +228,8 @@ impl<'a> Client<'a> {
         Err(HandshakeError::EndlessPages { key })
     }
 
-    /// The text of the server's registry. A server without one is fine; one that cannot be read is an error of its own,
-    /// because what it says about the tools is lost.
+    /// Returns the text of the server's registry, or `None` if it has none. A registry that exists but cannot be read
+    /// is an error, because the metadata in it would be lost silently.
     pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, RequestError> {
         if self.handshake.capabilities.get("resources").is_none() {
             return Ok(Ok(None));
@@ -248,8 +248,8 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Whether the registry is among the server's resources, as far as it tells. Some libraries answer with one and the same
-    /// code whether a resource is missing or its handler failed.
+    /// Whether the server lists the registry among its resources; true if it does not answer that either. Some
+    /// libraries use the same error code for a missing resource and for a handler that failed.
     async fn may_have_registry(&self) -> bool {
         match self.all_pages("resources/list", "resources").await {
             Ok(resources) => resources.iter().any(|resource| resource["uri"] == REGISTRY),
@@ -257,12 +257,12 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Whether the server says when its tools change.
+    /// Whether the server sends notifications when its tools change.
     pub fn tells_changes(&self) -> bool {
         self.handshake.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
     }
 
-    /// Asks to be told when the tools change, where that must be asked for. The request stays open.
+    /// Subscribes to changes of the tools, in the generation that requires it. The request stays open.
     pub fn listen(&self) -> Option<Request<'a>> {
         let must_ask = self.handshake.generation == Generation::PerRequest && self.tells_changes();
         must_ask.then(|| {

@@ -1,4 +1,4 @@
-//! Keeps what a server lists and answers while it works. It listens, and changes nothing.
+//! Records a server's listings and answers while it works. Only observes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -14,19 +14,20 @@ use super::{Answer, Callback, Cassette, Kept};
 use crate::listing::RawListing;
 use crate::notification_router::lock;
 
-/// What one server did in a run, in all its lives and for all its sessions.
+/// The recording of one server during a run, across all its instances and sessions.
 pub struct Tape {
     listener: Arc<CallbackListener>,
     kept: Mutex<Cassette>,
 }
 
 impl Tape {
-    /// `listener` hears the events of the sessions that the server works for.
+    /// `listener` must receive the events of the sessions that use the server.
     pub fn new(listener: &Arc<CallbackListener>) -> Tape {
         Tape { listener: Arc::clone(listener), kept: Mutex::default() }
     }
 
-    /// Keeps a list. Tools may come and go, and devices may have different ones: every tool stays, as it was listed last.
+    /// Adds a listing. Keeps every tool in its latest version, because tools may disappear and devices may have
+    /// different ones.
     pub(crate) fn listed(&self, raw: &RawListing, secrets: &Secrets) {
         let mut kept = lock(&self.kept);
         let listing = &mut kept.listing;
@@ -43,7 +44,7 @@ impl Tape {
         }
     }
 
-    /// Keeps a call that was answered. One that was called off is none that can be asked for again.
+    /// Adds an answered call. A cancelled call is not recorded: its answer could not be replayed.
     pub(crate) fn answered(
         &self,
         cx: &Cx,
@@ -70,11 +71,11 @@ impl Tape {
         });
     }
 
-    /// All that was kept so far.
+    /// Everything recorded so far.
     pub fn cassette(&self) -> Cassette {
         let mut cassette = lock(&self.kept).clone();
         let devices: BTreeSet<&Option<String>> = cassette.calls.iter().map(|call| &call.device).collect();
-        // The name of the only device says nothing, and would differ where another records.
+        // The name of a single device carries no information, and would differ on another machine.
         if devices.len() < 2 {
             cassette.calls.iter_mut().for_each(|call| call.device = None);
         }
@@ -82,7 +83,7 @@ impl Tape {
     }
 }
 
-/// Hears from the events which calls came back from the calls in flight.
+/// Collects, from events, the callbacks that belong to calls in flight.
 #[derive(Default)]
 pub struct CallbackListener {
     observed: Mutex<Observed>,
@@ -90,9 +91,9 @@ pub struct CallbackListener {
 
 #[derive(Default)]
 struct Observed {
-    /// By the call that they are beneath, in the order in which they were made.
+    /// By parent call, in the order in which they were made.
     callbacks: HashMap<CallId, Vec<Pending>>,
-    /// The calls above those that are not over.
+    /// The parents of callbacks that have not finished.
     above: HashMap<CallId, CallId>,
 }
 
@@ -131,7 +132,8 @@ impl CallbackListener {
         }
     }
 
-    /// The callbacks of a call. What it did not wait for was cut off, and nobody can tell where.
+    /// Removes and returns the callbacks of a call. A callback that had not finished was cut off at an unknown point,
+    /// and is left out.
     fn take(&self, call: &CallId) -> Vec<Callback> {
         let observed = lock(&self.observed).callbacks.remove(call).unwrap_or_default();
         observed.into_iter().filter(|pending| pending.is_over).map(|pending| pending.callback).collect()

@@ -1,4 +1,4 @@
-//! One message there, and what comes back: an answer, a stream of messages, or a reason why there is none.
+//! Sends one message over HTTP and handles the response: an answer, a stream of messages, or an error.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -19,26 +19,26 @@ use crate::connection::{RpcError, Shared, Wire, shown};
 use crate::limits;
 use crate::notification_router::lock;
 
-/// A message to be sent.
+/// A message to send.
 pub(crate) struct Post {
-    /// Of a request; a notification has none.
+    /// The id of a request; `None` for a notification.
     pub id: Option<u64>,
     pub method: String,
-    /// Headers beside the message.
+    /// Extra headers.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl Post {
-    /// Sends it in the background, and sees to it that whoever waits for the answer hears something.
+    /// Sends it in the background. The request is always completed, if only with an error.
     pub fn send(self, shared: &Arc<Shared>) {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let (id, sender) = (self.id, Arc::clone(shared));
-        // InUse until the task is written down, so that one that is over already does not stay there.
+        // Held until the task is registered, so that a task that has already finished does not stay registered.
         let mut in_flight = lock(&http.in_flight);
         let task = tokio::spawn(async move {
             let Some(id) = self.id else {
-                // Nobody sets a limit to what nobody waits for.
+                // A notification has no caller that would bound it.
                 let _ = tokio::time::timeout(limits::NOTICE, self.exchange(&sender)).await;
                 return;
             };
@@ -58,7 +58,7 @@ impl Post {
         }
     }
 
-    /// Sends it, and takes all that comes back.
+    /// Sends it and handles the whole response.
     pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), HttpError> {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let has_session = lock(&http.session).is_some();
@@ -85,7 +85,7 @@ impl Post {
                 let body = body(response, limits::LINE_BYTES).await?;
                 shared.take_message(body.trim_ascii()).map_err(HttpError::Broke)
             }
-            // Accepted, it says, and no answer will come.
+            // Accepted without a body: no answer will come.
             "" => Err(HttpError::NoResult),
             kind => {
                 let kind = shown(kind.as_bytes());
@@ -95,7 +95,7 @@ impl Post {
         }
     }
 
-    /// What a status means that is no success. It may bring an answer all the same.
+    /// Handles a status other than success. The body may still contain an answer.
     async fn refused(&self, shared: &Arc<Shared>, http: &Http, response: Response<Incoming>) -> Result<(), HttpError> {
         let (status, url) = (response.status(), http.address.shown());
         if let Some(to) = response.headers().get(header::LOCATION).filter(|_| status.is_redirection()) {
@@ -107,7 +107,7 @@ impl Post {
         let error =
             error.and_then(|mut answer| serde_json::from_value::<RpcError>(answer.get_mut("error")?.take()).ok());
         match (self.id, error) {
-            // The peer may not have read far enough to know the id.
+            // The id may be missing if the peer did not parse the request.
             (Some(id), Some(error)) => {
                 shared.settle(id, Err(error.into()));
                 Ok(())
@@ -137,7 +137,7 @@ fn kind(headers: &HeaderMap) -> String {
     kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_string()
 }
 
-/// A whole body, if it is not too long.
+/// Reads a whole body, up to a limit.
 async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = Vec::new();
     while let Some(frame) = response.frame().await {
@@ -152,14 +152,14 @@ async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>,
     Ok(body)
 }
 
-/// The beginning of a body that should not be there.
+/// The beginning of an unexpected body.
 async fn first_words(mut response: Response<Incoming>) -> String {
     let frame = tokio::time::timeout(limits::LAST_WORDS, response.frame()).await;
     let data = frame.ok().flatten().and_then(Result::ok).and_then(|frame| frame.into_data().ok());
     data.map(|data| shown(data.trim_ascii())).unwrap_or_default()
 }
 
-/// Takes messages from a stream until it brought the answer. A stream that breaks and can be taken up again is.
+/// Reads messages from a stream until the answer has arrived. Resumes a stream that breaks off, if possible.
 async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), HttpError> {
     let mut place = Place::default();
     let mut n_breaks = 0;
@@ -177,18 +177,18 @@ async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Respon
         tokio::time::sleep(place.pause()).await;
         response = match http.send(&place.request()).await {
             Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
-            // It cannot be taken up, then, and how it broke says more.
+            // It cannot be resumed; why it broke off is the better error.
             _ => return Err(broken),
         };
     }
 }
 
-/// How far a stream was read.
+/// How far a stream has been read.
 #[derive(Default)]
 struct Place {
     last_id: Option<String>,
     retry: Option<Duration>,
-    /// Whether anything came since it was last looked at.
+    /// Whether anything has arrived since the last check.
     has_moved: bool,
 }
 
@@ -203,7 +203,7 @@ impl Place {
     }
 }
 
-/// Takes the messages of a stream to its end, or, where one answer is waited for, a moment after it came.
+/// Reads the messages of a stream until it ends or, when waiting for one answer, until shortly after that has arrived.
 async fn read(
     shared: &Arc<Shared>,
     mut response: Response<Incoming>,
@@ -214,7 +214,7 @@ async fn read(
     loop {
         let is_over = waiting.is_some_and(|id| !shared.is_waiting(id));
         let frame = if is_over {
-            // A stream that is read to its end leaves a connection that can be used again.
+            // Reading the stream to its end makes the connection reusable.
             match tokio::time::timeout(limits::LAST_WORDS, response.frame()).await {
                 Ok(Some(Ok(frame))) => frame,
                 _ => return Ok(()),
@@ -239,7 +239,7 @@ async fn read(
     }
 }
 
-/// Hears what belongs to no request, as long as the connection is there and the peer has such a stream.
+/// Reads messages that belong to no request, for as long as the connection exists and the peer offers such a stream.
 pub(super) async fn listen(shared: Weak<Shared>) {
     let mut place = Place::default();
     let mut n_failures = 0;
@@ -248,7 +248,7 @@ pub(super) async fn listen(shared: Weak<Shared>) {
         let Wire::Http(http) = &shared.wire else { return };
         let response = match http.send(&place.request()).await {
             Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
-            // It has none, or does not know us any more.
+            // The peer offers no such stream, or no longer knows the session.
             Ok(_) => return,
             Err(_) => {
                 n_failures += 1;

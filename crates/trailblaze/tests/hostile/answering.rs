@@ -79,7 +79,7 @@ fn broken_json() {
 fn the_answer_to_another_question() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_another_id")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that nobody made (id 4711); it was killed
+      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that was never made (id 4711); it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -99,7 +99,7 @@ fn a_line_without_end() {
 fn an_error_that_answers_nothing_in_particular() {
     insta::assert_snapshot!(check_broken(Stage::new("errs_without_an_id")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it could not read what it was sent: Parse error (-32700); it was killed
+      step 1 "Act": server `rogue` died: it could not read our message: Parse error (-32700); it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -226,7 +226,7 @@ fn a_server_that_reads_nothing() {
 fn an_answer_that_is_no_object() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_no_object")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but "did it"
+      step 1 "Act": `rogue_act` failed: its answer is malformed: it must be an object, got "did it"
 
     1 passed, 1 failed in [time]
     "#);
@@ -236,7 +236,7 @@ fn an_answer_that_is_no_object() {
 fn an_answer_without_a_result() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_nothing")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but null
+      step 1 "Act": `rogue_act` failed: its answer is malformed: it must be an object, got null
 
     1 passed, 1 failed in [time]
     "#);
@@ -246,7 +246,7 @@ fn an_answer_without_a_result() {
 fn an_answer_of_odd_fields() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_odd_fields")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: `isError` is no boolean but "no"
+      step 1 "Act": `rogue_act` failed: its answer is malformed: `isError` must be a boolean, got "no"
 
     1 passed, 1 failed in [time]
     "#);
@@ -256,7 +256,7 @@ fn an_answer_of_odd_fields() {
 fn an_answer_in_ten_thousand_pieces() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: it has 10000 parts; the limit is 1000
+      step 1 "Act": `rogue_act` failed: its answer is malformed: it has 10000 content blocks; the limit is 1000
 
     1 passed, 1 failed in [time]
     "#);
@@ -410,7 +410,7 @@ fn ten_thousand_delegates() {
 fn delegates_that_are_no_list() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_no_list")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its delegates make no sense: `_trailblaze_delegates` is no list but {"tool":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      step 1 "Act": `rogue_act` failed: its delegates are malformed: `_trailblaze_delegates` must be a list, got {"tool":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
 
     1 passed, 1 failed in [time]
     "#);
@@ -421,7 +421,7 @@ fn a_delegate_without_a_tool() {
     let played = check_failed(Stage::new("delegates_the_nameless"));
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its delegates make no sense: number 2 has no `tool`
+      step 1 "Act": `rogue_act` failed: its delegates are malformed: number 2 has no `tool`
 
     1 passed, 1 failed in [time]
     "#);
@@ -432,7 +432,7 @@ fn a_delegate_without_a_tool() {
 fn a_delegate_with_odd_arguments() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_odd_arguments")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its delegates make no sense: `args` of `rogue_rest` is no object but "text: x"
+      step 1 "Act": `rogue_act` failed: its delegates are malformed: `args` of `rogue_rest` must be an object, got "text: x"
 
     1 passed, 1 failed in [time]
     "#);

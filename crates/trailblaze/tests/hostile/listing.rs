@@ -40,7 +40,7 @@ fn a_server_that_refuses_to_list_its_tools() {
 fn a_list_that_is_none() {
     insta::assert_snapshot!(check_unusable(Stage::new("lists_no_list")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: its answer to `tools/list` is not what the protocol says: it has no list of `tools`
+      server `rogue` did not list its tools: its answer to `tools/list` does not follow the protocol: it has no list of `tools`
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -50,7 +50,7 @@ fn a_list_that_is_none() {
 fn pages_without_end() {
     insta::assert_snapshot!(check_unusable(Stage::new("pages_without_end")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it lists tools without end: 1000 pages, and still there is more
+      server `rogue` did not list its tools: its list of tools does not end: more than 1000 pages
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -60,7 +60,7 @@ fn pages_without_end() {
 fn the_same_page_again() {
     insta::assert_snapshot!(check_unusable(Stage::new("pages_in_a_circle")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it lists tools without end: the page after `again` is `again` again
+      server `rogue` did not list its tools: its list of tools does not end: the page after `again` is `again` again
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -189,16 +189,16 @@ fn a_schema_that_is_none_costs_its_tool_only() {
     let played = Stage::new("lists_schemas_that_are_none").then_the_other().play(0);
     played.assert_the_other_went_on();
     insta::assert_snapshot!(played.notes(), @r#"
-    warning: server rogue: `rogue_text` is left out: its `inputSchema` is no JSON Schema but "string"
-    warning: server rogue: `rogue_number` is left out: its `inputSchema` is no JSON Schema but 5
-    warning: server rogue: `rogue_list` is left out: its `inputSchema` is no JSON Schema but []
-    warning: server rogue: `rogue_array` is left out: its `inputSchema` is for "array", not for an object
-    warning: server rogue: `rogue_shape` is left out: its `inputSchema` is no JSON Schema: 5 is not of type "object"
-    warning: server rogue: `rogue_kind` is left out: its `inputSchema` is no JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword
-    warning: server rogue: `rogue_nowhere` is left out: its `inputSchema` is no JSON Schema: Pointer '/nowhere' does not exist
-    warning: server rogue: `rogue_elsewhere` is left out: its `inputSchema` is no JSON Schema: Resource 'http://127.0.0.1:9/schema.json' is not present in a registry and retrieving it failed: `resolve-http` feature …
-    warning: server rogue: `rogue_pattern` is left out: its `inputSchema` is no JSON Schema: "(" is not a "regex"
-    warning: server rogue: `rogue_flood` is left out: its `inputSchema` is no JSON Schema: ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    warning: server rogue: `rogue_text` is left out: its `inputSchema` must be a JSON Schema, got "string"
+    warning: server rogue: `rogue_number` is left out: its `inputSchema` must be a JSON Schema, got 5
+    warning: server rogue: `rogue_list` is left out: its `inputSchema` must be a JSON Schema, got []
+    warning: server rogue: `rogue_array` is left out: its `inputSchema` must be for an object, got "array"
+    warning: server rogue: `rogue_shape` is left out: its `inputSchema` is not a valid JSON Schema: 5 is not of type "object"
+    warning: server rogue: `rogue_kind` is left out: its `inputSchema` is not a valid JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword
+    warning: server rogue: `rogue_nowhere` is left out: its `inputSchema` is not a valid JSON Schema: Pointer '/nowhere' does not exist
+    warning: server rogue: `rogue_elsewhere` is left out: its `inputSchema` is not a valid JSON Schema: Resource 'http://127.0.0.1:9/schema.json' is not present in a registry and retrieving it failed: `resolve-http` feature …
+    warning: server rogue: `rogue_pattern` is left out: its `inputSchema` is not a valid JSON Schema: "(" is not a "regex"
+    warning: server rogue: `rogue_flood` is left out: its `inputSchema` is not a valid JSON Schema: ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
     warning: server rogue: `rogue_none` is left out: it has no `inputSchema`
     "#);
 }
@@ -214,7 +214,7 @@ fn a_tool_that_was_left_out_is_explained_to_who_calls_it() {
     4 |       - rogue_array: {}
       |         ^^^^^^^^^^^
       |
-      = help: server rogue offers it, but its `inputSchema` is for "array", not for an object
+      = help: server rogue offers it, but its `inputSchema` must be for an object, got "array"
 
     error: 1 problem
     "#);
@@ -253,26 +253,26 @@ fn tools_that_change_without_end_do_not_flood_the_record() {
 #[test]
 fn a_registry_that_is_no_json() {
     let played = Stage::new("registers_no_json").play(0);
-    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is no JSON, and counts as absent: expected ident at line 1 column 2");
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is not valid JSON, and is ignored: expected ident at line 1 column 2");
 }
 
 #[test]
 fn a_registry_that_is_no_object() {
     let played = Stage::new("registers_a_list").play(0);
-    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is no JSON object, and counts as absent");
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry must be a JSON object, and is ignored");
 }
 
 #[test]
 fn a_registry_of_wrong_shapes() {
     let played = Stage::new("registers_wrong_shapes").play(0);
     insta::assert_snapshot!(played.notes(), @r#"
-    warning: server rogue: `defaultEnabled` of the group `extra` is no boolean but "no", and counts as absent
-    warning: server rogue: `rogue_act`: `isRecordable` in its registry is "yes", not a boolean, and counts as absent
-    warning: server rogue: `rogue_act`: `platforms` in its registry is "all", not a list of texts, and counts as absent
-    warning: server rogue: `rogue_act`: `groups` in its registry is [1], not a list of texts, and counts as absent
-    warning: server rogue: `rogue_act`: `toolset` in its registry is {}, not a text, and counts as absent
-    warning: server rogue: `rogue_rest`: its registry entry is no object but ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, and counts as absent
-    warning: server rogue: its registry speaks of `rogue_gone`, which it does not list
+    warning: server rogue: `defaultEnabled` of the group `extra` must be a boolean, got "no"; it is ignored
+    warning: server rogue: `rogue_act`: `isRecordable` in its registry must be a boolean, got "yes"; it is ignored
+    warning: server rogue: `rogue_act`: `platforms` in its registry must be a list of strings, got "all"; it is ignored
+    warning: server rogue: `rogue_act`: `groups` in its registry must be a list of strings, got [1]; it is ignored
+    warning: server rogue: `rogue_act`: `toolset` in its registry must be a string, got {}; it is ignored
+    warning: server rogue: `rogue_rest`: its registry entry must be an object, got ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…; it is ignored
+    warning: server rogue: its registry mentions `rogue_gone`, which it does not list
     "#);
 }
 
@@ -280,8 +280,8 @@ fn a_registry_of_wrong_shapes() {
 fn a_registry_whose_parts_are_none() {
     let played = Stage::new("registers_parts_that_are_none").play(0);
     insta::assert_snapshot!(played.notes(), @r#"
-    warning: server rogue: `tools` of its registry is no object but 5, and counts as absent
-    warning: server rogue: `groups` of its registry is no object but "all", and counts as absent
+    warning: server rogue: `tools` of its registry must be an object, got 5; it is ignored
+    warning: server rogue: `groups` of its registry must be an object, got "all"; it is ignored
     "#);
 }
 

@@ -69,15 +69,15 @@ fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
     ]
     .map(refused);
     insta::assert_snapshot!(told.join("\n"), @r#"
-    [far]/mcp answers 401 Unauthorized: `token required`; `headers:` of its entry can bring what it asks for
-    [far]/mcp answers 403 Forbidden: `not you`; `headers:` of its entry can bring what it asks for
-    [far]/mcp answers 404 Not Found: `Not Found`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
-    [far]/mcp answers 405 Method Not Allowed: `Method Not Allowed`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
+    [far]/mcp answers 401 Unauthorized: `token required`; set `headers:` in its entry if it needs credentials
+    [far]/mcp answers 403 Forbidden: `not you`; set `headers:` in its entry if it needs credentials
+    [far]/mcp answers 404 Not Found: `Not Found`; is its `url:` the MCP endpoint, which often ends in /mcp?
+    [far]/mcp answers 405 Method Not Allowed: `Method Not Allowed`; is its `url:` the MCP endpoint, which often ends in /mcp?
     [far]/mcp answers 500 Internal Server Error: `Internal Server Error[31m`
-    it redirects [far]/mcp to http://elsewhere.example/mcp; put that into `url:` if you trust it
-    [far]/mcp answers text/html, which is no MCP: `<!doctype html><title>Welcome</title>`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
-    it broke the protocol: no message: expected value at line 1 column 1 in `hello`
-    it broke the protocol: no message: no `jsonrpc` in `{"hello": 1}`
+    it redirects [far]/mcp to http://elsewhere.example/mcp; use that as its `url:` if you trust it
+    [far]/mcp answers text/html, which is not MCP: `<!doctype html><title>Welcome</title>`; is its `url:` the MCP endpoint, which often ends in /mcp?
+    it broke the protocol: not a JSON-RPC message: expected value at line 1 column 1 in `hello`
+    it broke the protocol: not a JSON-RPC message: no `jsonrpc` in `{"hello": 1}`
     it ended its answer without a result
     it refuses `initialize` (not today (-32600)) and `server/discover` (not today (-32600))
     it did not answer the MCP handshake within 5s; raise `startupTimeout:` in its entry to allow more
@@ -97,10 +97,10 @@ fn what_a_server_does_to_a_call_is_told() {
     insta::assert_snapshot!(told.join("\n"), @r"
     server `rogue` did not answer: http://127.0.0.1:[port]/mcp answers 503 Service Unavailable: `overloaded`
     server `rogue` did not answer: it ended its answer without a result
-    server `rogue` did not answer: the connection broke in the middle of an answer: end of file before message length reached
+    server `rogue` did not answer: the connection broke during an answer: end of file before message length reached
     server `rogue` did not answer: its answer is longer than 32 MiB
-    server `rogue` did not answer: it does not know our session any more
-    server `rogue` did not answer: it broke the protocol: it answered a request that nobody made (id 4711)
+    server `rogue` did not answer: it no longer knows our session
+    server `rogue` did not answer: it broke the protocol: it answered a request that was never made (id 4711)
     ");
 }
 

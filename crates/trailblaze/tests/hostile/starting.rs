@@ -101,7 +101,7 @@ fn a_server_that_refuses_both_openings() {
 fn a_server_that_refuses_the_version_that_its_entry_pins() {
     insta::assert_snapshot!(check(Stage::new("refuses_to_open").with("protocol: 2025-06-18")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it refuses version 2025-06-18 of the protocol, which it was asked for: not today (-32600)
+      server `rogue` did not start: it refuses version 2025-06-18 of the protocol, which was requested: not today (-32600)
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -121,7 +121,7 @@ fn a_server_of_an_unknown_version() {
 fn a_server_that_names_no_version() {
     insta::assert_snapshot!(check(Stage::new("opens_without_a_version")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: its answer to `initialize` is not what the protocol says: it has no `protocolVersion`
+      server `rogue` did not start: its answer to `initialize` does not follow the protocol: it has no `protocolVersion`
 
     0 passed, 1 broken by the environment in [time]
     ");

@@ -85,5 +85,5 @@ fn a_server_that_speaks_another_version_than_its_entry_pins_is_refused() {
     let entry = "{name: fixture, script: tools/toolset.ts, protocol: '2026-07-28'}";
     let lab = lab.fixture("toolset.ts").configured(&format!("mcpServers: [{entry}]\n"));
     let ran = lab.go(&["tool", "fixture_runtime"]).exits(2);
-    insta::assert_snapshot!(ran.normal(&ran.stderr), @"error: server `fixture` did not start: it refuses version 2026-07-28 of the protocol, which it was asked for: Method not found (-32601)");
+    insta::assert_snapshot!(ran.normal(&ran.stderr), @"error: server `fixture` did not start: it refuses version 2026-07-28 of the protocol, which was requested: Method not found (-32601)");
 }

@@ -159,9 +159,9 @@ fn what_a_tool_says_of_itself_wins_over_the_registry_and_what_makes_no_sense_is_
         "its own word; the registry's"
     );
     insta::assert_snapshot!(ran.stderr, @r#"
-    warning: server registry: `lib_wrong`: `isRecordable` in its registry is "no", not a boolean, and counts as absent
-    warning: server registry: `lib_wrong`: `platforms` in its registry is ["toaster"], not a list of android, ios, web and desktop, and counts as absent
-    warning: server registry: its registry speaks of `lib_gone`, which it does not list
+    warning: server registry: `lib_wrong`: `isRecordable` in its registry must be a boolean, got "no"; it is ignored
+    warning: server registry: `lib_wrong`: `platforms` in its registry must be a list of `android`, `ios`, `web` and `desktop`, got ["toaster"]; it is ignored
+    warning: server registry: its registry mentions `lib_gone`, which it does not list
     "#);
     let why = lab.go(&["toolbox", "why", "lib_both", "-d", "web/sim-1"]).exits(0).stdout;
     assert!(why.contains("it is for android, ios, not web"), "{why}");
