@@ -1,4 +1,4 @@
-//! Starting children, each with its guardian, and counting what could not be ended.
+//! Starts children, each with its guardian, and counts the processes that could not be killed.
 
 use std::ffi::OsString;
 use std::io;
@@ -26,26 +26,26 @@ use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
 const TO_START: Duration = Duration::from_secs(30);
 /// How long to wait for children that are ending: longer than any of them should take.
 const TO_SETTLE: Duration = Duration::from_secs(30);
-/// The highest number that a child's file may have.
+/// The highest file descriptor that can be passed to a child.
 const HIGHEST: i32 = 63;
 
-/// Starts children. Cheap to clone; clones count together.
+/// Starts children. Cheap to clone; clones share their counts.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     guardian: PathBuf,
     leaked: Arc<AtomicUsize>,
-    /// How many children are not over.
+    /// How many children have not ended.
     at_work: Arc<watch::Sender<usize>>,
-    /// Variables that children do not get unless they may have them.
+    /// Variables that are withheld from children unless they are allowed to have them.
     withheld: Arc<RwLock<Vec<OsString>>>,
 }
 
 impl Supervisor {
-    /// Guardians are this very program: its `main` calls [`crate::guardian_main`] before anything else. From now on this
-    /// process takes in what a killed guardian leaves behind.
+    /// Uses this program for guardians: its `main` must call [`crate::guardian_main`] before anything else. Also makes
+    /// this process the one that adopts what a killed guardian leaves behind.
     pub fn new() -> Supervisor {
         orphans::take_in();
-        // The link leads to the running program even if its file was replaced since.
+        // The link refers to the running program even if its file has been replaced.
         #[cfg(target_os = "linux")]
         let guardian = PathBuf::from("/proc/self/exe");
         #[cfg(not(target_os = "linux"))]
@@ -53,7 +53,7 @@ impl Supervisor {
         Supervisor::with_guardian(guardian)
     }
 
-    /// Guardians are another program that calls [`crate::guardian_main`].
+    /// Uses another program for guardians; it must call [`crate::guardian_main`].
     pub fn with_guardian(program: impl Into<PathBuf>) -> Supervisor {
         Supervisor {
             guardian: program.into(),
@@ -63,7 +63,7 @@ impl Supervisor {
         }
     }
 
-    /// Keeps variables of our environment from all children that are started from now on, but for those that may have
+    /// Withholds environment variables from all children started from now on, except those that are allowed to have
     /// them. On Linux, other processes of this user cannot read them from this process either.
     pub fn withhold(&self, names: impl IntoIterator<Item = OsString>) {
         let mut withheld = self.withheld.write().unwrap_or_else(PoisonError::into_inner);
@@ -75,18 +75,19 @@ impl Supervisor {
         }
     }
 
-    /// How many processes could not be ended, of all children together.
+    /// The number of processes that could not be killed, over all children.
     pub fn leaked(&self) -> usize {
         self.leaked.load(Ordering::Relaxed)
     }
 
-    /// Waits until every child is over, those included that nobody holds any more. Only then is it known what leaked.
+    /// Waits until every child has ended, including those without a handle. Only then is the number of leaked processes
+    /// final.
     pub async fn settled(&self) {
         let mut at_work = self.at_work.subscribe();
         let _ = timeout(TO_SETTLE, at_work.wait_for(|n| *n == 0)).await;
     }
 
-    /// Starts a program. If the wait is given up, the program ends as if it had been stopped.
+    /// Starts a program. If this future is dropped, the program is stopped.
     pub async fn start(&self, launch: Launch) -> Result<Running, StartError> {
         let folders = launch.folders.clone();
         let result = self.try_start(launch).await;
@@ -121,7 +122,7 @@ impl Supervisor {
             numbers: launch.fds.iter().map(|(number, _)| *number).collect(),
             grace,
         });
-        // Ours must close, or the other side would never see the end of a stream.
+        // Our copies must be closed; otherwise the other side would never see the end of a stream.
         drop(launch.fds);
         let answer = timeout(TO_START, async {
             handle.writer.as_mut()?.write(&request).await.ok()?;
@@ -178,7 +179,7 @@ impl Supervisor {
         );
         let (reader, writer) = wire::split(ours)?;
         let mut command = Command::new(&self.guardian);
-        // The rest of the line is for people who look at a list of processes.
+        // The rest of the command line is for people who read a list of processes.
         command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
         for name in self.withheld.read().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -192,7 +193,7 @@ impl Supervisor {
     }
 }
 
-/// Keeps the files of this process in `/proc` from others of the same user. It costs core dumps and debuggers.
+/// Hides this process's files in `/proc` from other processes of the same user. Disables core dumps and debuggers.
 #[cfg(target_os = "linux")]
 fn hide_environment() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
@@ -201,7 +202,7 @@ fn hide_environment() {
 #[cfg(not(target_os = "linux"))]
 fn hide_environment() {}
 
-/// One more child, until it goes.
+/// Counts a child until it is dropped.
 struct AtWork(Arc<watch::Sender<usize>>);
 
 impl AtWork {
@@ -225,7 +226,7 @@ impl Default for Supervisor {
     }
 }
 
-/// What would only fail strangely in the guardian.
+/// Checks for mistakes that would fail in an obscure way in the guardian.
 fn check(launch: &Launch) -> io::Result<()> {
     let refuse = |text: String| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     if launch.fds.len() + 3 > MOST_FILES {
