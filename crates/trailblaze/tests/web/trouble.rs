@@ -179,15 +179,15 @@ fn what_cannot_be_done_is_said_with_its_reason() {
         1,
         &["cannot be filled: it is read-only"],
     );
-    check(page, &["web_type: {ref: 'css=#text', text: Eve}"], 1, &["cannot be filled: it is no field to type into"]);
-    check(page, &["web_type: {ref: 'css=#day', text: soon}"], 1, &["`soon` is no value for a field of type date"]);
+    check(page, &["web_type: {ref: 'css=#text', text: Eve}"], 1, &["cannot be filled: it is not a text field"]);
+    check(page, &["web_type: {ref: 'css=#day', text: soon}"], 1, &["`soon` is not a valid value for a field of type date"]);
     check(
         page,
         &["web_selectOption: {ref: 'css=#size', values: [Huge]}"],
         1,
         &["it has no `Huge`, but `Small`, `Large`"],
     );
-    check(page, &["web_click: {ref: 'css=#size >'}"], 1, &["`#size >` is no CSS selector"]);
+    check(page, &["web_click: {ref: 'css=#size >'}"], 1, &["`#size >` is not a valid CSS selector"]);
     check(
         page,
         &["web_click: {ref: 'button \"Pai\"'}"],
