@@ -1,4 +1,4 @@
-//! Servers over http that misbehave. They are not ours to end, so a run says what they did, and goes on without them.
+//! Hostile servers over HTTP. We did not start them, so a run reports what they did and continues without them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -30,7 +30,7 @@ impl Drop for Far {
     }
 }
 
-/// Runs a trail that calls `far_act`, with this exit code.
+/// Runs a trail that calls `far_act`, and expects this exit code.
 #[track_caller]
 fn play(behaviour: &str, keys: &[&str], code: i32) -> (Played, String) {
     let far = Far::new(behaviour);
@@ -42,7 +42,7 @@ fn play(behaviour: &str, keys: &[&str], code: i32) -> (Played, String) {
     (played, said)
 }
 
-/// What a run says whose server does not start.
+/// The message of a run whose server does not start.
 #[track_caller]
 fn refused(behaviour: &str) -> String {
     let (played, said) = play(behaviour, &["startupTimeout: 5s"], 2);
@@ -52,7 +52,7 @@ fn refused(behaviour: &str) -> String {
 }
 
 #[test]
-fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
+fn a_server_that_refuses_the_connection_is_reported_with_a_hint() {
     let told = [
         "wants_to_know_who",
         "lets_nobody_in",
@@ -85,7 +85,7 @@ fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
 }
 
 #[test]
-fn what_a_server_does_to_a_call_is_told() {
+fn a_call_that_a_server_breaks_is_reported() {
     let told =
         ["fails_calls", "breaks_off", "cuts_short", "floods", "forgets_always", "answers_another"].map(|behaviour| {
             let (played, _) = play(behaviour, &[], 2);
@@ -119,19 +119,19 @@ fn a_server_that_repeats_a_secret_is_quoted_without_it() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_is_taken_up_where_it_was() {
+fn a_stream_that_breaks_off_is_resumed() {
     let (played, _) = play("breaks_off_and_goes_on", &[], 0);
     assert_eq!(played.answers("far_act"), ["did it in two pieces"]);
 }
 
 #[test]
-fn a_session_that_the_server_forgot_is_opened_anew() {
+fn a_session_that_the_server_lost_is_reopened() {
     let (played, _) = play("forgets", &[], 0);
     assert_eq!(played.answers("far_act"), ["did it"]);
 }
 
 #[test]
-fn a_server_may_ask_in_the_middle_of_a_call() {
+fn a_server_may_send_requests_during_a_call() {
     let (played, _) = play("asks_in_return", &[], 0);
     assert_eq!(played.answers("far_act"), [r#"{"jsonrpc": "2.0", "id": "mine", "result": {}}"#]);
 }
