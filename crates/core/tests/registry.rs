@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use trailblaze_core::config::{Target, Toolset};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::registry::{Batch, Group, Registry, Scope};
+use trailblaze_core::engine::registry::{Batch, Group, Registry, ToolScope};
 use trailblaze_core::names::Origin;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, args, scope};
 use trailblaze_core::yaml::decode;
@@ -16,9 +16,9 @@ use trailblaze_protocol::outcome::Outcome;
 const ON_DEVICE: &str = "android-ondevice-accessibility";
 
 /// An Android session without built-in tools.
-fn android() -> Scope {
+fn android() -> ToolScope {
     let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    Scope { toolsets: Vec::new(), ..scope(phone.describe()) }
+    ToolScope { toolsets: Vec::new(), ..scope(phone.describe()) }
 }
 
 fn source(name: &str, tools: &[&str]) -> FakeSource {
@@ -45,7 +45,7 @@ fn target(text: &str) -> Option<trailblaze_core::config::PlatformEntry> {
 }
 
 /// Compares what is offered, and why the rest is not: filtered tools, refused batches, tools that are hidden.
-fn check(batches: &[Batch], scope: &Scope, offered: &[&str], others: &[&str]) {
+fn check(batches: &[Batch], scope: &ToolScope, offered: &[&str], others: &[&str]) {
     let registry = Registry::build(1, batches, scope);
     let seen: Vec<&str> = registry.offered().map(|tool| tool.name.as_str()).collect();
     assert_eq!(seen, offered);
@@ -129,7 +129,8 @@ fn a_tool_may_be_for_some_drivers_by_key_spelling_or_platform() {
 #[test]
 fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
     let tools = || [source("acme", &["hostOnly"]).marked(|tool| tool.requires_host = true).batch()];
-    let on = |agent_mode: AgentMode, driver: &str| Scope { agent_mode, driver: DriverKey::new(driver), ..android() };
+    let on =
+        |agent_mode: AgentMode, driver: &str| ToolScope { agent_mode, driver: DriverKey::new(driver), ..android() };
     check(&tools(), &on(AgentMode::Host, ON_DEVICE), &["hostOnly"], &[]);
     check(&tools(), &on(AgentMode::OnDevice, "android-host"), &["hostOnly"], &[]);
     check(
@@ -157,7 +158,7 @@ fn who_brings_a_tool_decides_how_its_name_is_judged() {
         }
         check(&[from(Origin::ProjectServer, &[name])], &android(), &[name], &[&format!("server acme: {objection}")]);
     }
-    let granting = Scope { reserved_prefixes: vec!["web_".into()], ..android() };
+    let granting = ToolScope { reserved_prefixes: vec!["web_".into()], ..android() };
     check(&[from(Origin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
 }
 
@@ -174,7 +175,8 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
         [pushed.marked(|tool| tool.toolset = Some("shop".into())).batch()]
     };
     let shop: Toolset = read("id: shop\ndescription: Shopping.\ntools: [pulled]");
-    let with = |toolsets: Vec<Toolset>, target_text: &str| Scope { toolsets, target: target(target_text), ..android() };
+    let with =
+        |toolsets: Vec<Toolset>, target_text: &str| ToolScope { toolsets, target: target(target_text), ..android() };
     let all = ["free", "pulled", "pushed"];
     check(&tools(), &with(vec![shop.clone()], "{}"), &all, &[]);
     let registry = Registry::build(1, &tools(), &with(vec![shop.clone()], "{}"));
@@ -202,7 +204,7 @@ fn platforms_drivers_and_always_enabled_gate_a_toolset() {
         let shop: Toolset = read(&format!("id: shop\ntools: [pulled]\n{keys}"));
         let pushed = source("acme", &["pulled"]).answering("pushed", Outcome::default());
         let batch = pushed.marked(|tool| tool.toolset = Some("shop".into())).batch();
-        let scope = Scope { toolsets: vec![shop], target: target("{tool_sets: [other]}"), ..android() };
+        let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [other]}"), ..android() };
         let registry = Registry::build(1, &[batch], &scope);
         assert_eq!(registry.offered().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), offered, "{keys}");
     };
@@ -218,7 +220,7 @@ fn platforms_drivers_and_always_enabled_gate_a_toolset() {
 fn servers_of_a_target_offer_through_toolsets_only() {
     let tools = [from(Origin::TargetServer, &["login", "pay", "refund"])];
     let shop: Toolset = read("id: shop\ntools: [login]");
-    let scope = Scope { toolsets: vec![shop], target: target("{tool_sets: [shop], tools: [pay]}"), ..android() };
+    let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [shop], tools: [pay]}"), ..android() };
     check(
         &tools,
         &scope,
@@ -229,7 +231,7 @@ fn servers_of_a_target_offer_through_toolsets_only() {
 
 #[test]
 fn a_target_can_exclude_tools() {
-    let scope = Scope { target: target("{excluded_tools: [pay]}"), ..android() };
+    let scope = ToolScope { target: target("{excluded_tools: [pay]}"), ..android() };
     check(&[source("acme", &["login", "pay"]).batch()], &scope, &["login"], &["pay: the target excludes it"]);
 }
 
@@ -262,7 +264,7 @@ fn groups_asked_for_replace_the_default_ones() {
     );
     check(
         &tools(),
-        &Scope { groups: vec!["beta".into()], ..android() },
+        &ToolScope { groups: vec!["beta".into()], ..android() },
         &["both", "extra", "undeclared", "ungrouped"],
         &["basic: none of its groups (base) is enabled"],
     );
@@ -270,7 +272,7 @@ fn groups_asked_for_replace_the_default_ones() {
 
 #[test]
 fn prefixes_narrow_what_is_offered() {
-    let scope = Scope { prefixes: vec!["shop_*".into()], ..android() };
+    let scope = ToolScope { prefixes: vec!["shop_*".into()], ..android() };
     check(
         &[source("acme", &["shop_pay", "other_pay"]).batch()],
         &scope,
@@ -283,8 +285,8 @@ fn prefixes_narrow_what_is_offered() {
 async fn any_registered_tool_can_be_called_by_name() {
     let hidden = source("acme", &["hidden"]).marked(|tool| tool.is_for_llm = false);
     let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    let lane = trailblaze_core::testing::Wiring::new(phone).with(hidden.batch()).open();
-    assert_eq!(lane.call("hidden", json!({})).await, Ok(Outcome::default()));
+    let session = trailblaze_core::testing::Wiring::new(phone).with(hidden.batch()).open();
+    assert_eq!(session.call("hidden", json!({})).await, Ok(Outcome::default()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -294,9 +296,9 @@ async fn each_call_pins_the_registry_that_is_there_when_it_starts() {
         Outcome::success(cx.call("tap", args(json!({}))).await.unwrap_err().to_string())
     });
     let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    let lane = trailblaze_core::testing::Wiring::new(phone).with(swapping.batch()).open();
-    assert_eq!(lane.call("swap", json!({})).await, Ok(Outcome::success("unknown tool `tap`")));
-    assert_eq!((lane.session.registry().generation, lane.session.registry().len()), (2, 0));
+    let session = trailblaze_core::testing::Wiring::new(phone).with(swapping.batch()).open();
+    assert_eq!(session.call("swap", json!({})).await, Ok(Outcome::success("unknown tool `tap`")));
+    assert_eq!((session.inner.registry().generation, session.inner.registry().len()), (2, 0));
 }
 
 #[test]

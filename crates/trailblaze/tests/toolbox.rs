@@ -239,7 +239,7 @@ fn a_snapshot_shows_the_screen_in_text_and_picture() {
     assert!(pixels.width * 2400 == pixels.height * 1080, "{} × {}", pixels.width, pixels.height);
     insta::assert_snapshot!(project.run(&["snapshot", "-d", "ios/sim-1", "--launch", "nowhere"]).refusal(), @"
     exit 2
-    error: the app `nowhere` is not installed; there are: com.example.counter
+    error: the app `nowhere` is not installed; installed apps: com.example.counter
     ");
 }
 

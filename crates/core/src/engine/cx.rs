@@ -22,10 +22,10 @@ use crate::values::memory::Memory;
 
 /// Whoever has it shares it.
 #[derive(Clone)]
-pub struct Cx(Arc<Scope>);
+pub struct Cx(Arc<CallScope>);
 
 /// What belongs to a call.
-pub struct Scope {
+pub struct CallScope {
     pub session: Arc<Session>,
     pub attempt: Arc<Attempt>,
     pub cancel: CancellationToken,
@@ -35,9 +35,9 @@ pub struct Scope {
 }
 
 impl Deref for Cx {
-    type Target = Scope;
+    type Target = CallScope;
 
-    fn deref(&self) -> &Scope {
+    fn deref(&self) -> &CallScope {
         &self.0
     }
 }
@@ -90,7 +90,7 @@ impl Cx {
     /// The context of a step's own calls.
     pub fn for_step(session: &Arc<Session>, attempt: &Arc<Attempt>, step: StepId, cancel: CancellationToken) -> Cx {
         let (session, attempt) = (Arc::clone(session), Arc::clone(attempt));
-        Cx(Arc::new(Scope { session, attempt, cancel, step, frame: None }))
+        Cx(Arc::new(CallScope { session, attempt, cancel, step, frame: None }))
     }
 
     /// The context of a call beneath this one, with a cancellation of its own where it has one.
@@ -104,7 +104,7 @@ impl Cx {
             n_calls: AtomicUsize::new(0),
             beneath: Count::default(),
         };
-        Cx(Arc::new(Scope {
+        Cx(Arc::new(CallScope {
             session: Arc::clone(&self.session),
             attempt: Arc::clone(&self.attempt),
             cancel: cancel.unwrap_or_else(|| self.cancel.clone()),

@@ -39,7 +39,7 @@ pub struct Group {
 
 /// What a session is, as far as its tools depend on it.
 #[derive(Debug, Clone)]
-pub struct Scope {
+pub struct ToolScope {
     pub platform: Platform,
     pub driver: DriverKey,
     pub agent_mode: AgentMode,
@@ -134,7 +134,7 @@ pub struct Refusal {
 }
 
 impl Registry {
-    pub fn build<'a>(generation: u64, batches: impl IntoIterator<Item = &'a Batch>, scope: &Scope) -> Registry {
+    pub fn build<'a>(generation: u64, batches: impl IntoIterator<Item = &'a Batch>, scope: &ToolScope) -> Registry {
         let mut registry = Registry {
             generation,
             shape: Shape::for_driver(&scope.driver, scope.platform),
@@ -226,7 +226,7 @@ impl Registry {
         platforms
     }
 
-    fn add(&mut self, batch: &Batch, scope: &Scope) {
+    fn add(&mut self, batch: &Batch, scope: &ToolScope) {
         let contributor = &batch.contributor;
         let unusable = |(tool, reason): &(String, String)| Filtered {
             tool: tool.clone(),
@@ -284,7 +284,7 @@ impl Registry {
     }
 
     /// Decides what a model sees: toolsets, groups, prefixes.
-    fn offer(&mut self, scope: &Scope) {
+    fn offer(&mut self, scope: &ToolScope) {
         let memberships = self.memberships(scope);
         for tool in self.tools.values() {
             let name = &tool.name;
@@ -321,7 +321,7 @@ impl Registry {
     }
 
     /// The toolsets of each tool, pushed and pulled; fills in the active ones.
-    fn memberships(&mut self, scope: &Scope) -> BTreeMap<String, BTreeSet<String>> {
+    fn memberships(&mut self, scope: &ToolScope) -> BTreeMap<String, BTreeSet<String>> {
         let wanted = scope.target.as_ref().and_then(|target| target.tool_sets.as_ref());
         // Without a word from the target, every toolset of the platform is there.
         let is_wanted = |id: &str| wanted.is_none_or(|wanted| wanted.iter().any(|wanted| wanted.value == id));
@@ -367,7 +367,7 @@ impl Registry {
 }
 
 /// The filters, in order. A filtered tool is not an error.
-fn filter(tool: &Tool, scope: &Scope) -> Option<LeftOut> {
+fn filter(tool: &Tool, scope: &ToolScope) -> Option<LeftOut> {
     if !tool.supported_drivers.is_empty()
         && !tool.supported_drivers.iter().any(|pattern| scope.driver.matches(pattern, scope.platform))
     {
@@ -382,16 +382,16 @@ fn filter(tool: &Tool, scope: &Scope) -> Option<LeftOut> {
     None
 }
 
-fn is_excluded(name: &str, scope: &Scope) -> bool {
+fn is_excluded(name: &str, scope: &ToolScope) -> bool {
     scope.target.as_ref().is_some_and(|target| target.excluded_tools.iter().any(|excluded| excluded == name))
 }
 
-fn is_named_by_target(name: &str, scope: &Scope) -> bool {
+fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {
     scope.target.as_ref().is_some_and(|target| target.tools.iter().any(|named| named.value == name))
 }
 
 /// A tool shows if any of its groups does; one in no group, or in a group that nobody declared, always does.
-fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &Scope) -> Option<String> {
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &ToolScope) -> Option<String> {
     let is_enabled = |name: &String| match groups.get(name) {
         None => true,
         Some(_) if !scope.groups.is_empty() => scope.groups.contains(name),
@@ -401,7 +401,7 @@ fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &Scope) 
     is_hidden.then(|| format!("none of its groups ({}) is enabled", tool.groups.join(", ")))
 }
 
-fn hidden_by_prefix(name: &str, scope: &Scope) -> Option<String> {
+fn hidden_by_prefix(name: &str, scope: &ToolScope) -> Option<String> {
     let matches = |prefix: &String| name.starts_with(prefix.trim_end_matches('*'));
     let is_hidden = !scope.prefixes.is_empty() && !scope.prefixes.iter().any(matches);
     is_hidden.then(|| format!("only names that begin with {} are asked for", scope.prefixes.join(", ")))

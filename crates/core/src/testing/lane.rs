@@ -17,7 +17,7 @@ use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Fault;
 use crate::engine::invocations::Invocations;
-use crate::engine::registry::{Batch, Registry, Scope};
+use crate::engine::registry::{Batch, Registry, ToolScope};
 use crate::engine::session::{Parts, Session};
 use crate::ids;
 use crate::record::events::PicturePolicy;
@@ -26,7 +26,7 @@ use crate::trail::Trail;
 use crate::values::memory::Memory;
 use crate::values::secret::Secrets;
 
-/// What a lane is made of. Change what the test is about, then open it.
+/// What a test session is made of. Change what the test is about, then open it.
 pub struct Wiring {
     pub driver: Arc<FakeDriver>,
     pub batches: Vec<Batch>,
@@ -37,8 +37,8 @@ pub struct Wiring {
 }
 
 /// An open session, its record, and one attempt in it.
-pub struct Lane {
-    pub session: Arc<Session>,
+pub struct TestSession {
+    pub inner: Arc<Session>,
     pub events: Arc<Events>,
     pub driver: Arc<FakeDriver>,
     pub attempt: Arc<Attempt>,
@@ -72,11 +72,11 @@ impl Wiring {
         self
     }
 
-    pub fn open(self) -> Lane {
+    pub fn open(self) -> TestSession {
         let registry = Registry::build(1, &self.batches, &scope(self.driver.describe()));
         assert_eq!(registry.refused, [], "every batch of a test is registered");
         let events = Arc::new(Events::default());
-        let session = Session::open(Parts {
+        let inner = Session::open(Parts {
             id: ids::session(),
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
             registry,
@@ -89,13 +89,13 @@ impl Wiring {
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()), "");
-        Lane { session, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
+        TestSession { inner, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
     }
 }
 
 /// What a device alone makes of a session: the built-in toolsets, no target, the agent on the host.
-pub fn scope(device: &Description) -> Scope {
-    Scope {
+pub fn scope(device: &Description) -> ToolScope {
+    ToolScope {
         platform: device.platform,
         driver: device.driver.clone(),
         agent_mode: AgentMode::Host,
@@ -107,10 +107,10 @@ pub fn scope(device: &Description) -> Scope {
     }
 }
 
-impl Lane {
+impl TestSession {
     /// The context of a step's own calls.
     pub fn cx(&self) -> Cx {
-        Cx::for_step(&self.session, &self.attempt, StepId::new("step"), self.cancel.clone())
+        Cx::for_step(&self.inner, &self.attempt, StepId::new("step"), self.cancel.clone())
     }
 
     /// Makes a call as a step would.
@@ -130,7 +130,6 @@ impl Lane {
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
         let cancel = self.cancel.clone();
-        replay(&self.session, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom })
-            .await
+        replay(&self.inner, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom }).await
     }
 }

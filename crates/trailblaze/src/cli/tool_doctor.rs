@@ -165,7 +165,7 @@ impl Visit {
             Event::ServerEnded { message, .. } => Some(message.as_str()),
             _ => None,
         });
-        let ended = ended.unwrap_or("ended, nobody saw how");
+        let ended = ended.unwrap_or("ended in an unknown way");
         signs.push(match ended {
             "exited with code 0" => Sign::good("end", "it ends when its stdin closes".to_string()),
             other => Sign {

@@ -50,27 +50,27 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let target = wiring.target.clone();
     let (session, driver) = (ids::session(), wiring.driver(&device));
     // Nothing is called: servers are started to be asked, and ended.
-    let hired = wiring.servers.hire(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
-    let staff = match hired {
-        Ok(staff) => staff,
+    let started = wiring.servers.start(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
+    let servers = match started {
+        Ok(servers) => servers,
         Err(error) => {
             wiring.close().await;
             return Err(error.into());
         }
     };
-    stop_own(&staff.sources).await;
+    stop_own(&servers.sources).await;
     wiring.close().await;
-    if let Some(error) = staff.absent.errors.first() {
+    if let Some(error) = servers.absent.errors.first() {
         return Err(error.clone().into());
     }
-    for name in &staff.unknown {
+    for name in &servers.unknown {
         print::warning(format!("the tools of server `{name}` are not known; without --offline it is asked"));
     }
     let own: Vec<&Batch> = loaded
         .batches
         .iter()
         .filter(|batch| batch.contributor.origin != Origin::BuiltIn)
-        .chain(&staff.batches)
+        .chain(&servers.batches)
         .collect();
     let tools: Vec<&str> = own.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();
     let unusable = own.iter().flat_map(|batch| &batch.unusable).map(|(name, _)| name.as_str());
@@ -85,7 +85,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let granted = &loaded.project.reserved_prefixes;
     let mut findings: Vec<Finding> = own.iter().flat_map(|batch| lint::lint(batch, granted)).collect();
     findings.retain(|finding| is_wanted(finding.tool.as_deref()));
-    let all = loaded.batches.iter().chain(&staff.batches);
+    let all = loaded.batches.iter().chain(&servers.batches);
     let registry = Registry::build(1, all, &wiring.scope(&device, target.as_deref()));
     findings.extend(refused(&registry, &findings, &is_wanted));
     // What a file says is judged where it stands.

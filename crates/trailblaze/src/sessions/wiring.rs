@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::registry::{Registry, Scope};
+use trailblaze_core::engine::registry::{Registry, ToolScope};
 use trailblaze_core::engine::session::{Parts, Session, Source, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
 use trailblaze_core::record::events::{EventSink, PicturePolicy};
@@ -128,7 +128,7 @@ impl Wiring {
     }
 
     /// Which tools a session on this device may have, and is offered.
-    pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> Scope {
+    pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> ToolScope {
         scope(&self.loaded, device, target, &self.groups, &self.prefixes)
     }
 
@@ -163,13 +163,13 @@ impl Wiring {
     pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
         let id = ids::session();
         let driver = self.driver(device);
-        let staff = self.servers.hire(target, (&id, driver.describe()), &self.secrets).await?;
-        let absent = staff.absent;
-        let batches = self.loaded.batches.iter().chain(&staff.batches).chain(&absent.batches);
+        let servers = self.servers.start(target, (&id, driver.describe()), &self.secrets).await?;
+        let absent = servers.absent;
+        let batches = self.loaded.batches.iter().chain(&servers.batches).chain(&absent.batches);
         let mut registry = Registry::build(1, batches, &self.scope(device, target));
-        registry.is_partial = !staff.unknown.is_empty() || self.loaded.has_unread_servers();
+        registry.is_partial = !servers.unknown.is_empty() || self.loaded.has_unread_servers();
         registry.absent = absent.unknown.clone();
-        Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown, absent })
+        Ok(Prepared { id, driver, sources: servers.sources, registry, unknown_servers: servers.unknown, absent })
     }
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
@@ -245,7 +245,7 @@ impl Wiring {
             absent: prepared.absent,
         };
         let events = match self.servers.recording() {
-            Some(recording) => recording.heard(events),
+            Some(recording) => recording.observed(events),
             None => events,
         };
         let session = Session::open(Parts {
@@ -377,9 +377,15 @@ fn lane(device: &DeviceSpec, target: Option<&str>) -> Lane {
     (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
 }
 
-fn scope(loaded: &Loaded, device: &DeviceSpec, target: Option<&str>, groups: &[String], prefixes: &[String]) -> Scope {
+fn scope(
+    loaded: &Loaded,
+    device: &DeviceSpec,
+    target: Option<&str>,
+    groups: &[String],
+    prefixes: &[String],
+) -> ToolScope {
     let target = target.and_then(|id| loaded.target(id).ok());
-    Scope {
+    ToolScope {
         platform: device.platform,
         driver: device.driver.clone(),
         agent_mode: loaded.project.agent_mode,
