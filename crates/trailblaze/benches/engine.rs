@@ -336,7 +336,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
         rules: Rules::default(),
         replay: Replay::Intent,
         events: Arc::clone(&folder) as _,
-        progress: Arc::new(Progress::new(true)),
+        console: Arc::new(Progress::new(true)),
         cancel: CancellationToken::new(),
     });
     // A kind for each, so that no device takes over the trail of another.
@@ -354,7 +354,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let done = runtime().block_on(queue::run(shared, (1..=n_devices).map(kind).collect(), None));
     folder.finish(Exit::Passed, 0).expect("the folder is written");
     let seconds = started.elapsed().as_secs_f64();
-    assert!(done.iter().all(|done| done.verdict == Verdict::Passed), "every trail passes");
+    assert!(done.done.iter().all(|done| done.verdict == Verdict::Passed), "every trail passes");
     println!("{}", json!({"seconds": seconds, "megabytes": peak_megabytes()}));
 }
 
