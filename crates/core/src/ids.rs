@@ -45,6 +45,11 @@ pub fn session() -> SessionId {
     SessionId::new(random("s-", 130))
 }
 
+/// 130 bits: a capability.
+pub fn session_key() -> String {
+    random("k-", 130)
+}
+
 pub fn attempt() -> AttemptId {
     AttemptId::new(random("a-", 60))
 }

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::json;
+use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
-use trailblaze_core::engine::invocations::{Invocations, Refused};
+use trailblaze_core::engine::invocations::{Invocations, NoChain, Refused};
+use trailblaze_core::engine::session_key::SessionKey;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button};
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
@@ -42,6 +44,63 @@ fn telling(slot: &Arc<Mutex<Option<CallId>>>) -> FakeSource {
 fn check(test: &TestSession, call: &CallId, session: &SessionId, device: &str, expected: Result<(), &str>) {
     let found = test.inner.invocations.find(call, Some(session), Some(&DeviceId::new(device)));
     assert_eq!(found.map(|_| ()).map_err(|refused| refused.to_string()), expected.map_err(str::to_string));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_found_by_its_key_until_it_is_closed() {
+    let (one, two) = two_sessions(|| FakeSource::new("acme"));
+    let invocations = &one.inner.invocations;
+    let found = |key: &SessionKey| invocations.session(key).map(|session| session.id.clone());
+    let presented = |key: &SessionKey| SessionKey::presented(key.expose());
+    let (first, second) = (presented(one.inner.key()), presented(two.inner.key()));
+    assert_eq!((found(&first), found(&second)), (Some(one.inner.id.clone()), Some(two.inner.id.clone())));
+    assert_eq!(found(&SessionKey::presented(one.inner.id.as_str())), None, "an id is not a key");
+    one.inner.close("").await;
+    assert_eq!((found(&first), found(&second)), (None, Some(two.inner.id.clone())));
+    let events = format!("{:?} {first:?}", two.events.all());
+    assert!(!events.contains(second.expose()) && !events.contains(first.expose()), "a key is in no record");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_without_an_id_belongs_to_the_only_chain_of_foreign_calls() {
+    type Chain = Result<Option<CallId>, NoChain>;
+    fn chain(cx: &Cx) -> Chain {
+        cx.session.invocations.single_chain().map(|cx| cx.call_id().cloned())
+    }
+    let seen: Arc<Mutex<Vec<(Option<CallId>, Chain)>>> = Arc::default();
+    let note = {
+        let seen = Arc::clone(&seen);
+        move |cx: &Cx| seen.lock().unwrap().push((cx.call_id().cloned(), chain(cx)))
+    };
+    let source = || {
+        let (inner, outer) = (note.clone(), note.clone());
+        FakeSource::new("acme")
+            .tool("inner", move |cx, _| {
+                inner(&cx);
+                async {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    Outcome::default()
+                }
+            })
+            .tool("outer", move |cx, _| {
+                let outer = outer.clone();
+                async move {
+                    let answer = cx.call("inner", args(json!({}))).await.unwrap();
+                    outer(&cx);
+                    answer
+                }
+            })
+    };
+    let (one, two) = two_sessions(source);
+    assert_eq!(one.inner.invocations.single_chain().err(), Some(NoChain::NoCall));
+    one.call("outer", json!({})).await.unwrap();
+    for (own, found) in seen.lock().unwrap().drain(..) {
+        assert_eq!(found, Ok(own), "the innermost of a tool and its callbacks");
+    }
+    let (first, second) = tokio::join!(one.call("inner", json!({})), two.call("inner", json!({})));
+    assert!(first.is_ok() && second.is_ok());
+    let last = seen.lock().unwrap().pop().unwrap().1;
+    assert_eq!(last, Err(NoChain::Several));
 }
 
 #[tokio::test(start_paused = true)]

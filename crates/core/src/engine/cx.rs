@@ -55,6 +55,8 @@ pub(crate) struct Frame {
     pub called: Arc<Called>,
     /// Whether the record knows of it.
     is_told: Mutex<bool>,
+    /// Whether it was handed to a tool outside the engine, which may call back.
+    pub is_foreign: bool,
     pub depth: usize,
     pub deadline: Deadline,
     /// Where it was called.
@@ -95,9 +97,12 @@ impl Cx {
 
     /// The context of a call beneath this one, with a cancellation of its own where it has one.
     pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, called: Called, deadline: Deadline) -> Cx {
+        // Only calls that are handed out need to be cancelled apart from the others.
+        let is_foreign = cancel.is_some();
         let frame = Frame {
             called: Arc::new(called),
             is_told: Mutex::default(),
+            is_foreign,
             depth: self.depth() + 1,
             deadline,
             above: self.clone(),

@@ -1,15 +1,19 @@
-//! The calls in flight of a whole run. Whoever bears the id of one may call back as its child.
+//! What callers from outside may act on: the calls in flight, by their ids, and the open sessions, by their keys. One process has
+//! one of it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 
 use crate::engine::cx::Cx;
+use crate::engine::session::Session;
+use crate::engine::session_key::SessionKey;
 
 #[derive(Default)]
 pub struct Invocations {
     live: Mutex<HashMap<CallId, Cx>>,
+    sessions: Mutex<HashMap<SessionKey, Weak<Session>>>,
 }
 
 /// Why a caller is turned away. Nothing was dispatched.
@@ -21,6 +25,15 @@ pub enum Refused {
     OtherSession(CallId),
     #[error("The invocation {0} belongs to another device.")]
     OtherDevice(CallId),
+}
+
+/// Why a caller without an id cannot be placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoChain {
+    #[error("no tool is being called")]
+    NoCall,
+    #[error("several tools are being called, so the call must name the one that it belongs to")]
+    Several,
 }
 
 impl Invocations {
@@ -36,6 +49,27 @@ impl Invocations {
         Ok(cx)
     }
 
+    /// The open session that a key belongs to.
+    pub fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
+        self.sessions().get(key)?.upgrade()
+    }
+
+    /// The context for a caller that bears no id: the innermost call that was handed to a foreign tool, if those calls form a
+    /// single chain, in which each was made beneath the one before. A tool and its own callbacks are one chain; two tools at work
+    /// side by side are two, and then nothing is guessed. Only for a process that runs one command, never for a shared one.
+    pub fn single_chain(&self) -> Result<Cx, NoChain> {
+        let live = self.live();
+        let mut foreign: Vec<&Cx> =
+            live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.is_foreign)).collect();
+        foreign.sort_by_key(|cx| std::cmp::Reverse(cx.depth()));
+        let [innermost, others @ ..] = foreign.as_slice() else { return Err(NoChain::NoCall) };
+        let above: Vec<&CallId> = innermost.frames().map(|frame| &frame.called.call).collect();
+        match others.iter().all(|other| other.call_id().is_some_and(|id| above.contains(&id))) {
+            true => Ok(Cx::clone(innermost)),
+            false => Err(NoChain::Several),
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.live().len()
     }
@@ -48,6 +82,19 @@ impl Invocations {
     pub(crate) fn open(&self, cx: &Cx) -> Option<Open> {
         self.live().insert(cx.call_id()?.clone(), cx.clone());
         Some(Open(cx.clone()))
+    }
+
+    /// From now on the session can be found by its key.
+    pub(crate) fn admit(&self, session: &Arc<Session>) {
+        self.sessions().insert(session.key().clone(), Arc::downgrade(session));
+    }
+
+    pub(crate) fn dismiss(&self, key: &SessionKey) {
+        self.sessions().remove(key);
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Weak<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn live(&self) -> MutexGuard<'_, HashMap<CallId, Cx>> {

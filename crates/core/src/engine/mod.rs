@@ -2,6 +2,7 @@
 
 pub mod cx;
 pub mod count;
+pub mod session_key;
 pub mod session;
 pub mod device;
 pub mod tool;

@@ -14,6 +14,7 @@ use crate::engine::changes::Changes;
 use crate::engine::device::Device;
 use crate::engine::invocations::Invocations;
 use crate::engine::registry::Registry;
+use crate::engine::session_key::SessionKey;
 use crate::engine::source::{Shelf, ShelfError, SourceError, ToolSource};
 use crate::limits;
 use crate::record::events::{EventSink, PicturePolicy, Redacted};
@@ -21,6 +22,7 @@ use crate::values::secret::Secrets;
 
 pub struct Session {
     pub id: SessionId,
+    key: SessionKey,
     pub device: Device,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
@@ -88,6 +90,7 @@ impl Session {
     pub fn open(parts: Parts) -> Arc<Session> {
         let session = Arc::new(Session {
             id: parts.id,
+            key: SessionKey::random(),
             device: Device::new(parts.driver, Arc::clone(&parts.secrets)),
             secrets: Arc::clone(&parts.secrets),
             pictures: parts.pictures,
@@ -104,6 +107,7 @@ impl Session {
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
         });
+        session.invocations.admit(&session);
         if !session.sources.is_empty() {
             let sources = session.sources.clone();
             let follower = tokio::spawn(follow(Arc::downgrade(&session), sources)).abort_handle();
@@ -114,9 +118,15 @@ impl Session {
 
     /// Ends what belongs to this session alone, and tells the record.
     pub async fn close(&self, message: &str) {
+        self.invocations.dismiss(&self.key);
         self.stop_following();
         tokio::join!(stop_own(&self.sources), self.device.close());
         self.emit(Event::SessionClosed { session: self.id.clone(), message: message.to_string() });
+    }
+
+    /// The capability to make top-level calls in this session, for the program that opened it.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
     }
 
     /// The current registry. A call pins the one it starts with.
