@@ -179,7 +179,7 @@ impl Starter<'_> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(with_port(launch, port)).await?;
         let (lines, stdout_lines) = tokio::io::duplex(64 << 10);
         let outputs = vec![self.captured(stderr), tokio::spawn(drain(stdout, lines))];
-        let filter = Arc::new(NoiseFilter { router: Arc::clone(self.router), is_heard: Mutex::new(false) });
+        let filter = Arc::new(NoiseFilter { router: Arc::clone(self.router), reports_noise: Mutex::new(false) });
         let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&filter) as Arc<dyn Listener>);
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
         let at_port = async {
@@ -206,7 +206,7 @@ impl Starter<'_> {
                 Err(error) => SetupError::Handshake(error),
             },
             handshake = on_pipe => {
-                *lock(&filter.is_heard) = true;
+                *lock(&filter.reports_noise) = true;
                 self.ignores_port(port, "it stayed on stdio");
                 return Ok(self.instance(Some(child), pipe, handshake, outputs));
             }
@@ -321,7 +321,7 @@ async fn drain(mut stdout: impl AsyncRead + Unpin, lines: DuplexStream) {
 /// Drops noise until it is known whether the server speaks MCP on stdout.
 struct NoiseFilter {
     router: Arc<NotificationRouter>,
-    is_heard: Mutex<bool>,
+    reports_noise: Mutex<bool>,
 }
 
 impl Listener for NoiseFilter {
@@ -334,7 +334,7 @@ impl Listener for NoiseFilter {
     }
 
     fn odd(&self, oddity: Oddity) {
-        if *lock(&self.is_heard) {
+        if *lock(&self.reports_noise) {
             self.router.odd(oddity);
         }
     }

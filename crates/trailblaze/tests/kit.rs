@@ -395,11 +395,14 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     assert!(has("note", "it does not speak version 2026-07-28, which is no harm"), "{found:?}");
     assert!(has("ok", "it lists 4 tools"), "{found:?}");
     assert!(has("error", "`acme bad` is not a valid tool name"), "{found:?}");
-    assert!(has("error", "`acme_none` cannot be used: its `inputSchema` is for \"string\""), "{found:?}");
+    assert!(
+        has("error", "`acme_none` cannot be used: its `inputSchema` must be for an object, got \"string\""),
+        "{found:?}"
+    );
     assert!(has("warning", "`acme_silent` has no description"), "{found:?}");
     assert!(has("warning", "the parameter `x` of `acme_silent` has no type"), "{found:?}");
     assert!(has("warning", "`acme_silent` requires `y`, which its schema does not describe"), "{found:?}");
-    assert!(has("warning", "`isForLlm` in its _meta is \"yes\""), "{found:?}");
+    assert!(has("warning", "`isForLlm` in its _meta must be a boolean, got \"yes\""), "{found:?}");
     assert!(has("warning", "the group `g`, which nobody declares"), "{found:?}");
     assert!(has("ok", "it ends when its stdin closes"), "{found:?}");
 

@@ -67,7 +67,7 @@ impl Watch {
 
     /// Returns how many processes could not be killed.
     pub async fn until_all_are_gone(&mut self, reader: &mut Reader, writer: &mut Writer, alarms: &mut Alarms) -> usize {
-        let mut is_heard = true;
+        let mut is_connected = true;
         loop {
             let had_ended = self.ended.is_some();
             let is_empty = self.reap();
@@ -82,14 +82,14 @@ impl Watch {
             }
             let wake = self.wake();
             tokio::select! {
-                request = reader.read(), if is_heard => match request {
+                request = reader.read(), if is_connected => match request {
                     Some(Request::Stop(grace)) => self.ask(grace.bounded()),
                     Some(Request::Folder(path)) => {
                         self.folders.push(path.into());
                         self.n_folders += 1;
                     }
                     Some(Request::Start(_)) | None => {
-                        is_heard = false;
+                        is_connected = false;
                         self.ask(self.grace);
                     }
                 },

@@ -88,12 +88,12 @@ pub struct Outlets {
     pub folder: Option<PathBuf>,
 }
 
-/// What a session gets of its servers.
+/// The tool servers of one session: its sources of tools, and what is missing.
 #[derive(Default)]
 pub struct SessionServers {
     pub sources: Vec<Source>,
     pub batches: Vec<Batch>,
-    /// Servers of which nothing is known, for want of having been started.
+    /// Servers that were never started, so that their tools are not known.
     pub unknown: Vec<String>,
     pub absent: Absent,
 }
@@ -190,7 +190,7 @@ impl ToolServers {
         self.entries.iter().filter(move |named| named.target.is_none() || named.target.as_deref() == target)
     }
 
-    /// Starts every server that a session has, side by side. Whoever needs one that does not start will be told why.
+    /// Starts all servers of a session concurrently. One that does not start is listed as absent, with the reason.
     pub async fn start(
         &self,
         target: Option<&str>,

@@ -190,7 +190,7 @@ fn what_cannot_be_done_is_said_with_its_reason() {
         page,
         &["web_selectOption: {ref: 'css=#size', values: [Huge]}"],
         1,
-        &["it has no `Huge`, but `Small`, `Large`"],
+        &["it has no `Huge`, only `Small`, `Large`"],
     );
     check(page, &["web_click: {ref: 'css=#size >'}"], 1, &["`#size >` is not a valid CSS selector"]);
     check(

@@ -166,6 +166,9 @@ declare namespace Report {
     height: number;
   }
 
+  /** The frame of a picture, which is loaded when it comes near the window. Tests call `load` too. */
+  type Frame = HTMLElement & { load?: () => Promise<void> };
+
   /** A picture that the viewer can show. */
   interface Shown {
     taken: Picture;

@@ -127,14 +127,11 @@
 
   // ---- Pictures.
 
-  // What to load when an element comes near the window.
-  /** @type {WeakMap<Element, () => void>} */
-  const loads = new WeakMap();
   const nearing = new IntersectionObserver((seen) => {
     for (const entry of seen) {
       if (!entry.isIntersecting) continue;
       nearing.unobserve(entry.target);
-      loads.get(entry.target)?.();
+      /** @type {Report.Frame} */ (entry.target).load?.();
     }
   }, { rootMargin: "600px" });
 
@@ -147,6 +144,7 @@
     const height = Math.max(1, taken.screen.height);
     const scale = Math.min(box.width / width, box.height / height);
     const [w, h] = [Math.max(24, Math.round(width * scale)), Math.max(24, Math.round(height * scale))];
+    /** @type {Report.Frame} */
     const frame = el(open ? "button" : "div", { class: "frame", type: open && "button", onclick: open, "aria-label": open && `Enlarge: ${caption}` });
     frame.style.width = w + "px";
     frame.style.height = h + "px";
@@ -161,9 +159,9 @@
     } else {
       const img = el("img", { alt: caption, width: w, height: h, decoding: "async", onerror: () => lose("cannot be shown") });
       frame.prepend(img);
-      loads.set(frame, async () => {
+      frame.load = async () => {
         img.src = kept === "beside" ? beside(taken.file) : await stored("picture-" + kept.here);
-      });
+      };
       nearing.observe(frame);
       touches.forEach((touch, nth) => frame.append(...outline(touch, touches.length > 1 ? nth + 1 : null, width, height)));
     }
