@@ -99,6 +99,7 @@ impl Supervisor {
 
     async fn try_start(&self, launch: Launch) -> Result<Running, StartError> {
         let program = launch.program.to_string_lossy().into_owned();
+        tracing::debug!(target: "trailblaze::process", program, dir = %launch.dir.display(), "starting");
         let dir = std::path::absolute(&launch.dir).unwrap_or_else(|_| launch.dir.clone());
         if !dir.is_dir() {
             return Err(StartError::NoFolder { program, dir: launch.dir });

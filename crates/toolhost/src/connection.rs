@@ -173,6 +173,7 @@ impl Connection {
             pending.waiting.insert(id, send);
             id
         };
+        tracing::trace!(target: "trailblaze::mcp", id, method, "request");
         // If the connection closed in between, its waiters have already been dropped.
         if self.closed().is_some() {
             self.shared.pending().waiting.remove(&id);

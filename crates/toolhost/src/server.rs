@@ -152,6 +152,7 @@ impl Server {
     }
 
     async fn start_instance(&self) -> Result<Arc<Instance>, SourceError> {
+        tracing::info!(target: "trailblaze::server", server = self.spec.name, "starting");
         let Server { spec, supervisor, router, ignores_port, .. } = self;
         let stderr = Excerpt::default();
         let begun = Starter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;

@@ -282,6 +282,22 @@ fn clean_removes_run_folders_and_nothing_else() {
 }
 
 #[test]
+fn a_log_is_written_only_if_it_is_asked_for() {
+    let project = Project::counter();
+    let logged = |value: &str| {
+        let mut command = project.command(&["tool", "isVisible", "text=Nowhere"]);
+        let output = command.env("TRAILBLAZE_LOG", value).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(!logged("").contains("trailblaze::call"));
+    let calls = logged("trailblaze::call=debug");
+    assert!(calls.contains("DEBUG trailblaze::call: called tool=\"isVisible\" depth=1"), "{calls}");
+    assert!(!logged("warn").contains("trailblaze::call"));
+    assert!(logged("call=loudly").contains("warning: TRAILBLAZE_LOG=`call=loudly` has no effect"));
+}
+
+#[test]
 fn the_former_name_of_runs_leads_to_it() {
     let project = Project::counter();
     insta::assert_snapshot!(project.run(&["session", "list", "-n", "5"]).exits(3).refusal(), @"

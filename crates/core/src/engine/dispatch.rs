@@ -285,6 +285,7 @@ impl Opened {
             is_custom: tool.is_some_and(Tool::is_custom),
             source: tool.map_or_else(|| Arc::from("unknown"), |tool| Arc::clone(&tool.contributor.label)),
         };
+        tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
         let started = Instant::now();
         let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
         let beneath = cx.beneath(cancel.clone(), called, deadline);
@@ -326,6 +327,7 @@ impl Opened {
 
     fn tell(&self, answer: Answer) {
         let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(target: "trailblaze::call", tool = self.cx.frame().map(|frame| frame.called.tool.as_str()), micros, "answered");
         self.cx.emit(Event::Answered { call: self.id.clone(), micros, answer });
     }
 

@@ -102,6 +102,7 @@ impl Cdp {
         if let Some(session) = session {
             message["sessionId"] = session.into();
         }
+        tracing::trace!(target: "trailblaze::web", id, method, session, "command");
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);
         let _forget = Forget { cdp: self, id };

@@ -10,6 +10,7 @@ mod device;
 mod docs;
 mod init;
 mod interrupt;
+mod log;
 mod report;
 mod run;
 mod runs;
@@ -267,7 +268,9 @@ fn heard(exit: Exit) -> Exit {
 }
 
 async fn run(cli: Cli) -> Result<Exit, Refusal> {
-    let context = &Context::new(cli.project, Environment::of_process());
+    let environment = Environment::of_process();
+    log::start(&environment);
+    let context = &Context::new(cli.project, environment);
     match cli.command {
         Command::Init(args) => init::init(context, args),
         Command::Run(args) => run::run(context, args).await,
