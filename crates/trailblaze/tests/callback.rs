@@ -175,19 +175,19 @@ fn each_check_has_its_answer() {
     assert_eq!(open.send(&chunked, body.as_bytes()), too_large());
     let broken = "the request is no JSON: EOF while parsing an object at line 1 column 1";
     assert_eq!(open.post(&[], b"{"), Heard::refused(400, broken));
-    assert_eq!(open.post_json(&json!([])), Heard::refused(200, "the request is no JSON object"));
+    assert_eq!(open.post_json(&json!([])), Heard::refused(200, "the request must be a JSON object"));
     let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
     assert_eq!(open.post_json(&changed("version", 2.into())), Heard::refused(200, newer));
-    let no_version = "`version` must be a whole number from 1 on, got -1";
+    let no_version = "`version` must be a positive integer, got -1";
     assert_eq!(open.post_json(&changed("version", (-1).into())), Heard::refused(200, no_version));
     assert_eq!(open.post_json(&without("version")).0, 200);
     for key in ["session_id", "invocation_id"] {
-        let missing = format!("`{key}` is missing, or is no text");
+        let missing = format!("`{key}` is missing or not a string");
         assert_eq!(open.post_json(&without(key)), Heard::refused(200, &missing));
     }
-    let missing = "`action.type` is missing, or is no text";
+    let missing = "`action.type` is missing or not a string";
     assert_eq!(open.post_json(&without("action")), Heard::refused(200, missing));
-    let fly = "unknown action `fly`; this Trailblaze knows `call_tool`";
+    let fly = "unknown action `fly`; this Trailblaze supports `call_tool`";
     assert_eq!(open.post_json(&changed("action", json!({"type": "fly"}))), Heard::refused(200, fly));
 
     // On whose behalf.
