@@ -1,4 +1,4 @@
-//! YAML tools that ship with the program: read as any team's own.
+//! YAML tools that ship with the program. They are parsed like those of a project.
 
 use crate::engine::registry::Batch;
 use crate::names::Origin;
@@ -19,7 +19,7 @@ pub fn batches() -> Vec<Batch> {
                 }
                 batch
             }
-            (_, problems) => panic!("a shipped tool is broken: {problems:?}"),
+            (_, problems) => panic!("a shipped tool is invalid: {problems:?}"),
         })
         .collect()
 }

@@ -198,7 +198,7 @@ fn what_cannot_be_done_is_said_with_its_reason() {
     check(page, &["web_upload: {ref: 'css=#text', files: [nowhere.txt]}"], 1, &["there is no file `"]);
     check(page, &["web_tabs: {action: SELECT, index: 7}"], 1, &["there is no tab 7; there are 1, counted from 0"]);
     check(page, &["tap: {text: Pay}"], 1, &["several elements match text \"Pay\""]);
-    check(page, &["web_download: {timeoutMs: 100}"], 1, &["nothing was downloaded in time"]);
+    check(page, &["web_download: {timeoutMs: 100}"], 1, &["no download finished in time"]);
 }
 
 #[test]
