@@ -15,7 +15,8 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 /// What becomes of a tool that says nothing.
-const SILENT: &str = "`sleep` did not answer in time: server `acme` gave no sign of life for 2m; `callTimeout:` of its entry allows more";
+const SILENT: &str =
+    "`sleep` did not answer in time: server `acme` was silent for 2m; raise `callTimeout:` of its entry to allow more";
 
 fn phone() -> FakeDriver {
     FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])])
@@ -159,7 +160,7 @@ async fn an_unknown_token_stays_literal_with_one_warning() {
     }
     assert_eq!(
         lane.events.warnings(),
-        ["`{{nobody}}` is unknown: nothing is remembered by that name; it stays as it is"]
+        ["`{{nobody}}` is unknown: nothing is remembered by that name; it is left unchanged"]
     );
 }
 
@@ -217,7 +218,7 @@ async fn progress_renews_the_limit_up_to_the_hard_cap() {
     let started = Instant::now();
     assert_eq!(
         lane.call("work", json!({"minutes": 11})).await.unwrap(),
-        Outcome::failed("`work` did not answer in time: it took longer than 10m altogether")
+        Outcome::failed("`work` did not answer in time: it took longer than 10m in total")
     );
     assert_eq!(started.elapsed(), limits::CALL_TOTAL);
 }

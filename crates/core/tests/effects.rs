@@ -133,7 +133,7 @@ async fn a_tool_that_does_otherwise_fails_the_trail_with_every_difference() {
             "  + tap: {id: help}".to_string(),
             format!("    memory: {{set: {{paid: {to}}}, deleted: [share]}}"),
         ];
-        format!("{place}: `pay` did otherwise than recorded:\n{}", lines.join("\n"))
+        format!("{place}: `pay` behaved differently from its recording:\n{}", lines.join("\n"))
     };
     assert_eq!(message, [told("trailhead", "Ada"), told("step 1", "Grace")].join("\n"));
 }
@@ -151,7 +151,7 @@ async fn what_differs_is_told_also_where_another_step_fails_for_it() {
     assert_eq!(ended.verdict, Verdict::Failed);
     let (first, rest) = ended.message.split_once('\n').expect("both are told");
     assert!(first.starts_with("step 1 \"Pay\": `tap` failed: "), "{first}");
-    assert!(rest.starts_with("trailhead: `pay` did otherwise than recorded:\n"), "{rest}");
+    assert!(rest.starts_with("trailhead: `pay` behaved differently from its recording:\n"), "{rest}");
     assert!(rest.contains("  - pressBack: {}\n  + tap: {id: pay}"), "{rest}");
 }
 

@@ -106,7 +106,7 @@ async fn an_answer_may_ask_for_so_many_delegates_and_no_more() {
     assert!(!lane.call("most", json!({})).await.unwrap().is_error());
     assert_eq!(
         lane.call("tooMany", json!({})).await.unwrap(),
-        Outcome::failed("the answer asks for 201 delegates; the limit is 200")
+        Outcome::failed("the answer contains 201 delegates; the limit is 200")
     );
 }
 
@@ -227,7 +227,7 @@ async fn a_fatal_error_stays_fatal_on_its_way_up() {
         lane.call("outer", json!({})).await.unwrap(),
         Outcome::error(
             Variant::FatalError,
-            "its call of `expands` failed: its call of `asks` failed: its delegate `die` failed: no such account"
+            "its call to `expands` failed: its call to `asks` failed: its delegate `die` failed: no such account"
         )
     );
 }

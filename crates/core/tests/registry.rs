@@ -122,7 +122,9 @@ fn a_tool_may_be_for_some_drivers_by_key_spelling_or_platform() {
         &[tools.batch()],
         &android(),
         &["byKey", "byPlatform"],
-        &["forOthers of server acme: it is for the drivers ios-host, android-host, not android-ondevice-accessibility"],
+        &[
+            "forOthers of server acme: it only supports the drivers ios-host, android-host, not android-ondevice-accessibility",
+        ],
     );
 }
 
@@ -136,7 +138,7 @@ fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
         &tools(),
         &on(AgentMode::OnDevice, ON_DEVICE),
         &[],
-        &["hostOnly of server acme: it needs the host, and the agent runs on the device"],
+        &["hostOnly of server acme: it requires the host, but the agent runs on the device"],
     );
 }
 
@@ -149,7 +151,7 @@ fn who_brings_a_tool_decides_how_its_name_is_judged() {
     for origin in ours {
         check(&[from(origin, &["a.b", "fine"])], &android(), &[], &[&format!("server acme: {safe}")]);
     }
-    let left_out = [&*format!("a.b of server acme: {safe}"), &format!("server acme: a tool is left out: {safe}")];
+    let left_out = [&*format!("a.b of server acme: {safe}"), &format!("server acme: a tool was left out: {safe}")];
     check(&[from(Origin::ProjectServer, &["a.b", "fine"])], &android(), &["fine"], &left_out);
     for (name, objection) in [("Login", convention), ("web_login", reserved)] {
         for origin in ours {
@@ -189,7 +191,7 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
         &with(vec![shop], "{tool_sets: [other]}"),
         &["free"],
         &[
-            "the target asks for the toolset `other`, which nobody declares",
+            "the target lists the toolset `other`, which is not declared anywhere",
             &format!("pulled: {gone}"),
             &format!("pushed: {gone}"),
         ],
@@ -223,7 +225,7 @@ fn servers_of_a_target_offer_through_toolsets_only() {
         &tools,
         &scope,
         &["login", "pay"],
-        &["refund: tools of a target's servers are offered through toolsets, and it is in none"],
+        &["refund: tools of a target's servers are only offered through toolsets, and it is in none"],
     );
 }
 
@@ -275,7 +277,7 @@ fn prefixes_narrow_what_is_offered() {
         &[source("acme", &["shop_pay", "other_pay"]).batch()],
         &scope,
         &["shop_pay"],
-        &["other_pay: only names that begin with shop_* are asked for"],
+        &["other_pay: only tools whose names start with shop_* were requested"],
     );
 }
 

@@ -123,8 +123,8 @@ async fn a_step_is_tried_again_with_the_memory_it_had_and_only_the_last_try_is_r
     assert_eq!(
         lane.events.warnings(),
         [
-            "try 1 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 0",
-            "try 2 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 1"
+            "try 1 of 3 failed, retrying: step 2 \"Try\": `flaky` failed: try 0",
+            "try 2 of 3 failed, retrying: step 2 \"Try\": `flaky` failed: try 1"
         ]
     );
     let steps = fold::fold(&ended.attempt, &lane.events.all());
@@ -221,8 +221,7 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_says_which() {
             "a.trail.yaml:4:11: the step needs a model: it has neither `tools` nor a recording for android-phone (record it once, for example in `trailblaze shell`, or write its `tools:`)"
         ]
     );
-    let message =
-        "step 2 \"Judge the colours\": it has no recording for this device, and there is no model to carry it out";
+    let message = "step 2 \"Judge the colours\": it has no recording for this device, and no model is configured";
     check(&lane, text, Verdict::Invalid, message, &["Tap on Button \"Pay\""]).await;
 }
 

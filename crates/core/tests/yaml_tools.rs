@@ -171,7 +171,7 @@ async fn the_first_failing_call_fails_the_tool() {
     )]);
     assert_eq!(
         lane.call("both", json!({})).await.unwrap().text,
-        "its call of `assertEquals` failed: expected \"b\", saw \"a\""
+        "its call to `assertEquals` failed: expected \"b\", saw \"a\""
     );
     assert_eq!(lane.events.calls().len(), 2);
 }

@@ -254,7 +254,7 @@ fn verify_passes_what_did_the_same_and_shows_every_difference() {
     let ran = run(&project, &["--replay", "verify"], 1);
     let (_, told) = ran.stdout.split_once("trails/a.trail.yaml)\n").expect("a failure");
     insta::assert_snapshot!(ran.normal(told.split("\n\n").next().unwrap()), @r"
-    step 2: `greetTwice` did otherwise than recorded:
+    step 2: `greetTwice` behaved differently from its recording:
       - remember: {variable: greeted, value: dear Ada}
       - tap: {id: name}
       + remember: {variable: greeted, value: good Ada}
@@ -264,7 +264,7 @@ fn verify_passes_what_did_the_same_and_shows_every_difference() {
         …
     ");
     let noted = project.last_run().events().into_iter().any(
-        |event| matches!(&event, Event::Noted { about: Some(_), text, .. } if text.starts_with("`greetTwice` did otherwise")),
+        |event| matches!(&event, Event::Noted { about: Some(_), text, .. } if text.starts_with("`greetTwice` behaved differently")),
     );
     assert!(noted, "it is told at the call");
 }
@@ -388,7 +388,7 @@ fn what_servers_do_is_compared_with_what_they_did() {
             "trails/pay-a-friend.trail.yaml",
         ])
         .exits(1);
-    assert!(differs.stdout.contains("`acme_sendMoney` did otherwise than recorded:"), "{}", differs.stdout);
+    assert!(differs.stdout.contains("`acme_sendMoney` behaved differently from its recording:"), "{}", differs.stdout);
     assert!(differs.stdout.contains("+ assertVisible: {id: review}"), "{}", differs.stdout);
     assert!(
         differs.stderr.contains("+ description: Fails unless the home screen shows this balance."),

@@ -135,7 +135,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: `snapshot` has no `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, --screenshot FILE and --marks
     error: `save` needs one file: save pay.trail.yaml
     error: `save` needs one file: save pay.trail.yaml
-    error: no snapshot has shown `zzz`; take one and use a ref from it
+    error: unknown ref `zzz`: no snapshot has shown it; take a snapshot and use a ref from it
     Report: [project]/logs/[run]/report.html
     "#);
     project.last_run().assert_finished(3);

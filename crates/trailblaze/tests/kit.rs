@@ -400,7 +400,7 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     assert!(has("warning", "the parameter `x` of `acme_silent` has no type"), "{found:?}");
     assert!(has("warning", "`acme_silent` requires `y`, which its schema does not describe"), "{found:?}");
     assert!(has("warning", "`isForLlm` in its _meta is \"yes\""), "{found:?}");
-    assert!(has("warning", "the group `g`, which nobody declares"), "{found:?}");
+    assert!(has("warning", "the group `g`, which is not declared anywhere"), "{found:?}");
     assert!(has("ok", "it ends when its stdin closes"), "{found:?}");
 
     lab.with("tools.json", &json!([tools[0]]).to_string());

@@ -1,4 +1,4 @@
-//! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
+//! Replays a trail on a session: makes its calls in order, without a model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,13 +24,13 @@ use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
 use crate::values::memory::Memory;
 use crate::yaml::{Source, Span};
 
-/// One try of one trail.
+/// A try of a trail, to be run.
 pub struct Try<'a> {
     pub trail: &'a Trail,
     pub about: TrailRef,
     /// From 1.
     pub number: u32,
-    /// Which of several runs of the trail, from 1.
+    /// The number of the repetition, from 1, if the trail runs several times.
     pub repeat: Option<u32>,
     pub memory: Memory,
     /// How long it may take.
@@ -44,19 +44,19 @@ pub struct Try<'a> {
 pub struct Ended {
     pub attempt: AttemptId,
     pub verdict: Verdict,
-    /// What failed and where.
+    /// What failed, starting with the step. Empty if the try passed.
     pub message: String,
     /// What failed, without the step.
     pub failure: String,
-    /// Where the trail has what failed.
+    /// Where the failed call or step is in the trail.
     pub place: Option<Place>,
-    /// It failed with a fatal error, after which a trail is never retried.
+    /// Whether it failed with a fatal error, after which a trail is never retried.
     pub is_fatal: bool,
-    /// The device is of no use any more, as opposed to a tool server that died.
+    /// Whether the device can no longer be used. False if only a tool server died.
     pub is_device_lost: bool,
 }
 
-/// A try that could not even begin, because the session's tool servers are not there.
+/// Records a try that could not start because the session's tool servers are unavailable.
 pub fn not_begun(
     session: &Session,
     about: TrailRef,
@@ -73,7 +73,7 @@ pub fn not_begun(
     Ended { attempt, verdict, failure: message.clone(), message, place: None, is_fatal: false, is_device_lost: false }
 }
 
-/// Runs the trail from its trailhead to its end, or to the first step that fails.
+/// Runs the trail from its trailhead to its end, or until the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let id = ids::attempt();
     let Try { trail, about, number, repeat, memory, timeout, cancel, custom } = attempt;
@@ -121,20 +121,20 @@ struct Runner<'a> {
     source: &'a Source,
     lineage: Vec<String>,
     has_head: bool,
-    /// What was seen after the last step that passed.
+    /// The screenshot after the last step that passed.
     after: Mutex<Option<Shot>>,
     cancel: CancellationToken,
     custom: Custom<'a>,
-    /// How custom calls differ from their effects, by step.
+    /// How custom calls differ from their recorded effects, by step.
     differences: Mutex<BTreeMap<usize, Vec<String>>>,
 }
 
-/// How an attempt ended, and over what.
+/// How a step or an attempt ended.
 struct Broken {
     verdict: Verdict,
     message: String,
     failure: Option<Failure>,
-    /// Trying again is no use.
+    /// Whether retrying is pointless.
     is_fatal: bool,
     is_device_lost: bool,
 }
@@ -155,12 +155,12 @@ impl Runner<'_> {
             ended = &mut run => return ended,
             () = tokio::time::sleep(timeout) => self.cancel.cancel(),
         }
-        // What is under way gets a moment to end by itself, and says where it was.
+        // The running call gets a grace period to end by itself, and its message tells where the trail was.
         let ended = run.await;
         if ended.verdict != Verdict::Cancelled {
             return ended;
         }
-        let message = format!("the trail took longer than {timeout:?}; it stopped at {}", ended.message);
+        let message = format!("the trail took longer than {timeout:?}; it was stopped at {}", ended.message);
         let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
         Broken { verdict: Verdict::Failed, message, failure, ..Broken::default() }
     }
@@ -175,7 +175,7 @@ impl Runner<'_> {
         self.with_differences(Broken::default())
     }
 
-    /// A tool that did otherwise than recorded has failed the attempt, and may be why another step failed it.
+    /// A tool that behaved differently from its recording has failed the attempt, and may be why another step failed it.
     fn with_differences(&self, broken: Broken) -> Broken {
         let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         let differences = differences.values().flatten().cloned().collect::<Vec<_>>().join("\n");
@@ -191,7 +191,7 @@ impl Runner<'_> {
         }
     }
 
-    /// As people count the steps of the file: from 1, the trailhead apart.
+    /// The number of a step as people count: from 1, without the trailhead.
     fn number(&self, index: usize) -> usize {
         index + 1 - usize::from(self.has_head)
     }
@@ -199,7 +199,7 @@ impl Runner<'_> {
     async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
         let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
-            // Only a try that may follow needs to know what was remembered before this one.
+            // Only needed if there may be another try.
             let memory = (number < tries).then(|| self.attempt.memory().clone());
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
             let broken = match self.step(&id, index, step).await {
@@ -212,7 +212,7 @@ impl Runner<'_> {
             if let Some(memory) = memory {
                 self.attempt.memory().restore(memory);
             }
-            let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
+            let text = format!("try {number} of {tries} failed, retrying: {}", broken.message);
             self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
         }
         unreachable!("the last try returns")
@@ -220,7 +220,7 @@ impl Runner<'_> {
 
     async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), Broken> {
         let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
-        // Only the last try counts.
+        // Differences of earlier tries do not count.
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
         let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
             StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
@@ -237,7 +237,7 @@ impl Runner<'_> {
             plan,
         });
         let result = if needs_model {
-            let message = "it has no recording for this device, and there is no model to carry it out".to_string();
+            let message = "it has no recording for this device, and no model is configured".to_string();
             Err(Broken { verdict: Verdict::Invalid, message, is_fatal: true, ..Broken::default() })
         } else {
             self.calls(&cx, index, calls).await
@@ -280,7 +280,7 @@ impl Runner<'_> {
                 failure.call = id;
                 failure.place = Some(place(&call.source, call.tool.span));
             }
-            // What the screen showed is worth more than a second failure to look at it.
+            // The original failure matters more than a failure to take a screenshot.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
             return Err(broken);
         }
@@ -289,13 +289,13 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Notes how what a call did differs from what it did when it was recorded.
+    /// Notes how the effects of a call differ from its recorded effects.
     fn verify(&self, (step, number): (usize, usize), tool: &str, call: Option<&CallId>) {
         let Custom::Verify(script, journal) = self.custom else { return };
         let (Some(recorded), Some(call)) = (script.of(step, number), call) else { return };
         let Some(diff) = differences(recorded, &journal.effects(call)) else { return };
         let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
-        let text = format!("`{tool}` did otherwise than recorded:{diff}");
+        let text = format!("`{tool}` behaved differently from its recording:{diff}");
         let about = Some(Parent::Call(call.clone()));
         self.session.emit(Event::Noted { about, level: Level::Warning, text: text.clone() });
         let place =
@@ -304,7 +304,7 @@ impl Runner<'_> {
         differences.entry(step).or_default().push(format!("{place}: {text}"));
     }
 
-    /// What was seen after one step is what is seen before the next: it is not worth a second look at the device.
+    /// Reuses the screenshot after the previous step as the one before this step.
     async fn picture_before(&self, cx: &Cx) -> Result<(), Broken> {
         let last = self.after.lock().unwrap_or_else(PoisonError::into_inner).take();
         match last {
@@ -353,7 +353,7 @@ impl Broken {
     }
 }
 
-/// A failure as it is told in the record.
+/// A failure for `attemptEnded`, with `expected` and `saw` from the structured result.
 pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
     let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
     Failure {

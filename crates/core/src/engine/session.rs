@@ -1,4 +1,4 @@
-//! One device's lane of a run: its tools, its device, its place in the record.
+//! A session: one device of a run, with its tools and its event stream.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
@@ -19,40 +19,41 @@ use crate::limits;
 use crate::record::events::{EventSink, PicturePolicy, Redacted};
 use crate::values::secret::Secrets;
 
+/// One device of a run. Top-level calls run one at a time, in the order in which they arrive.
 pub struct Session {
     pub id: SessionId,
     pub device: Device,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
-    /// The project's folder.
+    /// The absolute path of the project's folder.
     pub home: String,
     pub invocations: Arc<Invocations>,
     registry: RwLock<Arc<Registry>>,
     shelf: Option<Arc<dyn Shelf>>,
     sources: Vec<Source>,
-    /// The revisions of the sources that the registry was read at.
+    /// The revisions of the sources that the registry was built from.
     revisions: Mutex<Vec<u64>>,
-    /// Held while announced changes are read; what was told of the last ones.
+    /// Held while announced changes are loaded. Contains the last message about them.
     catching_up: tokio::sync::Mutex<String>,
-    /// Held while the tools are read, so that what was read first is not put over what was read later.
+    /// Held during a reload, so that an older result never replaces a newer one.
     reloading: tokio::sync::Mutex<()>,
-    /// Why the tools could not be read the last time.
+    /// Why the last reload failed.
     unread: Mutex<Option<ShelfError>>,
     events: Arc<dyn EventSink>,
-    /// Top-level calls take turns, first come, first served.
+    /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    /// The task that follows the sources' changes.
+    /// The task that watches the sources for changes.
     follower: Mutex<Option<AbortHandle>>,
 }
 
-/// What reading the tools anew came to.
+/// The result of a reload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reloaded {
     pub changes: Changes,
     pub total: usize,
 }
 
-/// A source of a session's tools that is running.
+/// A running source of a session's tools.
 #[derive(Clone)]
 pub struct Source {
     pub tools: Arc<dyn ToolSource>,
@@ -62,23 +63,23 @@ pub struct Source {
     pub revision: u64,
 }
 
-/// What a session is made of.
+/// The parts that a session is opened with.
 pub struct Parts {
     pub id: SessionId,
     pub driver: Arc<dyn Driver>,
     pub registry: Registry,
-    /// Where the tools can be read anew.
+    /// Where tools are reloaded from; `None` if they cannot be.
     pub shelf: Option<Arc<dyn Shelf>>,
     pub sources: Vec<Source>,
     pub events: Arc<dyn EventSink>,
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
-    /// The project's folder, absolute.
+    /// The absolute path of the project's folder.
     pub home: String,
 }
 
-/// Ends the sources that nobody else uses, side by side.
+/// Stops the sources that are not shared, concurrently.
 pub async fn stop_own(sources: &[Source]) {
     let own = sources.iter().filter(|source| !source.is_shared);
     join_all(own.map(|source| source.tools.stop())).await;
@@ -112,7 +113,7 @@ impl Session {
         session
     }
 
-    /// Ends what belongs to this session alone, and tells the record.
+    /// Stops everything that only this session uses, and emits the event.
     pub async fn close(&self, message: &str) {
         self.stop_following();
         tokio::join!(stop_own(&self.sources), self.device.close());
@@ -124,8 +125,8 @@ impl Session {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The registry to look for this tool in. One that is not there may be in a list that a source has announced, and that
-    /// nobody has read yet.
+    /// The registry to look this tool up in. If the tool is missing, first loads the changes that sources have announced but
+    /// that are not loaded yet.
     pub async fn registry_with(&self, tool: &str) -> Arc<Registry> {
         let registry = self.registry();
         if registry.get(tool).is_some() {
@@ -134,24 +135,26 @@ impl Session {
         if self.announced().is_some() {
             self.catch_up().await;
         }
-        // Somebody else may have caught up since.
+        // Another task may have caught up in the meantime.
         self.registry()
     }
 
-    /// A source whose tools may have changed since they were read.
+    /// A source whose tools may have changed since they were loaded.
     fn announced(&self) -> Option<&Source> {
         let seen = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sources = self.sources.iter().zip(seen.iter());
         sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
     }
 
-    /// Reads what sources have announced, unless somebody did, and tells the record.
+    /// Reloads if a source has announced changes that are not loaded yet, and emits a note.
     pub async fn catch_up(&self) {
         let mut last = self.catching_up.lock().await;
         let Some(name) = self.announced().map(|source| source.tools.name()) else { return };
         let (level, text) = match self.reload().await {
             Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
-            Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
+            Err(error) => {
+                (Level::Warning, format!("the tools of server `{name}` changed but could not be reloaded: {error}"))
+            }
         };
         if text != *last {
             self.emit(Event::Noted { about: None, level, text: text.clone() });
@@ -159,13 +162,13 @@ impl Session {
         }
     }
 
-    /// A source that died takes the session with it, unless it says otherwise: what its tools did may be half done.
+    /// Fails if a vital source has died: the session cannot be trusted any more.
     pub fn unless_dead(&self) -> Result<(), SourceError> {
         let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
         vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }
 
-    /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.
+    /// Replaces the registry with a newly loaded one. Calls in flight keep the old one.
     pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
         let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
         let _turn = self.reloading.lock().await;
@@ -177,7 +180,7 @@ impl Session {
         let new = match new {
             Ok(new) => new,
             Err(error) => {
-                // What could not be read is not tried again until it changes again.
+                // A failed reload is not retried until a source announces another change.
                 seen();
                 return Err(error);
             }
@@ -185,12 +188,12 @@ impl Session {
         let changes = Changes::between(old.tools().map(AsRef::as_ref), new.tools().map(AsRef::as_ref));
         let reloaded = Reloaded { changes, total: new.len() };
         self.replace_registry(new);
-        // Only now: whoever sees nothing announced finds all of it in the registry.
+        // Only now, so that a task that sees no announcement finds everything in the registry.
         seen();
         Ok(reloaded)
     }
 
-    /// Why the tools are not those that the shelf holds now, if the last try to read them failed.
+    /// Why the last reload failed; `None` if the tools are up to date.
     pub fn unread(&self) -> Option<ShelfError> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -229,11 +232,11 @@ impl std::fmt::Display for Reloaded {
             let changed: Vec<String> = changed.iter().map(ToString::to_string).collect();
             write!(f, "changed: {}; ", changed.join(", "))?;
         }
-        write!(f, "{} in all", self.total)
+        write!(f, "{} in total", self.total)
     }
 }
 
-/// Reads the tools anew whenever a source says that its own have changed.
+/// Reloads the tools whenever a source announces changes.
 async fn follow(session: Weak<Session>, sources: Vec<Source>) {
     let next = |source: Source| async move {
         source.tools.changes(source.revision).await;
@@ -245,7 +248,7 @@ async fn follow(session: Weak<Session>, sources: Vec<Source>) {
         source.revision = source.tools.revision();
         session.catch_up().await;
         drop(session);
-        // A source that never stops changing must not keep everybody busy.
+        // Limits how often a source that never stops changing causes a reload.
         tokio::time::sleep(limits::RELOAD_PAUSE).await;
         changes.push(next(source));
     }

@@ -114,7 +114,7 @@ fn a_description_that_fits_several_elements_is_refused_with_what_tells_them_apar
             ("web_click ref='css=li button' index=0", Ok("")),
             (ASK, Ok("1")),
             ("web_click ref='button \"Delete\"' index=3", Err("there is no index 3 among the 3 that match")),
-            ("web_click ref='button \"Delete\"' index=-1", Err("`index` is a whole number from 0, not -1")),
+            ("web_click ref='button \"Delete\"' index=-1", Err("`index` must be a non-negative integer, got -1")),
             // The tools of every platform take descriptions too.
             ("tap ref='button \"Delete\"' index=1", Ok("")),
             (ASK, Ok("2")),
