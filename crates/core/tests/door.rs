@@ -160,13 +160,13 @@ async fn an_unknown_token_stays_literal_with_one_warning() {
     }
     assert_eq!(
         lane.events.warnings(),
-        ["`{{nobody}}` is unknown: nothing is remembered by that name; it is left unchanged"]
+        ["`{{nobody}}` is unknown: no value is remembered under that name; it is left unchanged"]
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
-    let message = "`echo`: `{{args.who}}` names an argument that the trail does not declare";
+    let message = "`echo`: `{{args.who}}` refers to an argument that the trail does not declare";
     check(
         &lane(echo(FakeSource::new("acme"))),
         "echo",

@@ -184,20 +184,20 @@ async fn effects_that_are_not_those_of_the_trail_are_refused() {
         let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
         assert_eq!(told, expected);
     };
-    let missing = "there are no effects of `pay` for android-phone";
+    let missing = "no effects of `pay` are recorded for android-phone";
     check(json!([]), &[missing, missing]);
-    let stale = "the effects of `pay` are out of date: the trail calls it otherwise than when they were recorded";
+    let stale = "the effects of `pay` are out of date: the trail's call has changed since they were recorded";
     check(
         json!([entry("Grace", json!([])), entry("Ada", json!([]))]),
-        &[stale, "the effects are out of date: the trail does not call `pay` here any more"],
+        &[stale, "the effects are out of date: the trail no longer calls `pay` here"],
     );
     check(json!([entry("Ada", json!([]))]), &[stale]);
-    let gone = "the effects are out of date: the trail does not call `pay` here any more";
+    let gone = "the effects are out of date: the trail no longer calls `pay` here";
     check(json!([entry("Ada", json!([])), entry("Grace", json!([])), entry("Bob", json!([]))]), &[gone]);
     check(
         json!([entry("Ada", json!([{"acme_x": {}}, {"inputText": {}}])), entry("Grace", json!([]))]),
         &[
-            "`acme_x` is no built-in tool of this device, and effects call no others",
+            "`acme_x` is not a built-in tool of this device, and effects can only call built-in tools",
             "an effect cannot be played: `inputText`: missing argument `text`",
         ],
     );

@@ -218,7 +218,7 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_says_which() {
     assert_eq!(
         problems,
         [
-            "a.trail.yaml:4:11: the step needs a model: it has neither `tools` nor a recording for android-phone (record it once, for example in `trailblaze shell`, or write its `tools:`)"
+            "a.trail.yaml:4:11: the step needs a model: it has no `tools` and no recording for android-phone (record the step once, for example in `trailblaze shell`, or write its `tools:`)"
         ]
     );
     let message = "step 2 \"Judge the colours\": it has no recording for this device, and no model is configured";
@@ -243,7 +243,7 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
         [
             "a.trail.yaml:4:18: unknown tool `tapp` (did you mean `tap`?)",
             "a.trail.yaml:4:43: `first` is not a whole number",
-            "a.trail.yaml:4:53: `inputText` lacks the argument `text`",
+            "a.trail.yaml:4:53: `inputText` is missing the argument `text`",
         ]
     );
 }

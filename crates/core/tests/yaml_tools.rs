@@ -337,10 +337,10 @@ fn what_is_wrong_across_files_is_found_before_anything_runs() {
         found,
         [
             "tool.yaml:4:19: unknown tool `tapp` (did you mean `tap`?)",
-            "tool.yaml:4:31: `inputText` lacks the argument `text`",
+            "tool.yaml:4:31: `inputText` is missing the argument `text`",
             "tool.yaml:4:42: `inputText`: unknown argument `txt`; did you mean `text`?",
-            "tool.yaml:4:10: these tools call each other without end: a → b → a",
-            "tool.yaml:4:10: these tools call each other without end: c → c",
+            "tool.yaml:4:10: these tools call each other endlessly: a → b → a",
+            "tool.yaml:4:10: these tools call each other endlessly: c → c",
         ]
     );
 }

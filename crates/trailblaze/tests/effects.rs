@@ -143,7 +143,7 @@ fn a_trail_without_effects_is_refused_before_it_starts() {
         let ran = run(&project, &["--replay", mode], 3);
         insta::allow_duplicates! { insta::assert_snapshot!(ran.refusal(), @r"
         exit 3
-        error: there are no effects of `greetTwice` for android-phone
+        error: no effects of `greetTwice` are recorded for android-phone
          --> trails/a.trail.yaml:5:14
           |
         5 |     tools: [{greetTwice: {who: Ada}}]
@@ -166,7 +166,7 @@ fn effects_of_another_call_are_out_of_date() {
     project.write("trails/a.trail.yaml", recorded.replace("who: Ada", "who: Grace"));
     insta::assert_snapshot!(run(&project, &["--replay", "effects"], 3).refusal(), @r"
     exit 3
-    error: the effects of `greetTwice` are out of date: the trail calls it otherwise than when they were recorded
+    error: the effects of `greetTwice` are out of date: the trail's call has changed since they were recorded
      --> trails/a.trail.yaml:5:14
       |
     5 |     tools: [{greetTwice: {who: Grace}}]
@@ -183,7 +183,7 @@ fn effects_of_another_call_are_out_of_date() {
     );
     insta::assert_snapshot!(run(&project, &["--replay", "effects"], 3).refusal(), @r"
     exit 3
-    error: the effects are out of date: the trail does not call `greetTwice` here any more
+    error: the effects are out of date: the trail no longer calls `greetTwice` here
       --> trails/a.effects.yaml:31:9
        |
     31 |         greetTwice:
@@ -316,7 +316,7 @@ fn devices_keep_their_effects_apart_and_at_the_same_time() {
         run(&project, &["--replay", "effects", "-d", device], 0);
     }
     let ran = run(&project, &["--replay", "effects", "-d", "desktop/sim-1"], 3);
-    assert!(ran.stderr.contains("there are no effects of `greetTwice` for desktop"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no effects of `greetTwice` are recorded for desktop"), "{}", ran.stderr);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn what_servers_did_is_played_where_they_cannot_start() {
     // Without the effects it is refused, and says so.
     std::fs::remove_file(lab.project.root().join("trails/pay-a-friend.effects.yaml")).expect("it was there");
     let refused = lab.go(&["run", "--replay", "effects"]).exits(3);
-    assert!(refused.stderr.contains("there are no effects of `acme_sendMoney` for"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no effects of `acme_sendMoney` are recorded for"), "{}", refused.stderr);
 }
 
 #[test]

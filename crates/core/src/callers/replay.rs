@@ -175,7 +175,8 @@ impl Runner<'_> {
         self.with_differences(Broken::default())
     }
 
-    /// A tool that behaved differently from its recording has failed the attempt, and may be why another step failed it.
+    /// Adds the differences from recorded effects. They fail an attempt that would have passed, and may explain why
+    /// another step failed.
     fn with_differences(&self, broken: Broken) -> Broken {
         let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         let differences = differences.values().flatten().cloned().collect::<Vec<_>>().join("\n");

@@ -78,7 +78,7 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
         if cx.cancel.is_cancelled() {
             return (None, Err(Fault::Cancelled));
         }
-        if let Err(dead) = cx.session.unless_dead() {
+        if let Err(dead) = cx.session.check_alive() {
             return (None, Err(dead.into()));
         }
         // Top-level calls queue; a call beneath the running one must not wait for it.

@@ -163,7 +163,7 @@ impl Session {
     }
 
     /// Fails if a vital source has died: the session cannot be trusted any more.
-    pub fn unless_dead(&self) -> Result<(), SourceError> {
+    pub fn check_alive(&self) -> Result<(), SourceError> {
         let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
         vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! The recording of an attempt: a fold over its events. Nothing is guessed from times; every call knows its parent.
+//! The recording of an attempt: a fold over its events. Every call knows its parent; nothing is guessed from times.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,22 +6,22 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 
-/// What a step comes to when it is replayed.
+/// The recording of one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStep {
     pub index: usize,
     pub kind: StepKind,
     pub text: String,
-    /// Each as `{tool: args}`.
+    /// The calls, each as `{tool: args}`.
     pub calls: Vec<Value>,
-    /// Tools that did something which cannot be replayed: the step needs a model every time.
+    /// Tools whose calls cannot be replayed, so that the step always needs a model.
     pub needs_model: Vec<String>,
-    /// Whether other calls stand in for some that were made: the delegates of a delegating tool. Otherwise `calls` are
-    /// those that were made, without queries.
+    /// Whether some calls were replaced by others: the delegates of a delegating tool. Otherwise `calls` are the calls
+    /// that were made, without queries.
     pub has_stand_ins: bool,
 }
 
-/// The recording of one attempt, step by step. A step that was tried again counts as it went the last time.
+/// The recording of one attempt, step by step. Of a retried step, only the last try counts.
 pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<RecordedStep> {
     let (steps, calls) = steps(attempt, events);
     steps
@@ -38,7 +38,7 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         .collect()
 }
 
-/// The steps of an attempt, with nothing in them yet, and the calls of all of them.
+/// The steps of an attempt, still empty, and all their calls.
 pub(crate) fn steps<'e>(
     attempt: &AttemptId,
     events: impl IntoIterator<Item = &'e Event>,
@@ -66,8 +66,8 @@ pub(crate) fn steps<'e>(
     (steps, calls)
 }
 
-/// The last thing that the recording of an attempt holds, and what it is, for people: what an undo takes back. A step
-/// counts when nothing in it is left.
+/// The last thing that the recording of an attempt contains, and its description for people. An undo removes it. A step
+/// counts once it contains nothing else.
 pub fn last<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Option<(Parent, String)> {
     let (steps, calls) = steps(attempt, events);
     let (id, step) = steps.last()?;
@@ -85,22 +85,22 @@ pub fn last<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
     })
 }
 
-/// Calls as a tree, with their answers.
+/// Calls as a tree, with their results.
 #[derive(Default)]
 pub(crate) struct Calls<'e> {
     /// In the order in which they were made.
     children: HashMap<&'e Parent, Vec<&'e Called>>,
     answers: HashMap<&'e CallId, &'e Answer>,
-    /// What was taken back.
+    /// The steps and calls that were undone.
     undone: HashSet<&'e Parent>,
 }
 
-/// What a call comes to in a recording.
+/// The recording of one call.
 #[derive(Default)]
 pub(crate) struct Recorded<'e> {
     pub calls: Vec<&'e Called>,
     pub needs_model: Vec<String>,
-    /// Whether a call is missing from `calls` because others stand in for it.
+    /// Whether a call is missing from `calls` because others replace it.
     pub has_stand_ins: bool,
 }
 
@@ -149,7 +149,7 @@ impl<'e> Calls<'e> {
         } else if !call.is_delegating || self.acted_beneath(call) {
             recorded.needs_model.push(call.tool.clone());
         } else {
-            // It had nothing to ask for this time.
+            // It returned no delegates this time.
             recorded.has_stand_ins = true;
         }
     }
@@ -163,7 +163,7 @@ pub(crate) fn as_written(tool: &str, args: &Map<String, Value>) -> Value {
     json!({ tool: args })
 }
 
-/// Whether a recorded call speaks of elements in the words of one platform, or of points of one screen.
+/// Whether a recorded call depends on the selectors of one platform or on the coordinates of one screen.
 pub fn is_bound_to_device(call: &Value) -> bool {
     let bound = ["nodeSelector", "x", "y"];
     call.as_object().into_iter().flatten().any(|(_, args)| bound.iter().any(|name| args.get(name).is_some()))

@@ -114,7 +114,7 @@ async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
     ] {
         let lane = lane(&commands::ROWS[0]);
         let outcome = lane.call(tool, args).await.unwrap();
-        assert!(outcome.text.ends_with("is a whole number from 0, not -1"), "{tool}: {}", outcome.text);
+        assert!(outcome.text.ends_with("must be a non-negative integer, got -1"), "{tool}: {}", outcome.text);
     }
 }
 

@@ -1,5 +1,5 @@
-//! The redactor before the record: every field of an event that can hold text from outside, and no other. Ids and words
-//! of the format itself stay, whatever a secret happens to be.
+//! Redacts events before they are recorded: every field that can contain text from outside, and no other. Ids and the
+//! names of the format itself are never changed, even if a secret has the same text.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Secrets {
                 text(what);
                 text(saw);
             }
-            // The files are named by their content.
+            // Files are named by a hash of their content.
             Event::Pictured(_) => {}
             Event::Noted { text: words, .. } => text(words),
             Event::Answered { answer, .. } => match answer {
@@ -81,7 +81,7 @@ impl Secrets {
         self.redact_requests(outcome);
     }
 
-    /// What an outcome asks for: calls to make and values to remember.
+    /// Redacts what an outcome requests: delegates and memory changes.
     pub fn redact_requests(&self, outcome: &mut Outcome) {
         for delegate in &mut outcome.delegates {
             self.redact_in_place(&mut delegate.tool);

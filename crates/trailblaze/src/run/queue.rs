@@ -199,7 +199,7 @@ impl Lane<'_> {
             self.close("the next trail needs another driver or target").await;
         }
         // A server that died when nobody needed it is no reason to break the next trail.
-        let died = self.open.as_ref().and_then(|(_, _, session)| session.unless_dead().err());
+        let died = self.open.as_ref().and_then(|(_, _, session)| session.check_alive().err());
         if let Some(died) = died {
             self.shared.progress.warn(&died.to_string());
             self.close("a tool server died").await;

@@ -181,7 +181,7 @@ fn an_unknown_tool_and_wrong_arguments() {
     5 |       - tap: {txt: More}
       |              ^^^^^^^^^^^
 
-    error: `inputText` lacks the argument `text`
+    error: `inputText` is missing the argument `text`
      --> trails/a.trail.yaml:6:9
       |
     6 |       - inputText: {}
@@ -306,7 +306,7 @@ fn tools_that_call_each_other_without_end() {
     ];
     insta::assert_snapshot!(refused(&files.each_ref().map(|(path, text)| (*path, text.as_str()))), @"
     exit 3
-    error: these tools call each other without end: ping → pong → ping
+    error: these tools call each other endlessly: ping → pong → ping
      --> trailblaze-config/tools/ping.yaml:5:5
       |
     5 |   - pong: {}
@@ -322,21 +322,21 @@ fn steps_that_need_a_model() {
                 - step: Count to three\n  - verify: It says three\n    tools: []\n  - step: Nothing\n    recording: {android: []}\n";
     insta::assert_snapshot!(refused_trail(text), @"
     exit 3
-    error: the step needs a model: it has neither `tools` nor a recording for android-phone
+    error: the step needs a model: it has no `tools` and no recording for android-phone
      --> trails/a.trail.yaml:2:11
       |
     2 |   - step: Open the counter
       |           ^^^^^^^^^^^^^^^^
       |
-      = help: record it once, for example in `trailblaze shell`, or write its `tools:`
+      = help: record the step once, for example in `trailblaze shell`, or write its `tools:`
 
-    error: the step needs a model: it has neither `tools` nor a recording for android-phone
+    error: the step needs a model: it has no `tools` and no recording for android-phone
      --> trails/a.trail.yaml:6:11
       |
     6 |   - step: Count to three
       |           ^^^^^^^^^^^^^^
       |
-      = help: record it once, for example in `trailblaze shell`, or write its `tools:`
+      = help: record the step once, for example in `trailblaze shell`, or write its `tools:`
 
     error: 2 problems
     ");

@@ -233,7 +233,7 @@ fn calls_of_foreign_tools_are_checked_before_anything_runs() {
     4 |       - fixture_add: {a: 1, b: many}
       |                                ^^^^
 
-    error: `fixture_add` lacks the argument `b`
+    error: `fixture_add` is missing the argument `b`
      --> trails/a.trail.yaml:5:9
       |
     5 |       - fixture_add: {a: 1}
@@ -261,7 +261,7 @@ fn offline_the_last_list_counts_and_a_server_never_asked_is_named() {
     warning: the tools of server `fixture` are not known, and calls of them were not checked
     hint: `trailblaze check` without --offline asks it, and remembers the answer
     offline: tools of servers were judged by what they listed when they were last started
-    warning: `fixture_add` may be a tool of a server that was not asked; it was not checked
+    warning: `fixture_add` may be a tool of a server that was not queried; it was not checked
      --> trails/a.trail.yaml:4:9
       |
     4 |       - fixture_add: {a: 1, b: many}
