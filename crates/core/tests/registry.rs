@@ -144,9 +144,9 @@ fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
 
 #[test]
 fn who_brings_a_tool_decides_how_its_name_is_judged() {
-    let safe = "`a.b` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
-    let convention = "the name `Login` breaks the convention: words in camelCase, joined by _";
-    let reserved = "the name `web_login` begins with the reserved prefix `web_`; `reservedPrefixes:` in trailblaze.yaml can grant it";
+    let safe = "`a.b` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
+    let convention = "the name `Login` does not follow the convention: camelCase words joined by _";
+    let reserved = "the name `web_login` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml";
     let ours = [Origin::Yaml, Origin::Script, Origin::InProcess];
     for origin in ours {
         check(&[from(origin, &["a.b", "fine"])], &android(), &[], &[&format!("server acme: {safe}")]);

@@ -217,17 +217,17 @@ fn a_bad_name_gets_the_rule() {
     let refused = |name: &str| project.run(&["tool", "new", name, "--lang", "yaml"]).refusal();
     insta::assert_snapshot!(refused("Sign-In"), @"
     exit 3
-    error: the name `Sign-In` breaks the convention: words in camelCase, joined by _
+    error: the name `Sign-In` does not follow the convention: camelCase words joined by _
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("../x"), @"
     exit 3
-    error: `../x` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+    error: `../x` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("web_x"), @"
     exit 3
-    error: the name `web_x` begins with the reserved prefix `web_`; `reservedPrefixes:` in trailblaze.yaml can grant it
+    error: the name `web_x` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("tap"), @"

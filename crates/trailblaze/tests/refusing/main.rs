@@ -372,7 +372,7 @@ fn a_reserved_prefix_unless_it_is_granted() {
     let text = tool("org_goOn", "  - pressBack: {}\n");
     insta::assert_snapshot!(refused(&[("trailblaze-config/tools/a.yaml", &text)]), @"
     exit 3
-    error: the name `org_goOn` begins with the reserved prefix `org_`; `reservedPrefixes:` in trailblaze.yaml can grant it
+    error: the name `org_goOn` starts with the reserved prefix `org_`; grant it with `reservedPrefixes:` in trailblaze.yaml
      --> trailblaze-config/tools/a.yaml:1:5
       |
     1 | id: org_goOn
@@ -392,7 +392,7 @@ fn a_name_that_breaks_the_convention() {
     let text = tool("Go-On", "  - pressBack: {}\n");
     insta::assert_snapshot!(refused(&[("trailblaze-config/tools/a.yaml", &text)]), @"
     exit 3
-    error: the name `Go-On` breaks the convention: words in camelCase, joined by _
+    error: the name `Go-On` does not follow the convention: camelCase words joined by _
      --> trailblaze-config/tools/a.yaml:1:5
       |
     1 | id: Go-On
