@@ -152,7 +152,7 @@ async fn a_ref_that_is_gone_is_a_failure_that_says_so() {
     lane.call("tap", json!({"id": "pay"})).await.unwrap();
     let outcome = lane.call("tap", json!({"ref": pay})).await.unwrap();
     let reference = pay.as_str().unwrap();
-    assert_eq!(outcome, Outcome::failed(format!("ref {reference} is not on the screen any more; take a new snapshot")));
+    assert_eq!(outcome, Outcome::failed(format!("ref {reference} is no longer on the screen; take a new snapshot")));
     check(&lane, &[json!({"tap": {"id": "pay"}})], &[]);
 }
 

@@ -150,7 +150,7 @@ fn a_ref_of_an_earlier_screen_is_stale() {
     let ran = project.feed(COUNTER, &format!("{open}tap id=more\nassertVisible id=motto\ntap ref={add}\n")).exits(1);
     assert_eq!(
         ran.stderr.lines().next(),
-        Some(format!("error: ref {add} is not on the screen any more; take a new snapshot").as_str())
+        Some(format!("error: ref {add} is no longer on the screen; take a new snapshot").as_str())
     );
 }
 

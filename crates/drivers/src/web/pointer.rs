@@ -92,7 +92,7 @@ impl Hands<'_> {
                         return Err(DriverError::Refused { reason });
                     }
                     Some("covered") => format!("covered by {} at the offset", ready.by),
-                    Some("moving") => "it does not come to rest".to_string(),
+                    Some("moving") => "it keeps moving".to_string(),
                     Some(why) => format!("it is {why}"),
                 };
                 return Err(DriverError::Evaded { how });
