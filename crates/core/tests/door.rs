@@ -180,7 +180,7 @@ async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_our_bug_and_the_session_goes_on() {
     let lane = lane(FakeSource::new("acme").panicking("explode", "index 3 of 2"));
-    let message = "this is a bug of Trailblaze: `explode` panicked: index 3 of 2";
+    let message = "this is a bug in Trailblaze: `explode` panicked: index 3 of 2";
     check(&lane, "explode", json!({}), Err(message), &[&format!("explode {{}} step: exit 70: {message}")]).await;
     assert!(!lane.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
 }

@@ -369,7 +369,7 @@ async fn an_event_whose_numbers_hold_the_digits_of_a_secret_is_redacted_all_the_
     lane.call("login", json!({})).await.unwrap_err();
     assert_eq!(
         lane.events.calls(),
-        ["login {} step: exit 70: this is a bug of Trailblaze: `login` panicked: {{PIN}} is no PIN"]
+        ["login {} step: exit 70: this is a bug in Trailblaze: `login` panicked: {{PIN}} is no PIN"]
     );
 }
 

@@ -70,19 +70,19 @@ fn a_file_may_hold_only_config() {
 
 #[test]
 fn what_is_no_trail_is_refused() {
-    check("", &["a:1:1: the file holds no trail"]);
+    check("", &["a:1:1: the file contains no trail"]);
     check("trail: []\n", &["a:1:1: `trail` has no steps"]);
-    check("trailhead: {step: Open}\n", &["a:1:1: a trailhead alone leads nowhere: `trail` is missing"]);
-    check("- step: Pay\n", &["a:1:3: a step stands outside of `trail:` (write `trail:` above the steps)"]);
+    check("trailhead: {step: Open}\n", &["a:1:1: a trail with a trailhead needs steps: `trail` is missing"]);
+    check("- step: Pay\n", &["a:1:3: a step is outside of `trail:` (write `trail:` above the steps)"]);
     check(
         "steps: [{step: Pay}]\ntrail: [{step: Pay}]\n",
         &["a:1:1: unknown key `steps` (expected one of: config, trailhead, trail)"],
     );
     check("trail: {step: Pay}\n", &["a:1:8: expected a list, found a mapping"]);
-    check("trail: [{step: Pay}\n", &["a:2:1: this is not YAML: while parsing a flow sequence, expected ',' or ']'"]);
+    check("trail: [{step: Pay}\n", &["a:2:1: invalid YAML: while parsing a flow sequence, expected ',' or ']'"]);
     check(
         "trail: [{step: Pay}]\ntrail: [{step: Pay}]\n",
-        &["a:2:1: the key `trail` stands here a second time (the first one is in line 1; remove one of them)"],
+        &["a:2:1: the key `trail` is duplicated (the first one is on line 1; remove one of them)"],
     );
 }
 
@@ -90,17 +90,17 @@ fn what_is_no_trail_is_refused() {
 fn a_step_says_one_thing_and_no_unknown_ones() {
     check(
         "trail:\n  - {step: Pay, verify: Paid}\n",
-        &["a:2:25: a step has one of `step` and `verify`, not both (make it two steps)"],
+        &["a:2:25: a step must have either `step` or `verify`, not both (split it into two steps)"],
     );
-    check("trail:\n  - recording: {android: []}\n", &["a:2:5: a step needs `step` or `verify`"]);
-    check("trail:\n  - step: ' '\n", &["a:2:11: the step says nothing"]);
+    check("trail:\n  - recording: {android: []}\n", &["a:2:5: a step requires `step` or `verify`"]);
+    check("trail:\n  - step: ' '\n", &["a:2:11: the step is empty"]);
     check(
         "trail:\n  - step: Pay\n    recordin: {android: []}\n",
         &["a:3:5: unknown key `recordin` (did you mean `recording`?)"],
     );
     check(
         "trail:\n  - step: Pay\n    android: [{tap: {}}]\n",
-        &["a:3:5: `android` stands beside the step (put it under `recording:`, as `recording: {android: […]}`)"],
+        &["a:3:5: `android` is next to the step (put it under `recording:`, as `recording: {android: […]}`)"],
     );
     check(
         "trail:\n  - step: Pay\n    maxRetries: -1\n",
@@ -109,9 +109,7 @@ fn a_step_says_one_thing_and_no_unknown_ones() {
     check("trail:\n  - step: Pay\n    recordable: maybe\n", &["a:3:17: expected true or false, found `maybe`"]);
     check(
         "trail:\n  - Pay\n",
-        &[
-            "a:2:5: expected a mapping, found a single value (A step as it is written: exactly one of `step` and `verify`.)",
-        ],
+        &["a:2:5: expected a mapping, found a single value (A step as written: exactly one of `step` and `verify`.)"],
     );
 }
 
@@ -129,11 +127,11 @@ fn a_call_is_one_tool_with_a_mapping() {
     let with = |call: &str| format!("trail:\n  - step: Pay\n    recording:\n      android:\n        - {call}\n");
     check(
         &with("tap"),
-        &["a:5:11: a call is written `toolName: {arguments}`, one tool to an item; found a single value"],
+        &["a:5:11: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value"],
     );
     check(
         &with("{tap: {}, wait: {}}"),
-        &["a:5:11: a call is written `toolName: {arguments}`, one tool to an item; found 2 keys"],
+        &["a:5:11: a call must be written as `toolName: {arguments}`, with one tool per item; found 2 keys"],
     );
     check(
         &with("tap: pay"),
@@ -159,7 +157,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
     );
     check(
         &with("{step: Open, recording: {android: {tap: {}, wait: {}}}}"),
-        &["a:1:46: a call is written `toolName: {arguments}`, one tool to an item; found 2 keys"],
+        &["a:1:46: a call must be written as `toolName: {arguments}`, with one tool per item; found 2 keys"],
     );
     check(
         &with("{verify: Open}"),
@@ -169,7 +167,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
         ],
     );
     check(&with("{recording: {android: {tap: {}}}}"), &["a:1:12: `step` is missing"]);
-    check(&with("{step: ' '}"), &["a:1:19: the step says nothing"]);
+    check(&with("{step: ' '}"), &["a:1:19: the step is empty"]);
     check(&with("{step: Open, recordable: false}"), &[]);
     check(
         &with("{step: Open, recordable: false, recording: {android: {tap: {}}}}"),
@@ -203,8 +201,8 @@ fn config_has_known_keys_with_values_that_fit() {
     check(
         &with("{args: {'2nd': string, a-b: string, _ok1: string}}"),
         &[
-            "a:1:17: `2nd` is no name for an argument; use letters, digits and _",
-            "a:1:32: `a-b` is no name for an argument; use letters, digits and _",
+            "a:1:17: `2nd` is not a valid argument name; use letters, digits and _",
+            "a:1:32: `a-b` is not a valid argument name; use letters, digits and _",
         ],
     );
 }
@@ -224,9 +222,9 @@ trail:
         &[
             "a:1:10: unknown key `idd` (did you mean `id`?)",
             "a:2:46: a trailhead records one call, not a list (write `classifier: {toolName: {…}}`)",
-            "a:4:25: a step has one of `step` and `verify`, not both (make it two steps)",
+            "a:4:25: a step must have either `step` or `verify`, not both (split it into two steps)",
             "a:6:17: expected a whole number from 0 to 4294967295, found `many`",
-            "a:8:27: a call is written `toolName: {arguments}`, one tool to an item; found a single value",
+            "a:8:27: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value",
         ],
     );
 }
@@ -314,16 +312,16 @@ fn mistakes_in_the_older_list_form_have_their_places() {
 ",
         &[
             "a:2:28: `tools` is missing",
-            "a:3:25: a step has one of `step` and `verify`, not both (make it two steps)",
+            "a:3:25: a step must have either `step` or `verify`, not both (split it into two steps)",
             "a:4:47: a step that is not recordable has a recording (remove `recordable: false` or the recording)",
-            "a:5:3: `config` stands once, as the first item",
+            "a:5:3: `config` must occur only once, as the first item",
             "a:5:22: unknown platform `fridge` (expected one of: android, ios, web, desktop)",
-            "a:6:3: `trailhead` stands once, before `prompts` and `tools`",
-            "a:6:14: a trailhead needs `step` or `tools`",
+            "a:6:3: `trailhead` must occur only once, before `prompts` and `tools`",
+            "a:6:14: a trailhead requires `step` or `tools`",
             "a:7:3: unknown item `maestro` (expected one of: config, trailhead, prompts, tools)",
         ],
     );
-    check("- trailhead: go\n", &["a:1:1: a trailhead alone leads nowhere: `prompts` is missing"]);
+    check("- trailhead: go\n", &["a:1:1: a trail with a trailhead needs steps: `prompts` is missing"]);
     check("- prompts: []\n", &["a:1:12: `prompts` has no steps"]);
-    check("[]\n", &["a:1:1: the file holds no trail"]);
+    check("[]\n", &["a:1:1: the file contains no trail"]);
 }

@@ -142,8 +142,8 @@ async fn a_template_that_the_caller_passes_is_looked_up_once() {
     let lane = lane([greet("{t: '{{who}}!', n: '{{n}}'}")]);
     let outcome = lane.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
     // A token that names nothing fits no integer.
-    let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: nothing is \
-                   remembered by that name";
+    let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: no value is \
+                   remembered under that name";
     assert_eq!(outcome.unwrap_err().to_string(), message);
     check("{t: '{{who}}!'}", json!({"who": "{{city}}"}), json!({"t": "{{city}}!"}), json!({"t": "Paris!"})).await;
 }
@@ -205,14 +205,14 @@ tools: [{tap: {id: '{{id}}', index: '{{index}}'}}]");
 #[test]
 fn a_tool_moved_from_code_to_yaml_has_the_same_descriptor() {
     let moved = own("id: tapOnElementWithText
-description: Tap an element that contains the text, which need not be all of its text.
+description: Tap an element whose text contains the given text.
 parameters:
-  - {name: text, type: string, description: A meaningful part of the text on the screen.}
-  - {name: index, type: integer, default: 0, description: 'Which of several, from 0.'}
+  - {name: text, type: string, description: A distinctive part of the element's text.}
+  - {name: index, type: integer, default: 0, description: 'Which match to use, from 0.'}
   - {name: id, type: string, required: false, description: The element's id.}
-  - {name: enabled, type: boolean, required: false, description: 'Only an element that is enabled, or that is not.'}
-  - {name: selected, type: boolean, required: false, description: 'Only an element that is selected, or that is not.'}
-  - {name: timeoutMs, type: integer, required: false, description: 'How long to wait, in milliseconds; 5000 by default.'}
+  - {name: enabled, type: boolean, required: false, description: 'Only match an enabled (true) or disabled (false) element.'}
+  - {name: selected, type: boolean, required: false, description: 'Only match a selected (true) or unselected (false) element.'}
+  - {name: timeoutMs, type: integer, required: false, description: 'How long to wait, in milliseconds (default 5000).'}
   - {name: reasoning, type: string, required: false, description: Why you do this.}
 tools:
   - tap: {text: '{{text}}', index: '{{index}}'}
@@ -270,12 +270,12 @@ tools:
         [
             "tool.yaml:2:1: unknown key `descripton` (did you mean `description`?)",
             "tool.yaml:4:23: unknown value `text` (expected one of: string, integer, boolean, number)",
-            "tool.yaml:10:5: a call is written `toolName: {arguments}`, one tool to an item; found a single value",
-            "tool.yaml:1:1: `description` is missing (say what the tool does, for people and models)",
-            "tool.yaml:5:12: `2nd` is no name for a parameter; use letters, digits and _",
+            "tool.yaml:10:5: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value",
+            "tool.yaml:1:1: `description` is missing (describe what the tool does, for people and models)",
+            "tool.yaml:5:12: `2nd` is not a valid parameter name; use letters, digits and _",
             "tool.yaml:6:39: the default `many` is not a whole number",
             "tool.yaml:7:12: the parameter `n` is declared twice",
-            "tool.yaml:7:39: a parameter with a default is not required",
+            "tool.yaml:7:39: a parameter with a default cannot be required",
             "tool.yaml:9:15: unknown parameter `whom` (did you mean `who`?)",
             "tool.yaml:9:37: unknown parameter `m` (expected one of: who, 2nd, n, n)",
         ]
@@ -287,17 +287,17 @@ fn a_file_has_exactly_one_mode() {
     let common = "id: greet\ndescription: d\nparameters: []\n";
     assert_eq!(
         problems(common),
-        ["tool.yaml:1:1: a tool has one of `class`, `tools` or `script`, and this one has none"]
+        ["tool.yaml:1:1: a tool must have one of `class`, `tools` or `script`; this one has none"]
     );
     assert_eq!(
         problems(&format!("{common}tools: []\nscript: {{source: '1'}}\n")),
         [
-            "tool.yaml:5:9: a tool has one of `class`, `tools` or `script`, and this one has tools and script (keep one of them)"
+            "tool.yaml:5:9: a tool must have only one of `class`, `tools` or `script`; this one has tools and script (keep one of them)"
         ]
     );
     assert_eq!(
         problems(&format!("{common}script: {{source: '1', file: a.js}}\n")),
-        ["tool.yaml:4:9: a script has exactly one of `source` and `file`"]
+        ["tool.yaml:4:9: a script must have exactly one of `source` and `file`"]
     );
 }
 
@@ -306,16 +306,16 @@ fn description_and_parameters_are_required_or_forbidden_by_the_mode() {
     assert_eq!(
         problems("id: greet\ntools: [{echo: {}}]\n"),
         [
-            "tool.yaml:1:1: `description` is missing (say what the tool does, for people and models)",
-            "tool.yaml:1:1: `parameters` is missing (a tool that takes none has `parameters: []`)",
+            "tool.yaml:1:1: `description` is missing (describe what the tool does, for people and models)",
+            "tool.yaml:1:1: `parameters` is missing (use `parameters: []` for a tool without parameters)",
         ]
     );
     assert_eq!(
         problems("id: greet\nclass: tap\ndescription: d\nparameters: []\nisForLlm: false\n"),
         [
-            "tool.yaml:3:1: `description` cannot stand beside `class`: the compiled tool brings it",
-            "tool.yaml:4:1: `parameters` cannot stand beside `class`: the compiled tool brings it",
-            "tool.yaml:5:1: `isForLlm` cannot stand beside `class`: the compiled tool brings it",
+            "tool.yaml:3:1: `description` cannot be used with `class`: the compiled tool defines it",
+            "tool.yaml:4:1: `parameters` cannot be used with `class`: the compiled tool defines it",
+            "tool.yaml:5:1: `isForLlm` cannot be used with `class`: the compiled tool defines it",
         ]
     );
     let (alias, problems) = read(&Source::new("tool.yaml", "id: press\nclass: tap\n"));

@@ -200,7 +200,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     let project = Project::empty().with("trailblaze.yaml", "? mcpServers\n: {}\n");
     insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "py"]).refusal(), @"
     exit 3
-    error: the servers of `trailblaze.yaml` are written in a way that cannot be added to safely
+    error: the servers of `trailblaze.yaml` are written in a way that cannot be extended safely
     hint: add this by hand, and try again:
       mcpServers:
         acme_b:

@@ -1,4 +1,4 @@
-//! A sink that keeps everything.
+//! A sink that keeps all events.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,7 +28,7 @@ impl Events {
         lock(&self.shots).clone()
     }
 
-    /// The calls as a tree, a line each: `tool {arguments} origin: answer`, those beneath a call indented.
+    /// The calls as a tree, one per line: `tool {arguments} origin: result`, nested calls indented.
     pub fn calls(&self) -> Vec<String> {
         let events = self.all();
         let mut lines = Vec::new();
@@ -54,7 +54,7 @@ impl Events {
         self.all().into_iter().filter_map(warning).collect()
     }
 
-    /// All that anybody could read: events, and the trees that came with pictures.
+    /// Everything that is recorded as text: events, and the trees of screenshots.
     pub fn text(&self) -> String {
         let events = serde_json::to_string(&self.all()).expect("events are JSON");
         let trees: Vec<String> = self.shots().into_iter().map(|shot| shot.tree).collect();

@@ -26,7 +26,7 @@ use crate::trail::Trail;
 use crate::values::memory::Memory;
 use crate::values::secret::Secrets;
 
-/// What a lane is made of. Change what the test is about, then open it.
+/// The parts of a test session. Change what the test is about, then open it.
 pub struct Wiring {
     pub driver: Arc<FakeDriver>,
     pub batches: Vec<Batch>,
@@ -36,7 +36,7 @@ pub struct Wiring {
     pub memory: Map<String, Value>,
 }
 
-/// An open session, its record, and one attempt in it.
+/// An open session, its events, and one attempt in it.
 pub struct Lane {
     pub session: Arc<Session>,
     pub events: Arc<Events>,
@@ -93,7 +93,7 @@ impl Wiring {
     }
 }
 
-/// What a device alone makes of a session: the built-in toolsets, no target, the agent on the host.
+/// The default scope of a device: the built-in toolsets, no target, the agent on the host.
 pub fn scope(device: &Description) -> Scope {
     Scope {
         platform: device.platform,
@@ -119,12 +119,12 @@ impl Lane {
         dispatch(&self.cx(), call).await
     }
 
-    /// Replays a trail, as its first try, with what it remembers from the start.
+    /// Replays a trail as its first try, with its initial memory.
     pub async fn replay(&self, trail: &Trail) -> Ended {
         self.replay_with(trail, Custom::Run).await
     }
 
-    /// The same, with something else becoming of custom tools.
+    /// The same, with another way to replay custom tools.
     pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> Ended {
         let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));

@@ -1,5 +1,5 @@
-//! Puts the steps of a session into a trail that exists. Its comments, its other keys and what it holds for other devices
-//! stay.
+//! Merges the steps of a session into an existing trail. Its comments, its other keys and its recordings for other devices
+//! are kept.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use super::save::{SaveError, Slot, parse};
 use super::step::{Step, StepPlan};
 use crate::yaml::Source;
 
-/// What becomes of the steps that the file has.
+/// What happens to the existing steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
-    /// They stay, and the session's are added behind them. A session that began with the steps of the file adds what
-    /// came after those.
+    /// They are kept, and the session's steps are appended. If the session started with the steps of the file, only the
+    /// later ones are appended.
     Append,
-    /// The file has the session's steps afterwards. One that has the same words in both keeps its place and what it
-    /// holds for other devices.
+    /// They are replaced by the session's steps. A step with the same text in both keeps its place and its recordings for
+    /// other devices.
     Replace,
 }
 
-/// A trail with a session in it.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
     pub text: String,
@@ -33,13 +33,13 @@ pub struct Merged {
     pub n_removed: usize,
 }
 
-/// Merges steps that were made on a device with these classifiers, the closest first.
+/// Merges steps that were made on a device with these classifiers, most specific first.
 pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: Merge) -> Result<Merged, SaveError> {
     let (trail, root) = parse(source)?;
     let old = trail.steps.as_slice();
     let head = trail.trailhead.as_ref().map(|head| &head.0);
     let mut steps = steps.to_vec();
-    // What starts the app may be the first step of a trail that has no trailhead.
+    // In a trail without a trailhead, the first step may start the app.
     if let (None, Some(first), Some(new)) = (head, old.first(), steps.first_mut())
         && (new.kind, first.kind) == (StepKind::Trailhead, StepKind::Step)
         && new.text == first.text.value
@@ -69,7 +69,7 @@ pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: M
     Ok(Merged { text, n_added, n_kept: old.len() - n_removed, n_removed })
 }
 
-/// The steps that come after those of the file, if the session began with these; else all of them.
+/// The steps after those of the file if the session started with them; otherwise all steps.
 fn beyond<'s>(head: Option<&Step>, old: &[Step], steps: &'s [NewStep]) -> &'s [NewStep] {
     let mut rest = steps;
     if let (Some(head), Some((first, others))) = (head, rest.split_first())
@@ -91,7 +91,7 @@ fn does_the_same(old: &Step, new: &NewStep) -> bool {
     old.tools.as_deref().is_some_and(|tools| same_calls(&written_calls(tools), calls))
 }
 
-/// The changes, and how many steps they add and remove.
+/// The changes, and the numbers of steps that they add and remove.
 fn replace(head: Option<&Step>, old: &[Step], lineage: &[String], steps: &[NewStep]) -> (Vec<Change>, usize, usize) {
     let (new_heads, steps): (Vec<&NewStep>, Vec<&NewStep>) =
         steps.iter().partition(|step| step.kind == StepKind::Trailhead);
@@ -130,7 +130,7 @@ fn replace(head: Option<&Step>, old: &[Step], lineage: &[String], steps: &[NewSt
     (changes, n_added, n_removed)
 }
 
-/// What a step of the file has to say for this device to do what was done in the session.
+/// The changes to a step of the file that make this device do what the session did.
 fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Change> {
     let used = match old.plan(lineage) {
         StepPlan::Recording { classifier, calls } => Some((classifier, written_calls(calls))),
@@ -143,7 +143,7 @@ fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Chan
     };
     let (calls, platform) = match &new.calls {
         _ if !old.is_recordable => return Vec::new(),
-        // What other devices do stays; this one has nothing that could be replayed.
+        // Recordings for other devices are kept; this device has nothing to replay.
         NewCalls::None => return without_own().into_iter().collect(),
         NewCalls::Anywhere(calls) => (calls, lineage.last()),
         NewCalls::Recorded { classifier, calls } => (calls, Some(classifier)),
@@ -171,14 +171,14 @@ fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Chan
     vec![Change::PutRecording { step: slot, classifier, value }]
 }
 
-/// What becomes of a step of the file, or of the session.
+/// What happens to a step of the file or of the session.
 enum Fate {
     Kept(usize, usize),
     Removed(usize),
     Added(usize),
 }
 
-/// Pairs steps with the same words, as many as can be in one order. What goes comes before what is added in its place.
+/// Pairs as many steps with equal text as possible, in order. Removed steps precede those added in their place.
 fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
     let width = new.len() + 1;
     let mut common = vec![0u32; (old.len() + 1) * width];

@@ -24,7 +24,7 @@ fn a_template_without_quotes() {
     4 |       - assertVisible: {text: {{who}}}
       |                               ^^^^^^^
       |
-      = help: put quotes around the whole value, as in '{{who}}'
+      = help: quote the whole value, as in '{{who}}'
 
     error: 1 problem
     ");
@@ -34,7 +34,7 @@ fn a_template_without_quotes() {
         assert!(refusal.contains("must be quoted") && refusal.contains("4:"), "{args}: {refusal}");
     }
     let block = refused_trail("trail:\n  - step: Do it\n    tools:\n      - assertVisible:\n          text: {{who}}\n");
-    assert!(block.contains("put quotes around the whole value, as in '{{who}}'"), "{block}");
+    assert!(block.contains("quote the whole value, as in '{{who}}'"), "{block}");
 }
 
 #[test]
