@@ -7,7 +7,7 @@ pub const RESERVED_PREFIXES: [&str; 6] = ["android_", "ios_", "web_", "desktop_"
 
 /// Where a tool comes from. Decides how strictly its name is checked and how it is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ToolOrigin {
     BuiltIn,
     /// A team's own build of the program.
     InProcess,
@@ -19,9 +19,9 @@ pub enum Origin {
     TargetServer,
 }
 
-impl Origin {
+impl ToolOrigin {
     fn is_server(self) -> bool {
-        matches!(self, Origin::ProjectServer | Origin::TargetServer)
+        matches!(self, ToolOrigin::ProjectServer | ToolOrigin::TargetServer)
     }
 }
 
@@ -53,7 +53,7 @@ impl Consequence {
 }
 
 /// Checks a tool's name. `granted` are the reserved prefixes that the project may use.
-pub fn judge(name: &str, origin: Origin, granted: &[String]) -> Option<Objection> {
+pub fn judge(name: &str, origin: ToolOrigin, granted: &[String]) -> Option<Objection> {
     // A server may belong to a third party, whose names cannot be changed here.
     let (unusable, unconventional) = match origin.is_server() {
         true => (Consequence::LeaveOut, Consequence::Warn),
@@ -69,7 +69,7 @@ pub fn judge(name: &str, origin: Origin, granted: &[String]) -> Option<Objection
         return Some(Objection { consequence: unconventional, message });
     }
     let reserved = RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))?;
-    if origin == Origin::BuiltIn
+    if origin == ToolOrigin::BuiltIn
         || granted.iter().any(|prefix| prefix == reserved || prefix == reserved.trim_end_matches('_'))
     {
         return None;
@@ -111,7 +111,7 @@ mod tests {
 
     use Consequence::{LeaveOut, RefuseBatch, Warn};
 
-    fn check(name: &str, origin: Origin, expected: Option<Consequence>) {
+    fn check(name: &str, origin: ToolOrigin, expected: Option<Consequence>) {
         let granted = ["org_".to_string()];
         assert_eq!(
             judge(name, origin, &granted).map(|objection| objection.consequence),
@@ -123,27 +123,27 @@ mod tests {
     #[test]
     fn a_name_that_models_cannot_take_costs_a_server_that_tool_and_others_the_whole_batch() {
         for name in ["a.b", "", &"a".repeat(65)] {
-            check(name, Origin::Yaml, Some(RefuseBatch));
-            check(name, Origin::InProcess, Some(RefuseBatch));
-            check(name, Origin::ProjectServer, Some(LeaveOut));
-            check(name, Origin::TargetServer, Some(LeaveOut));
+            check(name, ToolOrigin::Yaml, Some(RefuseBatch));
+            check(name, ToolOrigin::InProcess, Some(RefuseBatch));
+            check(name, ToolOrigin::ProjectServer, Some(LeaveOut));
+            check(name, ToolOrigin::TargetServer, Some(LeaveOut));
         }
     }
 
     #[test]
     fn a_name_against_convention_is_an_error_of_ours_and_a_warning_for_servers() {
         for name in ["Login", "do-it", "a__b", "a_", "a_B"] {
-            check(name, Origin::Yaml, Some(RefuseBatch));
-            check(name, Origin::TargetServer, Some(Warn));
+            check(name, ToolOrigin::Yaml, Some(RefuseBatch));
+            check(name, ToolOrigin::TargetServer, Some(Warn));
         }
-        check("acme_ios_acceptRide_v2", Origin::Yaml, None);
+        check("acme_ios_acceptRide_v2", ToolOrigin::Yaml, None);
     }
 
     #[test]
     fn a_reserved_prefix_must_be_granted() {
-        check("web_click", Origin::Yaml, Some(RefuseBatch));
-        check("web_click", Origin::ProjectServer, Some(Warn));
-        check("web_click", Origin::BuiltIn, None);
-        check("org_login", Origin::Yaml, None);
+        check("web_click", ToolOrigin::Yaml, Some(RefuseBatch));
+        check("web_click", ToolOrigin::ProjectServer, Some(Warn));
+        check("web_click", ToolOrigin::BuiltIn, None);
+        check("org_login", ToolOrigin::Yaml, None);
     }
 }

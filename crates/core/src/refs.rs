@@ -14,7 +14,7 @@ pub fn assign(root: &mut Node) {
     let mut todo = vec![root];
     while let Some(node) = todo.pop() {
         let is_leaf = is_named && node.children.is_empty();
-        node.reference = if node.bounds.is_none() || !(is_leaf || says_or_does_something(node)) {
+        node.reference = if node.bounds.is_none() || !(is_leaf || has_content_or_function(node)) {
             None
         } else if is_named {
             node.reference.take()
@@ -42,7 +42,7 @@ pub fn of_line(line: &str) -> Option<&str> {
     is_ref.then_some(reference)
 }
 
-fn says_or_does_something(node: &Node) -> bool {
+fn has_content_or_function(node: &Node) -> bool {
     node.is_interactive() || node.text().is_some() || node.label().is_some() || node.developer_id().is_some()
 }
 

@@ -8,7 +8,7 @@ use trailblaze_protocol::event::ToolKind;
 use crate::config::{Mode, ToolFile};
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, Contributor, Tool};
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::trail::ToolCall;
 use crate::yaml::decode;
 use crate::yaml::{Problem, Problems, Source, Spanned};
@@ -55,7 +55,7 @@ pub fn read(source: &Arc<Source>) -> (Option<FileTool>, Vec<Problem>) {
 }
 
 fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Option<FileTool> {
-    let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: Origin::Yaml };
+    let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: ToolOrigin::Yaml };
     let calls = match &file.mode {
         Mode::Class(class) => {
             let (id, class) = (file.id.value, class.clone());

@@ -10,7 +10,7 @@ use trailblaze_core::limits;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
@@ -122,7 +122,7 @@ async fn a_written_call_that_is_wrong_names_its_place() {
     let lane = lane(FakeSource::new("acme"));
     let mut messages = Vec::new();
     for call in &calls {
-        let fault = dispatch(&lane.cx(), Call::written(call, Origin::Step)).await.unwrap_err();
+        let fault = dispatch(&lane.cx(), Call::written(call, CallOrigin::Step)).await.unwrap_err();
         assert_eq!(fault.exit(), Exit::Invalid);
         messages.push(fault.to_string());
     }

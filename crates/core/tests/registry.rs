@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use trailblaze_core::config::{Target, Toolset};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::registry::{Batch, Group, Registry, Scope};
-use trailblaze_core::names::Origin;
+use trailblaze_core::engine::registry::{Batch, Group, Registry, ToolScope};
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, args, scope};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source};
@@ -16,16 +16,16 @@ use trailblaze_protocol::outcome::Outcome;
 const ON_DEVICE: &str = "android-ondevice-accessibility";
 
 /// An Android session without built-in tools.
-fn android() -> Scope {
+fn android() -> ToolScope {
     let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    Scope { toolsets: Vec::new(), ..scope(phone.describe()) }
+    ToolScope { toolsets: Vec::new(), ..scope(phone.describe()) }
 }
 
 fn source(name: &str, tools: &[&str]) -> FakeSource {
     tools.iter().fold(FakeSource::new(name), |source, tool| source.answering(tool, Outcome::default()))
 }
 
-fn from(origin: Origin, tools: &[&str]) -> Batch {
+fn from(origin: ToolOrigin, tools: &[&str]) -> Batch {
     tools
         .iter()
         .fold(FakeSource::from("acme", origin), |source, tool| source.answering(tool, Outcome::default()))
@@ -45,7 +45,7 @@ fn target(text: &str) -> Option<trailblaze_core::config::PlatformEntry> {
 }
 
 /// Compares what is offered, and why the rest is not: filtered tools, refused batches, tools that are hidden.
-fn check(batches: &[Batch], scope: &Scope, offered: &[&str], others: &[&str]) {
+fn check(batches: &[Batch], scope: &ToolScope, offered: &[&str], others: &[&str]) {
     let registry = Registry::build(1, batches, scope);
     let seen: Vec<&str> = registry.offered().map(|tool| tool.name.as_str()).collect();
     assert_eq!(seen, offered);
@@ -131,7 +131,8 @@ fn a_tool_may_be_for_some_drivers_by_key_spelling_or_platform() {
 #[test]
 fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
     let tools = || [source("acme", &["hostOnly"]).marked(|tool| tool.requires_host = true).batch()];
-    let on = |agent_mode: AgentMode, driver: &str| Scope { agent_mode, driver: DriverKey::new(driver), ..android() };
+    let on =
+        |agent_mode: AgentMode, driver: &str| ToolScope { agent_mode, driver: DriverKey::new(driver), ..android() };
     check(&tools(), &on(AgentMode::Host, ON_DEVICE), &["hostOnly"], &[]);
     check(&tools(), &on(AgentMode::OnDevice, "android-host"), &["hostOnly"], &[]);
     check(
@@ -147,20 +148,25 @@ fn who_brings_a_tool_decides_how_its_name_is_judged() {
     let safe = "`a.b` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
     let convention = "the name `Login` does not follow the convention: camelCase words joined by _";
     let reserved = "the name `web_login` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml";
-    let ours = [Origin::Yaml, Origin::Script, Origin::InProcess];
+    let ours = [ToolOrigin::Yaml, ToolOrigin::Script, ToolOrigin::InProcess];
     for origin in ours {
         check(&[from(origin, &["a.b", "fine"])], &android(), &[], &[&format!("server acme: {safe}")]);
     }
     let left_out = [&*format!("a.b of server acme: {safe}"), &format!("server acme: a tool was left out: {safe}")];
-    check(&[from(Origin::ProjectServer, &["a.b", "fine"])], &android(), &["fine"], &left_out);
+    check(&[from(ToolOrigin::ProjectServer, &["a.b", "fine"])], &android(), &["fine"], &left_out);
     for (name, objection) in [("Login", convention), ("web_login", reserved)] {
         for origin in ours {
             check(&[from(origin, &[name])], &android(), &[], &[&format!("server acme: {objection}")]);
         }
-        check(&[from(Origin::ProjectServer, &[name])], &android(), &[name], &[&format!("server acme: {objection}")]);
+        check(
+            &[from(ToolOrigin::ProjectServer, &[name])],
+            &android(),
+            &[name],
+            &[&format!("server acme: {objection}")],
+        );
     }
-    let granting = Scope { reserved_prefixes: vec!["web_".into()], ..android() };
-    check(&[from(Origin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
+    let granting = ToolScope { reserved_prefixes: vec!["web_".into()], ..android() };
+    check(&[from(ToolOrigin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
 }
 
 #[test]
@@ -176,7 +182,8 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
         [pushed.marked(|tool| tool.toolset = Some("shop".into())).batch()]
     };
     let shop: Toolset = read("id: shop\ndescription: Shopping.\ntools: [pulled]");
-    let with = |toolsets: Vec<Toolset>, target_text: &str| Scope { toolsets, target: target(target_text), ..android() };
+    let with =
+        |toolsets: Vec<Toolset>, target_text: &str| ToolScope { toolsets, target: target(target_text), ..android() };
     let all = ["free", "pulled", "pushed"];
     check(&tools(), &with(vec![shop.clone()], "{}"), &all, &[]);
     let registry = Registry::build(1, &tools(), &with(vec![shop.clone()], "{}"));
@@ -204,7 +211,7 @@ fn platforms_drivers_and_always_enabled_gate_a_toolset() {
         let shop: Toolset = read(&format!("id: shop\ntools: [pulled]\n{keys}"));
         let pushed = source("acme", &["pulled"]).answering("pushed", Outcome::default());
         let batch = pushed.marked(|tool| tool.toolset = Some("shop".into())).batch();
-        let scope = Scope { toolsets: vec![shop], target: target("{tool_sets: [other]}"), ..android() };
+        let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [other]}"), ..android() };
         let registry = Registry::build(1, &[batch], &scope);
         assert_eq!(registry.offered().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), offered, "{keys}");
     };
@@ -218,9 +225,9 @@ fn platforms_drivers_and_always_enabled_gate_a_toolset() {
 
 #[test]
 fn servers_of_a_target_offer_through_toolsets_only() {
-    let tools = [from(Origin::TargetServer, &["login", "pay", "refund"])];
+    let tools = [from(ToolOrigin::TargetServer, &["login", "pay", "refund"])];
     let shop: Toolset = read("id: shop\ntools: [login]");
-    let scope = Scope { toolsets: vec![shop], target: target("{tool_sets: [shop], tools: [pay]}"), ..android() };
+    let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [shop], tools: [pay]}"), ..android() };
     check(
         &tools,
         &scope,
@@ -231,7 +238,7 @@ fn servers_of_a_target_offer_through_toolsets_only() {
 
 #[test]
 fn a_target_can_exclude_tools() {
-    let scope = Scope { target: target("{excluded_tools: [pay]}"), ..android() };
+    let scope = ToolScope { target: target("{excluded_tools: [pay]}"), ..android() };
     check(&[source("acme", &["login", "pay"]).batch()], &scope, &["login"], &["pay: the target excludes it"]);
 }
 
@@ -264,7 +271,7 @@ fn groups_asked_for_replace_the_default_ones() {
     );
     check(
         &tools(),
-        &Scope { groups: vec!["beta".into()], ..android() },
+        &ToolScope { groups: vec!["beta".into()], ..android() },
         &["both", "extra", "undeclared", "ungrouped"],
         &["basic: none of its groups (base) is enabled"],
     );
@@ -272,7 +279,7 @@ fn groups_asked_for_replace_the_default_ones() {
 
 #[test]
 fn prefixes_narrow_what_is_offered() {
-    let scope = Scope { prefixes: vec!["shop_*".into()], ..android() };
+    let scope = ToolScope { prefixes: vec!["shop_*".into()], ..android() };
     check(
         &[source("acme", &["shop_pay", "other_pay"]).batch()],
         &scope,

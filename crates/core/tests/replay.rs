@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::preflight;
-use trailblaze_core::callers::replay::Ended;
+use trailblaze_core::callers::replay::AttemptResult;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::record::fold;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button, field, label};
@@ -30,7 +30,7 @@ fn trail(text: &str) -> Trail {
 }
 
 /// Replays a trail, and compares how it ended and what the device was told.
-async fn check(lane: &Lane, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> Ended {
+async fn check(lane: &Lane, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> AttemptResult {
     let ended = lane.replay(&trail(text)).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (verdict, message));
     assert_eq!(lane.driver.done(), done);

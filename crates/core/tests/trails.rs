@@ -5,7 +5,7 @@ use trailblaze_core::engine::dispatch::{Call, dispatch};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, Wiring};
 use trailblaze_core::trail::{Form, StepPlan, Trail};
 use trailblaze_core::yaml::Source;
-use trailblaze_protocol::event::{Origin, StepKind};
+use trailblaze_protocol::event::{CallOrigin, StepKind};
 use trailblaze_protocol::outcome::Outcome;
 
 /// Reads a trail, and compares all that is wrong with it.
@@ -252,7 +252,7 @@ async fn a_text_parameter_gets_what_was_written() {
     let lane = Wiring::new(FakeDriver::new("android/one", [Page::new("home", [])])).with(echo.batch()).open();
     let mut got = Vec::new();
     for call in trail(text).steps[0].tools.as_deref().unwrap() {
-        got.extend(dispatch(&lane.cx(), Call::written(call, Origin::Step)).await.unwrap().structured);
+        got.extend(dispatch(&lane.cx(), Call::written(call, CallOrigin::Step)).await.unwrap().structured);
     }
     let texts = ["0123", "no", "010", "1_000", "12", "1.50", "true", "2026-01-02", "a\tb"];
     let mut expected: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();

@@ -58,7 +58,7 @@ async fn check(expansion: &str, given: Value, called: Value, got: Value) {
     let echo = echo.unwrap();
     assert_eq!(json!(*echo.args), called, "{expansion}");
     let answered = lane.events.all().into_iter().find_map(|event| match event {
-        Event::Answered { call, answer: trailblaze_protocol::event::Answer::Outcome(outcome), .. }
+        Event::Answered { call, answer: trailblaze_protocol::event::CallResult::Outcome(outcome), .. }
             if call == echo.call =>
         {
             outcome.structured

@@ -78,13 +78,13 @@ fn take_text(found: Option<&mut Value>, name: &'static str) -> Result<String, Ba
 /// The response to a [`Request`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Response {
-    pub result: Answer,
+    pub result: CallbackResult,
 }
 
 /// The result of a [`Request`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Answer {
+pub enum CallbackResult {
     /// The tool was called. `error_message` is empty if it succeeded.
     CallToolResult { success: bool, text_content: String, error_message: String },
     /// No tool was called: the request was refused.
@@ -93,7 +93,7 @@ pub enum Answer {
 
 impl Response {
     pub fn error(message: impl Into<String>) -> Response {
-        Response { result: Answer::Error { message: message.into() } }
+        Response { result: CallbackResult::Error { message: message.into() } }
     }
 }
 
@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn responses_have_the_shape_of_version_one() {
-        let result = Answer::CallToolResult { success: true, text_content: "ok".into(), error_message: String::new() };
+        let result =
+            CallbackResult::CallToolResult { success: true, text_content: "ok".into(), error_message: String::new() };
         let expected =
             json!({"result": {"type": "call_tool_result", "success": true, "textContent": "ok", "errorMessage": ""}});
         assert_eq!(serde_json::to_value(Response { result }).unwrap(), expected);

@@ -190,7 +190,7 @@ pub enum Event {
         /// How long the call took, in microseconds, including all calls that it made.
         micros: u64,
         /// The result of the call.
-        answer: Answer,
+        answer: CallResult,
     },
     /// A step or call was undone in an interactive session. It did happen, but it is left out of the recording.
     Undone {
@@ -315,7 +315,7 @@ pub struct Called {
     /// The arguments as authored: templates are not resolved, and secrets appear as `{{NAME}}`.
     pub args: Arc<Map<String, Value>>,
     /// What made the call.
-    pub origin: Origin,
+    pub origin: CallOrigin,
     /// What the tool does to the device; `meta` for an unknown tool.
     pub kind: ToolKind,
     /// Whether the call may be part of a recording.
@@ -332,7 +332,7 @@ pub struct Called {
 /// What made a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Origin {
+pub enum CallOrigin {
     /// A step: its recording, its `tools:`, or a command of an interactive session.
     Step,
     /// The answer of its parent, which returned it as a delegate to run in its place.
@@ -396,7 +396,7 @@ pub enum Level {
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Answer {
+pub enum CallResult {
     /// The tool ran; the outcome may still be an error.
     Outcome(Box<Outcome>),
     /// The call could not be carried out: see the table of errors in ARCHITECTURE.md.
@@ -408,11 +408,11 @@ pub enum Answer {
     },
 }
 
-impl Answer {
+impl CallResult {
     pub fn is_error(&self) -> bool {
         match self {
-            Answer::Outcome(outcome) => outcome.is_error(),
-            Answer::Fault { .. } => true,
+            CallResult::Outcome(outcome) => outcome.is_error(),
+            CallResult::Fault { .. } => true,
         }
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stage::{Played, Stage};
 use support::{Running, wait_until};
-use trailblaze_protocol::event::{Event, Origin};
+use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::Parent;
 
 /// A run whose tools stay in their calls, one on each device.
@@ -386,14 +386,14 @@ fn what_a_callback_did_is_beneath_its_call() {
     assert_eq!(open.post_json(&open.request("tap", r#"{"id": "add"}"#)).1["success"], true);
     let invocation = open.calls[0]["invocationId"].clone();
     let played = open.close(0);
-    let beneath: Vec<(String, Origin)> = played
+    let beneath: Vec<(String, CallOrigin)> = played
         .run
         .calls()
         .into_iter()
         .filter(|call| matches!(&call.parent, Parent::Call(parent) if json!(parent) == invocation))
         .map(|call| (call.tool, call.origin))
         .collect();
-    let expected = [("launchApp".to_string(), Origin::Callback), ("tap".to_string(), Origin::Callback)];
+    let expected = [("launchApp".to_string(), CallOrigin::Callback), ("tap".to_string(), CallOrigin::Callback)];
     assert_eq!(beneath, expected);
     let answered = played.run.events().into_iter().filter(|event| matches!(event, Event::Answered { .. })).count();
     assert_eq!(answered, 3);

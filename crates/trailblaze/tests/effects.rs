@@ -11,7 +11,7 @@ use lab::{Lab, Runtime, parts};
 use support::Project;
 use trailblaze_core::record::effects::{Effect, fold};
 use trailblaze_core::yaml::{Problems, Source, loose, read};
-use trailblaze_protocol::event::{Event, Origin};
+use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::AttemptId;
 
 /// A custom tool that calls another one and uses what that remembered.
@@ -133,7 +133,7 @@ fn effects_are_played_and_leave_the_same_record() {
     let greet = calls.iter().find(|call| call.tool == "greetTwice").expect("the call stands in the record");
     assert_eq!((&*greet.source, greet.is_custom), ("trails/a.effects.yaml", true));
     assert!(calls.iter().all(|call| call.tool != "keepName" && call.tool != "isVisible"), "only effects are played");
-    assert!(calls.iter().filter(|call| call.origin == Origin::Expansion).count() == 5, "beneath it");
+    assert!(calls.iter().filter(|call| call.origin == CallOrigin::Expansion).count() == 5, "beneath it");
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod terminal;
 
 use serde_json::{Value, json};
 use support::Project;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 
 const COUNTER: &[&str] = &["shell", "-d", "android/sim-1"];
 
@@ -199,7 +199,7 @@ fn a_delegating_tool_is_kept_as_what_it_delegated() {
     assert!(!saved.contains("ref") && saved.contains("add"), "{saved}");
     let run = project.last_run();
     let calls = run.calls();
-    let delegates: Vec<_> = calls.iter().filter(|call| call.origin == Origin::Delegate).collect();
+    let delegates: Vec<_> = calls.iter().filter(|call| call.origin == CallOrigin::Delegate).collect();
     let [delegate] = delegates.as_slice() else { panic!("{delegates:?}") };
     assert_eq!((delegate.tool.as_str(), &delegate.args["id"]), ("tap", &json!("add")));
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
 
-use crate::engine::registry::{Lack, Registry};
+use crate::engine::registry::{MissingTool, Registry};
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Body, Tool};
 use crate::screen::Shape;
@@ -214,7 +214,7 @@ pub fn check_tools(registry: &Registry) -> Vec<Problem> {
 fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     let name = &call.tool.value;
     let Some(tool) = registry.get(name) else {
-        let Lack { message, hint } = registry.lack(name);
+        let MissingTool { message, hint } = registry.explain_missing(name);
         match hint {
             // Reported for the trails that need it, with the reason why its server is unavailable.
             _ if !registry.absent.is_empty() => {}
@@ -243,12 +243,12 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     if let Body::BuiltIn(_) = tool.body {
         check_selectors(&call.args, registry.shape, problems);
     }
-    let Err(misfit) = tool.schema.check(&args) else { return };
+    let Err(invalid) = tool.schema.check(&args) else { return };
     let has_templates = args.values().any(template::holds_token);
-    for missing in &misfit.missing {
+    for missing in &invalid.missing {
         problems.error(call.tool.span, format!("`{name}` is missing the argument `{missing}`"));
     }
-    for unknown in &misfit.unknown {
+    for unknown in &invalid.unknown {
         let message = format!("`{name}`: {unknown}");
         match registry.alias(name) {
             Some(ours) => problems.error_with_hint(call.args.span, message, format!("did you mean `{ours}`?")),
@@ -257,7 +257,7 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     }
     // The value of a template is only known when the call is made.
     if !has_templates {
-        for wrong in &misfit.wrong {
+        for wrong in &invalid.wrong {
             problems.error(call.args.span, format!("`{name}`: {wrong}"));
         }
     }

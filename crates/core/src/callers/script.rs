@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 
 use crate::engine::dispatch::{Arguments, Call};
 use crate::engine::registry::Registry;
@@ -45,7 +45,7 @@ impl Script {
         let (effects, tool) = (self.of(step, number)?, &call.tool.value);
         let args = loose(&call.args).as_object().cloned().unwrap_or_default();
         let stand_in = Some(Arc::new(Tool::playing(tool, Arc::clone(effects), &self.file)));
-        Some(Call { stand_in, ..Call::new(tool, Arguments::Json(args), Origin::Step) })
+        Some(Call { stand_in, ..Call::new(tool, Arguments::Json(args), CallOrigin::Step) })
     }
 }
 
@@ -64,7 +64,7 @@ pub fn script(
     let mut own = Problems::new(file);
     let mut next = 0;
     for (step, number, call) in custom_calls(trail, registry, lineage) {
-        match kept[next..].iter().position(|kept| is_same(&kept.call, call)) {
+        match kept[next..].iter().position(|kept| is_same_call(&kept.call, call)) {
             Some(ahead) => {
                 kept[next..next + ahead].iter().for_each(|gone| not_called(gone, &mut own));
                 let found = &kept[next + ahead];
@@ -101,7 +101,7 @@ fn custom_calls<'t>(
 }
 
 /// Whether two calls are equal, regardless of how their scalars are quoted.
-fn is_same(a: &ToolCall, b: &ToolCall) -> bool {
+fn is_same_call(a: &ToolCall, b: &ToolCall) -> bool {
     fn text(value: Value) -> Value {
         match value {
             Value::Array(items) => items.into_iter().map(text).collect(),
@@ -146,10 +146,10 @@ fn check(kept: &CallEffects, registry: &Registry, problems: &mut Problems) {
             continue;
         };
         // The value of a template is only known when the call is made.
-        if let Err(misfit) = tool.schema.check(args)
+        if let Err(invalid) = tool.schema.check(args)
             && !args.values().any(template::holds_token)
         {
-            problems.error(span, format!("an effect cannot be played: `{name}`: {misfit}"));
+            problems.error(span, format!("an effect cannot be played: `{name}`: {invalid}"));
         }
     }
 }

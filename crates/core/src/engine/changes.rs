@@ -125,11 +125,11 @@ fn properties(schema: &Value) -> Map<String, Value> {
 mod tests {
     use super::*;
     use crate::engine::tool::Contributor;
-    use crate::names::Origin;
+    use crate::names::ToolOrigin;
     use crate::schema::Schema;
 
     fn tool(name: &str, about: &str, schema: Value) -> Tool {
-        let contributor = Contributor { label: "server acme".into(), origin: Origin::ProjectServer };
+        let contributor = Contributor { label: "server acme".into(), origin: ToolOrigin::ProjectServer };
         Tool::new(name, about, Schema::new(schema), contributor, Body::Expansion([].into()))
     }
 

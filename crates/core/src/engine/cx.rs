@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Called, Event, Level, Origin};
+use trailblaze_protocol::event::{CallOrigin, Called, Event, Level};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
@@ -22,10 +22,10 @@ use crate::values::memory::Memory;
 
 /// Shared handle to a call's context; cloning is cheap.
 #[derive(Clone)]
-pub struct Cx(Arc<Scope>);
+pub struct Cx(Arc<CallScope>);
 
 /// The context of one call, or of a step's own calls.
-pub struct Scope {
+pub struct CallScope {
     pub session: Arc<Session>,
     pub attempt: Arc<Attempt>,
     pub cancel: CancellationToken,
@@ -35,9 +35,9 @@ pub struct Scope {
 }
 
 impl Deref for Cx {
-    type Target = Scope;
+    type Target = CallScope;
 
-    fn deref(&self) -> &Scope {
+    fn deref(&self) -> &CallScope {
         &self.0
     }
 }
@@ -54,7 +54,7 @@ pub struct Attempt {
 pub(crate) struct Frame {
     pub called: Arc<Called>,
     /// Whether `called` was emitted.
-    is_told: Mutex<bool>,
+    is_emitted: Mutex<bool>,
     pub depth: usize,
     pub deadline: Deadline,
     /// The context that made the call.
@@ -90,21 +90,21 @@ impl Cx {
     /// The context of a step's own calls.
     pub fn for_step(session: &Arc<Session>, attempt: &Arc<Attempt>, step: StepId, cancel: CancellationToken) -> Cx {
         let (session, attempt) = (Arc::clone(session), Arc::clone(attempt));
-        Cx(Arc::new(Scope { session, attempt, cancel, step, frame: None }))
+        Cx(Arc::new(CallScope { session, attempt, cancel, step, frame: None }))
     }
 
     /// The context of a call beneath this one. `cancel` replaces the parent's cancellation token if given.
     pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, called: Called, deadline: Deadline) -> Cx {
         let frame = Frame {
             called: Arc::new(called),
-            is_told: Mutex::default(),
+            is_emitted: Mutex::default(),
             depth: self.depth() + 1,
             deadline,
             above: self.clone(),
             n_calls: AtomicUsize::new(0),
             beneath: Count::default(),
         };
-        Cx(Arc::new(Scope {
+        Cx(Arc::new(CallScope {
             session: Arc::clone(&self.session),
             attempt: Arc::clone(&self.attempt),
             cancel: cancel.unwrap_or_else(|| self.cancel.clone()),
@@ -120,7 +120,7 @@ impl Cx {
     }
 
     /// Resolves the path of a file that a call names, relative to the trail's folder.
-    pub fn beside_trail(&self, path: &str) -> String {
+    pub fn resolve_path(&self, path: &str) -> String {
         if path.starts_with('/') {
             return path.to_string();
         }
@@ -166,7 +166,7 @@ impl Cx {
 
     /// Makes a call from within a tool.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
-        dispatch(self, Call::new(tool, Arguments::Json(args), Origin::Callback)).await
+        dispatch(self, Call::new(tool, Arguments::Json(args), CallOrigin::Callback)).await
     }
 
     /// How long a driver command may take within this call.
@@ -202,20 +202,20 @@ impl Cx {
     }
 
     pub fn emit(&self, event: Event) {
-        self.tell();
+        self.emit_called();
         self.session.emit(event);
     }
 
     /// Emits `called` for this call, unless that has happened. It precedes every other event of the call. Tool sources call
     /// it after sending a request, so that writing the event overlaps with the work of the server.
-    pub fn tell(&self) {
+    pub fn emit_called(&self) {
         let Some(frame) = &self.frame else { return };
-        let mut is_told = frame.is_told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*is_told {
-            frame.above.tell();
+        let mut is_emitted = frame.is_emitted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_emitted {
+            frame.above.emit_called();
             // Emitted while the lock is held, so that no other event of the call can come first.
             self.session.emit(Event::Called(Arc::clone(&frame.called)));
-            *is_told = true;
+            *is_emitted = true;
         }
     }
 }

@@ -29,12 +29,12 @@ pub struct Device {
     /// Held during one find and act, and released between polls.
     lease: tokio::sync::Mutex<()>,
     /// The elements that refs referred to in the last snapshot that was shown.
-    shown: Mutex<HashMap<String, Likeness>>,
+    shown: Mutex<HashMap<String, Fingerprint>>,
 }
 
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
-struct Likeness {
+struct Fingerprint {
     class: Option<String>,
     text: Option<String>,
     id: Option<String>,
@@ -104,16 +104,16 @@ impl Device {
         let (screen, masks) = self.observe(cx, want).await?;
         let names =
             |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
-        let likenesses =
-            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Likeness::of(node))));
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = likenesses.collect();
+        let fingerprintes =
+            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Fingerprint::of(node))));
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = fingerprintes.collect();
         Ok((screen, masks))
     }
 
     /// Finds the element that a ref refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());
-        let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
+        let fingerprint = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
         let screen = self.look(cx).await?;
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
         let unknown = || {
@@ -121,13 +121,13 @@ impl Device {
                 "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
             ))
         };
-        let likeness = likeness.ok_or_else(unknown)?;
+        let fingerprint = fingerprint.ok_or_else(unknown)?;
         let is_named = |node: &&Node| {
             node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
         };
         let node = match self.description().knows_elements {
             true => screen.root.walk().find(is_named),
-            false => likeness.nearest(&screen.root),
+            false => fingerprint.nearest(&screen.root),
         };
         let node = node.ok_or_else(stale)?.id;
         Ok((screen, node))
@@ -151,7 +151,7 @@ impl Device {
     async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let _lease = self.lease(cx).await?;
         let observed = self.driver.observe(&cx.budget(), want).await;
-        self.tell_heard(cx);
+        self.emit_messages(cx);
         let mut screen = observed?;
         refs::assign(&mut screen.root);
         let mut masks = Vec::new();
@@ -205,12 +205,12 @@ impl Device {
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
         }
         let acted = self.driver.act(budget, target, &self.revealed(action)).await;
-        self.tell_heard(cx);
+        self.emit_messages(cx);
         acted
     }
 
     /// Emits the device's own messages as notes of the current call.
-    fn tell_heard(&self, cx: &Cx) {
+    fn emit_messages(&self, cx: &Cx) {
         for heard in self.driver.heard() {
             cx.note(heard.level, heard.text);
         }
@@ -404,10 +404,10 @@ fn is_absence(why: &WhyNot) -> bool {
     )
 }
 
-impl Likeness {
-    fn of(node: &Node) -> Likeness {
+impl Fingerprint {
+    fn of(node: &Node) -> Fingerprint {
         let own = |text: Option<&str>| text.map(str::to_string);
-        Likeness {
+        Fingerprint {
             class: own(node.class()),
             // The value of a field is not part of its identity.
             text: if node.is_editable() { None } else { own(node.text()) },
@@ -424,7 +424,7 @@ impl Likeness {
         };
         root.walk()
             .filter(|node| {
-                let other = Likeness::of(node);
+                let other = Fingerprint::of(node);
                 (&other.class, &other.text, &other.id) == (&self.class, &self.text, &self.id)
             })
             .min_by_key(|node| distance(node))

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Level, ToolKind};
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
@@ -32,7 +32,7 @@ use crate::{ids, limits};
 pub struct Call {
     pub tool: String,
     pub args: Arguments,
-    pub origin: Origin,
+    pub origin: CallOrigin,
     /// The tool to run instead of the registered one of that name.
     pub stand_in: Option<Arc<Tool>>,
 }
@@ -45,12 +45,12 @@ pub enum Arguments {
 }
 
 impl Call {
-    pub fn new(tool: &str, args: Arguments, origin: Origin) -> Call {
+    pub fn new(tool: &str, args: Arguments, origin: CallOrigin) -> Call {
         Call { tool: tool.to_string(), args, origin, stand_in: None }
     }
 
     /// A call of a trail.
-    pub fn written(call: &ToolCall, origin: Origin) -> Call {
+    pub fn written(call: &ToolCall, origin: CallOrigin) -> Call {
         Call::new(&call.tool.value, Arguments::Written(call.clone()), origin)
     }
 
@@ -133,7 +133,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         // The tool may belong to a server that is unavailable; report that instead.
         let fault = match registry.absent.first() {
             Some(absent) => absent.clone().into(),
-            None => Fault::UnknownTool { lack: registry.lack(&call.tool), place: call.place() },
+            None => Fault::UnknownTool { missing: registry.explain_missing(&call.tool), place: call.place() },
         };
         return Prepared::refused(call.args.loose(), fault);
     };
@@ -159,9 +159,9 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         }
         // Texts that contain secrets are not checked, so that errors cannot reveal them.
         let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
-        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|mut misfit| {
-            misfit.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
-            Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: call.place() })
+        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|mut invalid| {
+            invalid.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
+            Stop::from(Fault::BadArguments { tool: tool.name.clone(), invalid, place: call.place() })
         })?;
         Ok(Args(args))
     });
@@ -193,7 +193,7 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("`{}` made more than {} calls", frame.called.tool, limits::CALLS_PER_ROOT);
         return Err(Stop::failed(text));
     }
-    let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
+    let is_part_of_parent = matches!(call.origin, CallOrigin::Delegate | CallOrigin::Expansion);
     let is_same = |called: &Called| called.tool == call.tool && *called.args == *authored;
     if is_part_of_parent && cx.frames().any(|frame| is_same(&frame.called)) {
         let mut chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
@@ -213,10 +213,10 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
 }
 
 /// The delegating tool whose code makes this call, directly or through other tools.
-fn delegating_ancestor(cx: &Cx, origin: Origin) -> Option<&Called> {
+fn delegating_ancestor(cx: &Cx, origin: CallOrigin) -> Option<&Called> {
     let mut origin = origin;
     for above in cx.frames().map(|frame| &*frame.called) {
-        if matches!(origin, Origin::Delegate | Origin::Step) {
+        if matches!(origin, CallOrigin::Delegate | CallOrigin::Step) {
             return None;
         }
         if above.is_delegating {
@@ -292,7 +292,7 @@ impl Opened {
         let registered = cx.session.invocations.open(&beneath);
         // For a server tool, `called` is emitted once the request is sent: see `call_source`.
         if source.is_none() || prepared.verdict.is_err() {
-            beneath.tell();
+            beneath.emit_called();
         }
         let callbacks = cancel.map(CancellationToken::drop_guard);
         Opened { cx: beneath, id, started, is_closed: false, registered, callbacks }
@@ -318,14 +318,14 @@ impl Opened {
         self.is_closed = true;
         // The calls above were silent while they waited for this one.
         self.cx.frame().iter().for_each(|frame| frame.above.renew());
-        self.tell(match &answer {
-            Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
-            Err(fault) => Answer::from(fault),
+        self.emit_answered(match &answer {
+            Ok(outcome) => CallResult::Outcome(Box::new(outcome.clone())),
+            Err(fault) => CallResult::from(fault),
         });
         answer
     }
 
-    fn tell(&self, answer: Answer) {
+    fn emit_answered(&self, answer: CallResult) {
         let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.cx.emit(Event::Answered { call: self.id.clone(), micros, answer });
     }
@@ -344,7 +344,7 @@ impl Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         if !self.is_closed {
-            self.tell(Answer::from(&Fault::Cancelled));
+            self.emit_answered(CallResult::from(&Fault::Cancelled));
         }
     }
 }
@@ -446,7 +446,7 @@ async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: &mut A
     let answer = poll_fn(|task| {
         let polled = call.as_mut().poll(task);
         // The request has been sent by now.
-        cx.tell();
+        cx.emit_called();
         polled
     });
     Ok(answer.await?)
@@ -479,7 +479,7 @@ async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
     }
     for delegate in &outcome.delegates {
         let args = Arguments::Json(delegate.args.clone());
-        let answer = match dispatch(cx, Call::new(&delegate.tool, args, Origin::Delegate)).await {
+        let answer = match dispatch(cx, Call::new(&delegate.tool, args, CallOrigin::Delegate)).await {
             Ok(answer) => answer,
             // A delegate that does not exist is a mistake of the tool that returned it, not of the trail.
             Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. })) => Outcome::failed(fault.to_string()),
@@ -520,7 +520,7 @@ async fn expand(
             })
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
-        let answer = dispatch(cx, Call::new(&call.tool.value, args, Origin::Expansion)).await?;
+        let answer = dispatch(cx, Call::new(&call.tool.value, args, CallOrigin::Expansion)).await?;
         if answer.is_error() {
             let text = format!("its call to `{}` failed: {}", call.tool.value, answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });

@@ -1,23 +1,23 @@
 //! Faults: reasons why a call could not be carried out, as opposed to a tool that ran and failed.
 
-use trailblaze_protocol::event::Answer;
+use trailblaze_protocol::event::CallResult;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::driver::DriverError;
-use crate::engine::registry::Lack;
+use crate::engine::registry::MissingTool;
 use crate::engine::source::SourceError;
-use crate::schema::Misfit;
+use crate::schema::InvalidArguments;
 use crate::values::secret::Secrets;
 use crate::yaml::Problem;
 
 /// Why a call could not be carried out.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Fault {
-    #[error("{}{lack}", at(place))]
-    UnknownTool { lack: Lack, place: Option<String> },
-    #[error("{}`{tool}`: {misfit}", at(place))]
-    BadArguments { tool: String, misfit: Misfit, place: Option<String> },
+    #[error("{}{missing}", at(place))]
+    UnknownTool { missing: MissingTool, place: Option<String> },
+    #[error("{}`{tool}`: {invalid}", at(place))]
+    BadArguments { tool: String, invalid: InvalidArguments, place: Option<String> },
     #[error("{}", list(.0))]
     BadFile(Vec<Problem>),
     #[error("`{tool}`: {message}")]
@@ -86,9 +86,9 @@ impl Fault {
     }
 }
 
-impl From<&Fault> for Answer {
-    fn from(fault: &Fault) -> Answer {
-        Answer::Fault { exit: fault.exit(), message: fault.to_string() }
+impl From<&Fault> for CallResult {
+    fn from(fault: &Fault) -> CallResult {
+        CallResult::Fault { exit: fault.exit(), message: fault.to_string() }
     }
 }
 

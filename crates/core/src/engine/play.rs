@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::engine::cx::Cx;
@@ -17,7 +17,7 @@ use crate::schema::Schema;
 impl Tool {
     /// A tool that plays the recorded effects of another one. It accepts any arguments.
     pub(crate) fn playing(name: &str, effects: Arc<[Effect]>, file: &str) -> Tool {
-        let contributor = Contributor { label: Arc::from(file), origin: names::Origin::Yaml };
+        let contributor = Contributor { label: Arc::from(file), origin: names::ToolOrigin::Yaml };
         Tool::new(name, "", Schema::new(json!({"type": "object"})), contributor, Body::Effects(effects))
     }
 }
@@ -32,9 +32,9 @@ pub(crate) async fn play(cx: &Cx, tool: &Tool, effects: &[Effect]) -> Result<Out
             Effect::Memory(_) => {
                 let tool = Tool::playing(MEMORY, Arc::from([effect.clone()]), &tool.contributor.label);
                 let args = Arguments::Json(Map::new());
-                Call { stand_in: Some(Arc::new(tool)), ..Call::new(MEMORY, args, Origin::Callback) }
+                Call { stand_in: Some(Arc::new(tool)), ..Call::new(MEMORY, args, CallOrigin::Callback) }
             }
-            Effect::Call { tool, args } => Call::new(tool, Arguments::Json(args.clone()), Origin::Expansion),
+            Effect::Call { tool, args } => Call::new(tool, Arguments::Json(args.clone()), CallOrigin::Expansion),
         };
         let name = call.tool.clone();
         let answer = dispatch(cx, call).await?;

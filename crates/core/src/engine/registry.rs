@@ -10,7 +10,7 @@ use crate::config::{PlatformEntry, Toolset};
 use crate::engine::aliases;
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Contributor, Tool};
-use crate::names::{Consequence, Objection, Origin, judge};
+use crate::names::{Consequence, Objection, ToolOrigin, judge};
 use crate::screen::Shape;
 use crate::yaml::nearest;
 
@@ -40,7 +40,7 @@ pub struct Group {
 
 /// The properties of a session that decide which tools it has.
 #[derive(Debug, Clone)]
-pub struct Scope {
+pub struct ToolScope {
     pub platform: Platform,
     pub driver: DriverKey,
     pub agent_mode: AgentMode,
@@ -114,12 +114,12 @@ fn names(platforms: &[Platform]) -> String {
 
 /// Explains to a caller why a session does not have a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
+pub struct MissingTool {
     pub message: String,
     pub hint: Option<String>,
 }
 
-impl std::fmt::Display for Lack {
+impl std::fmt::Display for MissingTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.hint {
             Some(hint) => write!(f, "{}; {hint}", self.message),
@@ -138,7 +138,7 @@ pub struct Refusal {
 }
 
 impl Registry {
-    pub fn build<'a>(generation: u64, batches: impl IntoIterator<Item = &'a Batch>, scope: &Scope) -> Registry {
+    pub fn build<'a>(generation: u64, batches: impl IntoIterator<Item = &'a Batch>, scope: &ToolScope) -> Registry {
         let mut registry = Registry {
             generation,
             shape: Shape::for_driver(&scope.driver, scope.platform),
@@ -191,10 +191,10 @@ impl Registry {
     }
 
     /// Explains why there is no tool of this name.
-    pub fn lack(&self, name: &str) -> Lack {
+    pub fn explain_missing(&self, name: &str) -> MissingTool {
         let unknown = format!("unknown tool `{name}`");
         if let Some(ours) = self.alias(name) {
-            return Lack { message: unknown, hint: Some(format!("did you mean `{ours}`?")) };
+            return MissingTool { message: unknown, hint: Some(format!("did you mean `{ours}`?")) };
         }
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
             let offered = format!("{} offers it, but {}", filtered.contributor.label, filtered.reason);
@@ -203,14 +203,14 @@ impl Registry {
                 LeftOut::Driver { here, .. } => format!("`{name}` is not supported by the driver {here}"),
                 LeftOut::NeedsHost | LeftOut::Unusable(_) => unknown,
             };
-            return Lack { message, hint: Some(offered) };
+            return MissingTool { message, hint: Some(offered) };
         }
         if let Some(refused) = self.refused.iter().find(|refused| refused.tools.iter().any(|tool| tool == name)) {
             let hint = format!("{} offers it, but none of its tools can be used", refused.contributor.label);
-            return Lack { message: unknown, hint: Some(hint) };
+            return MissingTool { message: unknown, hint: Some(hint) };
         }
         let near = nearest(name, self.tools.keys().map(String::as_str));
-        Lack { message: unknown, hint: near.map(|near| format!("did you mean `{near}`?")) }
+        MissingTool { message: unknown, hint: near.map(|near| format!("did you mean `{near}`?")) }
     }
 
     /// Our tool that corresponds to a name that other test tools use.
@@ -230,7 +230,7 @@ impl Registry {
         platforms
     }
 
-    fn add(&mut self, batch: &Batch, scope: &Scope) {
+    fn add(&mut self, batch: &Batch, scope: &ToolScope) {
         let contributor = &batch.contributor;
         let unusable = |(tool, reason): &(String, String)| Filtered {
             tool: tool.clone(),
@@ -288,7 +288,7 @@ impl Registry {
     }
 
     /// Decides which tools are offered to models, by toolsets, groups and prefixes.
-    fn offer(&mut self, scope: &Scope) {
+    fn offer(&mut self, scope: &ToolScope) {
         let memberships = self.memberships(scope);
         for tool in self.tools.values() {
             let name = &tool.name;
@@ -301,10 +301,10 @@ impl Registry {
                     "none of its toolsets ({}) is in this session",
                     sets.iter().cloned().collect::<Vec<_>>().join(", ")
                 )),
-                None if tool.contributor.origin == Origin::TargetServer => {
+                None if tool.contributor.origin == ToolOrigin::TargetServer => {
                     Some("tools of a target's servers are only offered through toolsets, and it is in none".to_string())
                 }
-                None if tool.contributor.origin == Origin::BuiltIn => Some("it is not in any toolset".to_string()),
+                None if tool.contributor.origin == ToolOrigin::BuiltIn => Some("it is not in any toolset".to_string()),
                 None => None,
             };
             let reason =
@@ -325,7 +325,7 @@ impl Registry {
     }
 
     /// Collects the toolsets of each tool, declared by the toolset or by the tool, and fills in the active toolsets.
-    fn memberships(&mut self, scope: &Scope) -> BTreeMap<String, BTreeSet<String>> {
+    fn memberships(&mut self, scope: &ToolScope) -> BTreeMap<String, BTreeSet<String>> {
         let wanted = scope.target.as_ref().and_then(|target| target.tool_sets.as_ref());
         // If the target lists no toolsets, all toolsets of the platform are enabled.
         let is_wanted = |id: &str| wanted.is_none_or(|wanted| wanted.iter().any(|wanted| wanted.value == id));
@@ -371,7 +371,7 @@ impl Registry {
 }
 
 /// Applies the filters, in order. A filtered tool is not an error.
-fn filter(tool: &Tool, scope: &Scope) -> Option<LeftOut> {
+fn filter(tool: &Tool, scope: &ToolScope) -> Option<LeftOut> {
     if !tool.supported_drivers.is_empty()
         && !tool.supported_drivers.iter().any(|pattern| scope.driver.matches(pattern, scope.platform))
     {
@@ -386,16 +386,16 @@ fn filter(tool: &Tool, scope: &Scope) -> Option<LeftOut> {
     None
 }
 
-fn is_excluded(name: &str, scope: &Scope) -> bool {
+fn is_excluded(name: &str, scope: &ToolScope) -> bool {
     scope.target.as_ref().is_some_and(|target| target.excluded_tools.iter().any(|excluded| excluded == name))
 }
 
-fn is_named_by_target(name: &str, scope: &Scope) -> bool {
+fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {
     scope.target.as_ref().is_some_and(|target| target.tools.iter().any(|named| named.value == name))
 }
 
 /// A tool is shown if any of its groups is enabled. Undeclared groups count as enabled, as does having no group.
-fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &Scope) -> Option<String> {
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &ToolScope) -> Option<String> {
     let is_enabled = |name: &String| match groups.get(name) {
         None => true,
         Some(_) if !scope.groups.is_empty() => scope.groups.contains(name),
@@ -405,7 +405,7 @@ fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &Scope) 
     is_hidden.then(|| format!("none of its groups ({}) is enabled", tool.groups.join(", ")))
 }
 
-fn hidden_by_prefix(name: &str, scope: &Scope) -> Option<String> {
+fn hidden_by_prefix(name: &str, scope: &ToolScope) -> Option<String> {
     let matches = |prefix: &String| name.starts_with(prefix.trim_end_matches('*'));
     let is_hidden = !scope.prefixes.is_empty() && !scope.prefixes.iter().any(matches);
     is_hidden.then(|| format!("only tools whose names start with {} were requested", scope.prefixes.join(", ")))

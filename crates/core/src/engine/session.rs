@@ -30,7 +30,7 @@ pub struct Session {
     pub invocations: Arc<Invocations>,
     registry: RwLock<Arc<Registry>>,
     shelf: Option<Arc<dyn Shelf>>,
-    sources: Vec<Source>,
+    sources: Vec<SessionSource>,
     /// The revisions of the sources that the registry was built from.
     revisions: Mutex<Vec<u64>>,
     /// Held while announced changes are loaded. Contains the last message about them.
@@ -38,7 +38,7 @@ pub struct Session {
     /// Held during a reload, so that an older result never replaces a newer one.
     reloading: tokio::sync::Mutex<()>,
     /// Why the last reload failed.
-    unread: Mutex<Option<ShelfError>>,
+    reload_error: Mutex<Option<ShelfError>>,
     events: Arc<dyn EventSink>,
     /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
@@ -55,7 +55,7 @@ pub struct Reloaded {
 
 /// A running source of a session's tools.
 #[derive(Clone)]
-pub struct Source {
+pub struct SessionSource {
     pub tools: Arc<dyn ToolSource>,
     /// Whether other sessions use it too, so that it outlives this one.
     pub is_shared: bool,
@@ -70,7 +70,7 @@ pub struct Parts {
     pub registry: Registry,
     /// Where tools are reloaded from; `None` if they cannot be.
     pub shelf: Option<Arc<dyn Shelf>>,
-    pub sources: Vec<Source>,
+    pub sources: Vec<SessionSource>,
     pub events: Arc<dyn EventSink>,
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
@@ -80,7 +80,7 @@ pub struct Parts {
 }
 
 /// Stops the sources that are not shared, concurrently.
-pub async fn stop_own(sources: &[Source]) {
+pub async fn stop_own(sources: &[SessionSource]) {
     let own = sources.iter().filter(|source| !source.is_shared);
     join_all(own.map(|source| source.tools.stop())).await;
 }
@@ -100,7 +100,7 @@ impl Session {
             sources: parts.sources,
             catching_up: tokio::sync::Mutex::default(),
             reloading: tokio::sync::Mutex::default(),
-            unread: Mutex::default(),
+            reload_error: Mutex::default(),
             events: Arc::new(Redacted::new(parts.events, Arc::clone(&parts.secrets))),
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
@@ -140,7 +140,7 @@ impl Session {
     }
 
     /// A source whose tools may have changed since they were loaded.
-    fn announced(&self) -> Option<&Source> {
+    fn announced(&self) -> Option<&SessionSource> {
         let seen = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sources = self.sources.iter().zip(seen.iter());
         sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
@@ -176,7 +176,7 @@ impl Session {
         let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
         let new = shelf.registry(old.generation + 1).await;
         let seen = || *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
-        *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
+        *self.reload_error.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
         let new = match new {
             Ok(new) => new,
             Err(error) => {
@@ -194,8 +194,8 @@ impl Session {
     }
 
     /// Why the last reload failed; `None` if the tools are up to date.
-    pub fn unread(&self) -> Option<ShelfError> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn reload_error(&self) -> Option<ShelfError> {
+        self.reload_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn replace_registry(&self, registry: Registry) {
@@ -237,8 +237,8 @@ impl std::fmt::Display for Reloaded {
 }
 
 /// Reloads the tools whenever a source announces changes.
-async fn follow(session: Weak<Session>, sources: Vec<Source>) {
-    let next = |source: Source| async move {
+async fn follow(session: Weak<Session>, sources: Vec<SessionSource>) {
+    let next = |source: SessionSource| async move {
         source.tools.changes(source.revision).await;
         source
     };

@@ -11,7 +11,7 @@ use trailblaze_protocol::outcome::Outcome;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::source::ToolSource;
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::record::effects::Effect;
 use crate::schema::Schema;
 use crate::trail::ToolCall;
@@ -49,7 +49,7 @@ pub struct Tool {
 pub struct Contributor {
     /// A label for people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
     pub label: Arc<str>,
-    pub origin: Origin,
+    pub origin: ToolOrigin,
 }
 
 /// What happens when a tool is called.
@@ -89,7 +89,7 @@ impl Tool {
 
     /// Whether the tool is the project's own. An alias of a built-in tool still counts as built in.
     pub fn is_custom(&self) -> bool {
-        !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != Origin::BuiltIn
+        !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != ToolOrigin::BuiltIn
     }
 
     /// The source that runs it; `None` for tools that run in this process.

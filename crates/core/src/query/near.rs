@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::whereabouts::told_apart;
+use super::whereabouts::describe_all;
 use super::{Element, Query, TextMatch, What};
 use crate::screen::{Field, Node, Screen, fold};
 use crate::selector::{Outline, Selector, Want};
@@ -41,7 +41,7 @@ pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec
             places.push(place);
         }
     }
-    told_apart(outline, &places)
+    describe_all(outline, &places)
 }
 
 enum Asked {

@@ -3,7 +3,7 @@
 use trailblaze_protocol::geometry::Point;
 
 use super::near::near;
-use super::whereabouts::told_apart;
+use super::whereabouts::describe_all;
 use super::{Checks, Element, Find, Found, Query, Reason, TextMatch, What, WhyNot};
 use crate::screen::{Field, Node, Screen, fold};
 use crate::selector::{Case, Outline, Patience, Pattern};
@@ -84,7 +84,7 @@ impl Query {
             (None, What::Selector(_), [first, ..]) | (None, _, [first]) => Ok(*first),
             (None, ..) => {
                 let first = &places[..places.len().min(CANDIDATES)];
-                Err(Reason::Several { candidates: told_apart(outline, first), count: places.len() })
+                Err(Reason::Several { candidates: describe_all(outline, first), count: places.len() })
             }
         }
     }

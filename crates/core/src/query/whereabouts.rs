@@ -8,7 +8,7 @@ use crate::snapshot::{is_layout_box, shown_label};
 const ITEMS: [&str; 8] = ["listitem", "row", "article", "treeitem", "gridcell", "cell", "Cell", "group"];
 
 /// Describes an element with its id and where it is: `button "Delete" [id=d2] in listitem "Mug"`.
-pub(super) fn told(outline: &Outline<'_>, place: usize) -> String {
+pub(super) fn describe(outline: &Outline<'_>, place: usize) -> String {
     let node = outline.node(place);
     let summary = node.summary();
     let id = node.short_id().map(|id| format!("[id={id}]")).filter(|id| !summary.contains(id.as_str()));
@@ -17,8 +17,8 @@ pub(super) fn told(outline: &Outline<'_>, place: usize) -> String {
 }
 
 /// Describes several elements. Adds positions if two descriptions are equal.
-pub(super) fn told_apart(outline: &Outline<'_>, places: &[usize]) -> Vec<String> {
-    let told: Vec<String> = places.iter().map(|place| told(outline, *place)).collect();
+pub(super) fn describe_all(outline: &Outline<'_>, places: &[usize]) -> Vec<String> {
+    let told: Vec<String> = places.iter().map(|place| describe(outline, *place)).collect();
     let with_place = |(words, place): (&String, &usize)| match outline.node(*place).bounds {
         Some(bounds) if told.iter().filter(|other| *other == words).count() > 1 => {
             let center = bounds.center();

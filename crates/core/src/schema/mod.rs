@@ -31,7 +31,7 @@ pub struct Schema {
 
 /// What is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Misfit {
+pub struct InvalidArguments {
     pub missing: Vec<String>,
     /// Unknown arguments, in full sentences.
     pub unknown: Vec<String>,
@@ -113,7 +113,7 @@ impl Schema {
     }
 
     /// Validates arguments. An invalid schema rejects everything.
-    pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
+    pub fn check(&self, args: &Map<String, Value>) -> Result<(), InvalidArguments> {
         self.check_around(args.clone(), |_| false).map(drop)
     }
 
@@ -122,13 +122,13 @@ impl Schema {
         &self,
         mut args: Map<String, Value>,
         stands_for_another: impl Fn(&str) -> bool,
-    ) -> Result<Map<String, Value>, Misfit> {
+    ) -> Result<Map<String, Value>, InvalidArguments> {
         self.fill_required(&mut args);
         let validator = match self.validator() {
             Ok(validator) => validator,
             Err(error) => {
                 let wrong = vec![format!("the tool's schema is invalid: {error}")];
-                return Err(Misfit { wrong, ..Misfit::default() });
+                return Err(InvalidArguments { wrong, ..InvalidArguments::default() });
             }
         };
         let value = Value::Object(args);
@@ -136,7 +136,7 @@ impl Schema {
         if validator.is_valid(&value) {
             return Ok(into_args(value));
         }
-        let mut misfit = Misfit::default();
+        let mut invalid = InvalidArguments::default();
         for error in validator.iter_errors(&value) {
             let is_type = matches!(error.kind(), ValidationErrorKind::Type { .. });
             if !is_type && error.instance().as_str().is_some_and(&stands_for_another) {
@@ -146,26 +146,26 @@ impl Schema {
             let name = path.trim_start_matches('/').replace('/', ".");
             match error.kind() {
                 ValidationErrorKind::Required { property } if name.is_empty() => {
-                    misfit.missing.push(property.as_str().unwrap_or_default().to_string());
+                    invalid.missing.push(property.as_str().unwrap_or_default().to_string());
                 }
                 ValidationErrorKind::AdditionalProperties { unexpected } if name.is_empty() => {
-                    misfit.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
+                    invalid.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
                 }
                 ValidationErrorKind::AdditionalProperties { unexpected } => {
                     let known = property_names(at_path(&self.json, &name));
                     let unknown = unexpected.iter().map(|key| format!("`{name}`: {}", unknown("key", key, &known)));
-                    misfit.unknown.extend(unknown);
+                    invalid.unknown.extend(unknown);
                 }
                 ValidationErrorKind::Enum { options } => {
                     let words = options.as_array().into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>();
                     let given = value.pointer(&path).map(ToString::to_string).unwrap_or_default();
-                    misfit.wrong.push(format!("`{name}`: {given} is not one of {}", words.join(", ")));
+                    invalid.wrong.push(format!("`{name}`: {given} is not one of {}", words.join(", ")));
                 }
-                _ if name.is_empty() => misfit.wrong.push(error.to_string()),
-                _ => misfit.wrong.push(format!("`{name}`: {error}")),
+                _ if name.is_empty() => invalid.wrong.push(error.to_string()),
+                _ => invalid.wrong.push(format!("`{name}`: {error}")),
             }
         }
-        if misfit == Misfit::default() { Ok(into_args(value)) } else { Err(misfit) }
+        if invalid == InvalidArguments::default() { Ok(into_args(value)) } else { Err(invalid) }
     }
 
     fn unknown_argument(&self, name: &str) -> String {
@@ -216,7 +216,7 @@ pub fn is_required(schema: &Value, name: &str) -> bool {
     required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
-impl std::fmt::Display for Misfit {
+impl std::fmt::Display for InvalidArguments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let missing = self.missing.iter().map(|name| format!("missing argument `{name}`"));
         let all: Vec<String> = missing.chain(self.unknown.iter().chain(&self.wrong).cloned()).collect();
@@ -242,7 +242,7 @@ mod tests {
             param("direction", json!({"enum": ["UP", "DOWN"]}), false),
         ]);
         let answer = schema.check(args.as_object().unwrap());
-        assert_eq!(answer.map_or_else(|misfit| misfit.to_string(), |()| "fits".into()), expected, "{args}");
+        assert_eq!(answer.map_or_else(|invalid| invalid.to_string(), |()| "fits".into()), expected, "{args}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Selector {
             .map(Option::as_deref)
     }
 
-    fn says_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.matcher.as_ref().is_none_or(|matcher| matcher.wants.is_empty())
             && self.relations().iter().all(Option::is_none)
             && self.contains_descendants.is_empty()
@@ -114,7 +114,7 @@ fn parse(value: &Value, path: &mut Path) -> Result<Selector, SelectorError> {
     for (key, value) in object(value, path)? {
         path.within(key, |path| read_key(&mut selector, key, value, path))?;
     }
-    if selector.says_nothing() {
+    if selector.is_empty() {
         return Err(path.error("the selector has no condition for the element"));
     }
     path.depth -= 1;

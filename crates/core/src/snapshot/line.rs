@@ -211,7 +211,7 @@ pub(super) fn label(node: &Node) -> Option<String> {
 }
 
 /// Whether the line of an element already contains these words.
-pub(super) fn says(node: &Node, words: &str) -> bool {
+pub(super) fn contains_words(node: &Node, words: &str) -> bool {
     // On a page, the name of a link or button consists of all the text in it.
     label(node).is_some_and(|label| label == words || node.props.shape == Shape::Web && label.contains(words))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use trailblaze_protocol::event::{Answer, Called, Event, Level};
+use trailblaze_protocol::event::{CallResult, Called, Event, Level};
 use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
@@ -69,9 +69,9 @@ fn answer(events: &[Event], called: &Called) -> String {
     });
     let answers: Vec<String> = answers
         .map(|answer| match answer {
-            Answer::Outcome(outcome) if outcome.is_error() => format!("failed: {}", outcome.text),
-            Answer::Outcome(_) => "ok".to_string(),
-            Answer::Fault { exit, message } => format!("exit {}: {message}", exit.code()),
+            CallResult::Outcome(outcome) if outcome.is_error() => format!("failed: {}", outcome.text),
+            CallResult::Outcome(_) => "ok".to_string(),
+            CallResult::Fault { exit, message } => format!("exit {}: {message}", exit.code()),
         })
         .collect();
     if answers.is_empty() { "open".to_string() } else { answers.join(" AND ") }

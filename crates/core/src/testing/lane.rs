@@ -5,19 +5,19 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::driver::AgentMode;
-use trailblaze_protocol::event::{Origin, TrailRef};
+use trailblaze_protocol::event::{CallOrigin, TrailRef};
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::{Events, FakeDriver, args};
-use crate::callers::replay::{Ended, Try, replay};
+use crate::callers::replay::{AttemptResult, Try, replay};
 use crate::callers::script::Custom;
 use crate::driver::{Description, Driver};
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Fault;
 use crate::engine::invocations::Invocations;
-use crate::engine::registry::{Batch, Registry, Scope};
+use crate::engine::registry::{Batch, Registry, ToolScope};
 use crate::engine::session::{Parts, Session};
 use crate::ids;
 use crate::record::events::PicturePolicy;
@@ -94,8 +94,8 @@ impl Wiring {
 }
 
 /// The default scope of a device: the built-in toolsets, no target, the agent on the host.
-pub fn scope(device: &Description) -> Scope {
-    Scope {
+pub fn scope(device: &Description) -> ToolScope {
+    ToolScope {
         platform: device.platform,
         driver: device.driver.clone(),
         agent_mode: AgentMode::Host,
@@ -115,17 +115,17 @@ impl Lane {
 
     /// Makes a call as a step would.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Outcome, Fault> {
-        let call = Call::new(tool, Arguments::Json(args(arguments)), Origin::Step);
+        let call = Call::new(tool, Arguments::Json(args(arguments)), CallOrigin::Step);
         dispatch(&self.cx(), call).await
     }
 
     /// Replays a trail as its first try, with its initial memory.
-    pub async fn replay(&self, trail: &Trail) -> Ended {
+    pub async fn replay(&self, trail: &Trail) -> AttemptResult {
         self.replay_with(trail, Custom::Run).await
     }
 
     /// The same, with another way to replay custom tools.
-    pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> Ended {
+    pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> AttemptResult {
         let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());

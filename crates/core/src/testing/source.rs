@@ -12,12 +12,12 @@ use crate::engine::cx::Cx;
 use crate::engine::registry::Batch;
 use crate::engine::source::{Listing, SourceError, ToolSource};
 use crate::engine::tool::{Body, Contributor, Tool};
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::schema::Schema;
 
 pub struct FakeSource {
     name: String,
-    origin: Origin,
+    origin: ToolOrigin,
     entries: Vec<Entry>,
     me: Weak<FakeSource>,
 }
@@ -34,10 +34,10 @@ struct Entry {
 impl FakeSource {
     /// A server of `trailblaze.yaml`.
     pub fn new(name: &str) -> FakeSource {
-        FakeSource::from(name, Origin::ProjectServer)
+        FakeSource::from(name, ToolOrigin::ProjectServer)
     }
 
-    pub fn from(name: &str, origin: Origin) -> FakeSource {
+    pub fn from(name: &str, origin: ToolOrigin) -> FakeSource {
         FakeSource { name: name.to_string(), origin, entries: Vec::new(), me: Weak::new() }
     }
 

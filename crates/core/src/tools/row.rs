@@ -8,7 +8,7 @@ use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, BuiltIn, Contributor, Tool};
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::schema::{Param, Schema};
 use crate::selector;
 
@@ -185,7 +185,7 @@ impl Preset {
 }
 
 pub fn contributor() -> Contributor {
-    Contributor { label: Arc::from("built-in"), origin: Origin::BuiltIn }
+    Contributor { label: Arc::from("built-in"), origin: ToolOrigin::BuiltIn }
 }
 
 pub fn batch<'a>(rows: impl Iterator<Item = &'a Row>) -> Batch {

@@ -36,7 +36,7 @@ pub fn convert(source: &Arc<Source>) -> Result<String, ConvertError> {
     };
     let list = list_form::decode(items, &mut Problems::new(source));
     let text = with_ends_of(&source.text, &rewrite(&source.text, &root, items, &list));
-    if says_the_same(source, &before, &root, &text, list.platform) {
+    if reads_back_the_same(source, &before, &root, &text, list.platform) {
         Ok(text)
     } else {
         Err(ConvertError::Unsafe { path: path() })
@@ -160,7 +160,7 @@ fn with_ends_of(old: &str, new: &str) -> String {
     if old.starts_with('\u{feff}') { format!("\u{feff}{new}") } else { new }
 }
 
-fn says_the_same(source: &Source, before: &Trail, root: &Node, text: &str, platform: Option<Platform>) -> bool {
+fn reads_back_the_same(source: &Source, before: &Trail, root: &Node, text: &str, platform: Option<Platform>) -> bool {
     let new = Source::new(&source.path, text);
     let (after, _) = Trail::read(&new);
     let (Some(after), Some(new_root)) = (after, read(&new, &mut Problems::new(&new))) else { return false };

@@ -74,19 +74,19 @@ fn beyond<'s>(head: Option<&Step>, old: &[Step], steps: &'s [NewStep]) -> &'s [N
     let mut rest = steps;
     if let (Some(head), Some((first, others))) = (head, rest.split_first())
         && first.kind == StepKind::Trailhead
-        && (first.text == head.text.value || does_the_same(head, first))
+        && (first.text == head.text.value || has_same_calls(head, first))
     {
         rest = others;
     }
-    let begins = rest.len() >= old.len() && old.iter().zip(rest).all(|(old, new)| has_same_words(old, new));
+    let begins = rest.len() >= old.len() && old.iter().zip(rest).all(|(old, new)| has_same_text(old, new));
     if begins { &rest[old.len()..] } else { steps }
 }
 
-fn has_same_words(old: &Step, new: &NewStep) -> bool {
+fn has_same_text(old: &Step, new: &NewStep) -> bool {
     (old.kind, old.text.value.as_str()) == (new.kind, new.text.as_str())
 }
 
-fn does_the_same(old: &Step, new: &NewStep) -> bool {
+fn has_same_calls(old: &Step, new: &NewStep) -> bool {
     let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &new.calls else { return false };
     old.tools.as_deref().is_some_and(|tools| same_calls(&written_calls(tools), calls))
 }
@@ -184,7 +184,7 @@ fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
     let mut common = vec![0u32; (old.len() + 1) * width];
     for (i, one) in old.iter().enumerate().rev() {
         for (j, other) in new.iter().enumerate().rev() {
-            common[i * width + j] = match has_same_words(one, other) {
+            common[i * width + j] = match has_same_text(one, other) {
                 true => common[(i + 1) * width + j + 1] + 1,
                 false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
             };
@@ -193,7 +193,7 @@ fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
     let (mut i, mut j) = (0, 0);
     let mut fates = Vec::new();
     while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && has_same_words(&old[i], new[j]) {
+        if i < old.len() && j < new.len() && has_same_text(&old[i], new[j]) {
             fates.push(Fate::Kept(i, j));
             (i, j) = (i + 1, j + 1);
         } else if i < old.len() && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1]) {

@@ -52,7 +52,8 @@ pub fn save(source: &Arc<Source>, classifier: &str, recordings: &[StepCalls]) ->
     if edits.is_empty() {
         return Ok(source.text.clone());
     }
-    let text = apply(&source.text, edits).filter(|text| says(source, text, &root, classifier, &recordings));
+    let text =
+        apply(&source.text, edits).filter(|text| reads_back_as_intended(source, text, &root, classifier, &recordings));
     text.ok_or_else(|| SaveError::Unsafe { path: source.path.clone() })
 }
 
@@ -125,7 +126,13 @@ fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
 }
 
 /// Whether the new text is a trail whose slots contain the recordings and whose other values are unchanged.
-fn says(source: &Source, text: &str, before: &Node, classifier: &str, recordings: &[&StepCalls]) -> bool {
+fn reads_back_as_intended(
+    source: &Source,
+    text: &str,
+    before: &Node,
+    classifier: &str,
+    recordings: &[&StepCalls],
+) -> bool {
     let Ok((_, after)) = parse(&Source::new(&source.path, text)) else { return false };
     let holds_recordings = recordings.iter().all(|recording| {
         let slot = step_of(&after, &recording.slot).and_then(|step| slot_of(step, classifier));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use trailblaze_protocol::event::{Answer, Called, Event, Failure, Plan};
+use trailblaze_protocol::event::{CallResult, Called, Event, Failure, Plan};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
 use crate::values::secret::Secrets;
@@ -42,8 +42,8 @@ impl Secrets {
             Event::Pictured(_) => {}
             Event::Noted { text: words, .. } => text(words),
             Event::Answered { answer, .. } => match answer {
-                Answer::Outcome(outcome) => self.redact_outcome(outcome),
-                Answer::Fault { message, .. } => text(message),
+                CallResult::Outcome(outcome) => self.redact_outcome(outcome),
+                CallResult::Fault { message, .. } => text(message),
             },
             Event::StepEnded { message, .. } | Event::SessionClosed { message, .. } => text(message),
             Event::AttemptEnded { message, failure, .. } => {

@@ -171,7 +171,7 @@ impl Server {
         );
         let mut calling_off =
             CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
-        let answer = request.answer_meanwhile(|| cx.tell());
+        let answer = request.answer_meanwhile(|| cx.emit_called());
         tokio::pin!(answer);
         let answered = tokio::select! {
             biased;

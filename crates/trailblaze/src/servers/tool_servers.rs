@@ -11,10 +11,10 @@ use tokio::sync::OnceCell;
 use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
 use trailblaze_core::driver::Description;
 use trailblaze_core::engine::registry::Batch;
-use trailblaze_core::engine::session::Source;
+use trailblaze_core::engine::session::SessionSource;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_core::ids;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Millis;
@@ -89,7 +89,7 @@ pub struct Outlets {
 /// What a session gets of its servers.
 #[derive(Default)]
 pub struct Staff {
-    pub sources: Vec<Source>,
+    pub sources: Vec<SessionSource>,
     pub batches: Vec<Batch>,
     /// Servers of which nothing is known, for want of having been started.
     pub unknown: Vec<String>,
@@ -210,7 +210,7 @@ impl ToolServers {
                 match listed {
                     Ok(batch) => {
                         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.redacted_listing());
-                        Ok((Source { tools: server, is_shared: *is_shared, revision }, batch))
+                        Ok((SessionSource { tools: server, is_shared: *is_shared, revision }, batch))
                     }
                     Err(error) => {
                         server.stop().await;
@@ -246,7 +246,7 @@ impl ToolServers {
             match library.player(&named.key()) {
                 Ok(player) => {
                     staff.batches.push(list(&**player).await?);
-                    staff.sources.push(Source { tools: Arc::clone(player) as _, is_shared: true, revision: 0 });
+                    staff.sources.push(SessionSource { tools: Arc::clone(player) as _, is_shared: true, revision: 0 });
                 }
                 Err(no_cassette) => {
                     let (source_name, evidence) = (named.name.clone(), no_cassette.to_string());
@@ -314,7 +314,7 @@ impl ToolServers {
     }
 
     fn is_shared(&self, named: &Named) -> bool {
-        named.origin == Origin::ProjectServer
+        named.origin == ToolOrigin::ProjectServer
             && match named.entry.multi_device {
                 MultiDevice::Auto => self.is_crowded,
                 MultiDevice::Http | MultiDevice::Stdio => true,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_core::driver::Driver;
-use trailblaze_core::engine::registry::{Registry, Scope};
-use trailblaze_core::engine::session::{Parts, Session, Source, stop_own};
+use trailblaze_core::engine::registry::{Registry, ToolScope};
+use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
 use trailblaze_core::record::events::{EventSink, PicturePolicy};
 use trailblaze_core::trail::{Trail, lineage};
@@ -60,7 +60,7 @@ type Lane = (String, String, Option<String>);
 pub struct Prepared {
     id: SessionId,
     driver: Arc<dyn Driver>,
-    sources: Vec<Source>,
+    sources: Vec<SessionSource>,
     pub registry: Registry,
     /// Servers of which nothing is known.
     pub unknown_servers: Vec<String>,
@@ -115,7 +115,7 @@ impl Wiring {
     }
 
     /// Which tools a session on this device may have, and is offered.
-    pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> Scope {
+    pub fn scope(&self, device: &DeviceSpec, target: Option<&str>) -> ToolScope {
         scope(&self.loaded, device, target, &self.groups, &self.prefixes)
     }
 
@@ -356,9 +356,15 @@ fn lane(device: &DeviceSpec, target: Option<&str>) -> Lane {
     (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
 }
 
-fn scope(loaded: &Loaded, device: &DeviceSpec, target: Option<&str>, groups: &[String], prefixes: &[String]) -> Scope {
+fn scope(
+    loaded: &Loaded,
+    device: &DeviceSpec,
+    target: Option<&str>,
+    groups: &[String],
+    prefixes: &[String],
+) -> ToolScope {
     let target = target.and_then(|id| loaded.target(id).ok());
-    Scope {
+    ToolScope {
         platform: device.platform,
         driver: device.driver.clone(),
         agent_mode: loaded.project.agent_mode,
@@ -378,7 +384,7 @@ struct DiskShelf {
     target: Option<String>,
     groups: Vec<String>,
     prefixes: Vec<String>,
-    sources: Vec<Source>,
+    sources: Vec<SessionSource>,
     absent: Absent,
 }
 

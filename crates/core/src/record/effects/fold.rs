@@ -1,7 +1,7 @@
 //! Derives the effects of calls from the events of an attempt.
 
 use serde_json::{Map, Value};
-use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
 use super::Effect;
@@ -74,7 +74,7 @@ fn kept(calls: &Calls<'_>, call: &Called) -> Option<Vec<Effect>> {
 /// The calls that a custom tool made before it failed count; its memory changes do not, because they were not applied.
 fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
     let outcome = match calls.answer(call) {
-        Some(Answer::Outcome(outcome)) if !outcome.is_error() => Some(outcome),
+        Some(CallResult::Outcome(outcome)) if !outcome.is_error() => Some(outcome),
         _ => None,
     };
     let beneath = calls.beneath(call);
@@ -85,7 +85,7 @@ fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
         }
         return;
     }
-    let mut delegates = beneath.into_iter().filter(|child| child.origin == Origin::Delegate).peekable();
+    let mut delegates = beneath.into_iter().filter(|child| child.origin == CallOrigin::Delegate).peekable();
     if delegates.peek().is_some() {
         delegates.for_each(|child| add(calls, child, effects));
     } else if outcome.is_some() && matches!(call.kind, ToolKind::Action | ToolKind::Assertion) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use trailblaze_protocol::event::{Answer, Called, Event, Origin, Plan, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Plan, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, Parent, SessionId, StepId};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
@@ -42,7 +42,7 @@ impl Made {
         self
     }
 
-    fn events(&self, parent: Parent, origin: Origin, events: &mut Vec<Event>) {
+    fn events(&self, parent: Parent, origin: CallOrigin, events: &mut Vec<Event>) {
         let call = CallId::new(format!("c{}", events.len()));
         events.push(Event::Called(Arc::new(Called {
             call: call.clone(),
@@ -58,11 +58,11 @@ impl Made {
             is_custom: self.is_custom,
             source: "".into(),
         })));
-        let origin = if self.outcome.delegates.is_empty() { Origin::Callback } else { Origin::Delegate };
+        let origin = if self.outcome.delegates.is_empty() { CallOrigin::Callback } else { CallOrigin::Delegate };
         for made in &self.beneath {
             made.events(Parent::Call(call.clone()), origin, events);
         }
-        let answer = Answer::Outcome(Box::new(self.outcome.clone()));
+        let answer = CallResult::Outcome(Box::new(self.outcome.clone()));
         events.push(Event::Answered { call, micros: 1, answer });
     }
 
@@ -75,7 +75,7 @@ impl Made {
             text: "Do it".into(),
             plan: Plan::Authored,
         }];
-        self.events(Parent::Step(StepId::new("s")), Origin::Step, &mut events);
+        self.events(Parent::Step(StepId::new("s")), CallOrigin::Step, &mut events);
         events
     }
 

@@ -145,7 +145,7 @@ fn resolve_url(cx: &Cx, url: &str) -> String {
     if !scheme.is_empty() && scheme.chars().all(is_scheme) {
         return url.to_string();
     }
-    let path = cx.beside_trail(url.strip_prefix("./").unwrap_or(url));
+    let path = cx.resolve_path(url.strip_prefix("./").unwrap_or(url));
     format!("file://{}", path.replace('%', "%25").replace(' ', "%20"))
 }
 

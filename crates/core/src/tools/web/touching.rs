@@ -129,7 +129,7 @@ pub const ROWS: &[Row] = &[
             REASON,
         ],
         |cx, args| {
-            let files = texts(args, "files").iter().map(|file| cx.beside_trail(file)).collect();
+            let files = texts(args, "files").iter().map(|file| cx.resolve_path(file)).collect();
             Box::pin(on_element(cx, "web_upload", args, Action::Upload { files }))
         },
     )
