@@ -47,9 +47,10 @@ fn changed<'l>(gone: &'l [String], come: &'l [String]) -> Vec<(char, &'l str)> {
     let mut common = vec![0u32; (gone.len() + 1) * width];
     for (i, a) in gone.iter().enumerate().rev() {
         for (j, b) in come.iter().enumerate().rev() {
-            common[i * width + j] = match a == b {
-                true => common[(i + 1) * width + j + 1] + 1,
-                false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
+            common[i * width + j] = if a == b {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
             };
         }
     }

@@ -55,9 +55,10 @@ impl Consequence {
 /// Checks a tool's name. `granted` are the reserved prefixes that the project may use.
 pub fn judge(name: &str, origin: ToolOrigin, granted: &[String]) -> Option<Objection> {
     // A server may belong to a third party, whose names cannot be changed here.
-    let (unusable, unconventional) = match origin.is_server() {
-        true => (Consequence::LeaveOut, Consequence::Warn),
-        false => (Consequence::RefuseBatch, Consequence::RefuseBatch),
+    let (unusable, unconventional) = if origin.is_server() {
+        (Consequence::LeaveOut, Consequence::Warn)
+    } else {
+        (Consequence::RefuseBatch, Consequence::RefuseBatch)
     };
     if !is_model_safe(name) {
         let message =

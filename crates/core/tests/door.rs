@@ -1,4 +1,4 @@
-//! The one door: what a call leaves in the record, and what becomes of calls that go wrong.
+//! `dispatch`: the events of a call, and how calls fail.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-/// What becomes of a tool that says nothing.
+/// The failure of a tool that is silent for too long.
 const SILENT: &str =
     "`sleep` did not answer in time: server `acme` was silent for 2m; raise `callTimeout:` of its entry to allow more";
 
@@ -26,12 +26,12 @@ fn lane(source: FakeSource) -> Lane {
     Wiring::new(phone()).with(source.batch()).open()
 }
 
-/// A tool that answers with the arguments it was given.
+/// A tool that returns its arguments.
 fn echo(source: FakeSource) -> FakeSource {
     source.tool("echo", |_, args| async move { Outcome::success(Value::Object(args).to_string()) })
 }
 
-/// Makes one call, and compares the answer and the record of calls.
+/// Makes one call, and compares the result and the recorded calls.
 async fn check(lane: &Lane, tool: &str, arguments: Value, answer: Result<&str, &str>, calls: &[&str]) {
     let given = lane.call(tool, arguments).await;
     let text = given.map(|outcome| outcome.text).map_err(|fault| fault.to_string());
@@ -40,7 +40,7 @@ async fn check(lane: &Lane, tool: &str, arguments: Value, answer: Result<&str, &
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_is_told_of_with_its_parent_and_origin() {
+async fn every_call_is_recorded_with_its_parent_and_origin() {
     let source = FakeSource::new("acme").tool("login", |cx, _| async move {
         cx.call("isVisible", args(json!({"id": "pay"}))).await.unwrap();
         cx.call("tap", args(json!({"id": "pay"}))).await.unwrap();
@@ -65,7 +65,7 @@ async fn every_call_is_told_of_with_its_parent_and_origin() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_tool_is_the_callers_mistake_and_the_nearest_is_named() {
+async fn an_unknown_tool_is_the_callers_mistake_and_a_similar_one_is_suggested() {
     check(
         &lane(FakeSource::new("acme")),
         "tapp",
@@ -83,7 +83,7 @@ async fn an_unknown_tool_is_the_callers_mistake_and_the_nearest_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
+async fn invalid_arguments_are_rejected_before_the_tool_runs() {
     let lane = lane(FakeSource::new("acme"));
     let message = "`inputText`: missing argument `text`; unknown argument `txt`; did you mean `text`?";
     check(
@@ -98,7 +98,7 @@ async fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_null_for_what_may_be_omitted_counts_as_omitted() {
+async fn null_for_an_optional_argument_counts_as_omitted() {
     let lane = lane(FakeSource::new("acme"));
     check(
         &lane,
@@ -113,7 +113,7 @@ async fn a_null_for_what_may_be_omitted_counts_as_omitted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_written_call_that_is_wrong_names_its_place() {
+async fn a_wrong_call_in_a_file_is_reported_with_its_place() {
     let text =
         "trail:\n  - step: Pay\n    tools:\n      - tapp: {}\n      - tap: {index: one}\n      - tap: {idd: pay}\n";
     let (trail, problems) = Trail::read(&Source::new("a.trail.yaml", text));
@@ -153,7 +153,7 @@ async fn the_record_keeps_templates_and_the_tool_gets_values() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_token_stays_literal_with_one_warning() {
+async fn an_unknown_token_is_kept_with_one_warning() {
     let lane = lane(echo(FakeSource::new("acme")));
     for _ in 0..2 {
         assert_eq!(lane.call("echo", json!({"a": "{{nobody}}!"})).await.unwrap().text, r#"{"a":"{{nobody}}!"}"#);
@@ -165,7 +165,7 @@ async fn an_unknown_token_stays_literal_with_one_warning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
+async fn an_undeclared_argument_of_the_trail_is_a_mistake() {
     let message = "`echo`: `{{args.who}}` refers to an argument that the trail does not declare";
     check(
         &lane(echo(FakeSource::new("acme"))),
@@ -178,7 +178,7 @@ async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_our_bug_and_the_session_goes_on() {
+async fn a_panic_is_a_bug_and_the_session_continues() {
     let lane = lane(FakeSource::new("acme").panicking("explode", "index 3 of 2"));
     let message = "this is a bug in Trailblaze: `explode` panicked: index 3 of 2";
     check(&lane, "explode", json!({}), Err(message), &[&format!("explode {{}} step: exit 70: {message}")]).await;
@@ -224,7 +224,7 @@ async fn progress_renews_the_limit_up_to_the_hard_cap() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_answer_of_a_call_beneath_is_a_sign_of_life() {
+async fn the_result_of_a_nested_call_renews_the_idle_limit() {
     let source = FakeSource::new("acme").hanging("sleep").tool("patient", |cx, _| async move {
         let answer = cx.call("sleep", args(json!({}))).await.unwrap();
         tokio::time::sleep(Duration::from_secs(60)).await;
@@ -241,7 +241,7 @@ async fn the_answer_of_a_call_beneath_is_a_sign_of_life() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelling_ends_a_call_and_what_is_beneath_it_after_a_moment() {
+async fn cancelling_ends_a_call_and_its_nested_calls_after_a_grace_period() {
     let source = FakeSource::new("acme").hanging("sleep").calling("outer", "sleep", json!({}));
     let lane = lane(source);
     let cancel = lane.cancel.clone();
@@ -257,7 +257,7 @@ async fn cancelling_ends_a_call_and_what_is_beneath_it_after_a_moment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_for_its_turn_does_not_run_once_it_is_cancelled() {
+async fn a_queued_call_does_not_run_once_it_is_cancelled() {
     let lane = lane(echo(FakeSource::new("acme")).hanging("sleep"));
     let (first, second) = (lane.call("sleep", json!({})), lane.call("echo", json!({})));
     let cancel = async {
@@ -270,7 +270,7 @@ async fn what_waits_for_its_turn_does_not_run_once_it_is_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_breaks_outside_keeps_its_own_exit_code() {
+async fn failures_of_the_environment_keep_their_exit_code() {
     let lost = Wiring::new(phone().with(Mishap::LostAfter(0))).open();
     let message = "the device was lost: the cable was pulled";
     check(&lost, "pressBack", json!({}), Err(message), &[&format!("pressBack {{}} step: exit 2: {message}")]).await;
@@ -298,7 +298,7 @@ async fn what_breaks_outside_keeps_its_own_exit_code() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_element_that_comes_later_is_waited_for() {
+async fn an_element_that_appears_later_is_waited_for() {
     let pages = [Page::new("empty", []), Page::new("home", [button("pay", "Pay")])];
     let driver = FakeDriver::new("android/one", pages).later(Duration::from_secs(3), "home");
     let lane = Wiring::new(driver).open();
@@ -312,7 +312,7 @@ async fn an_element_that_comes_later_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_fits_wherever_a_text_does() {
+async fn a_secret_is_valid_wherever_a_text_is() {
     let schema = json!({"properties": {
         "pin": {"type": "string", "pattern": "^[0-9]{4}$", "maxLength": 4}, "n": {"type": "integer"}
     }});
@@ -325,7 +325,7 @@ async fn a_secret_fits_wherever_a_text_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_tool_that_ends_by_itself_gets_its_answer_told() {
+async fn the_result_of_a_cancelled_tool_that_ends_by_itself_is_recorded() {
     let source = FakeSource::new("acme").tool("careful", |cx, _| async move {
         cx.cancel.cancelled().await;
         tokio::time::sleep(limits::CANCEL_GRACE / 2).await;
@@ -342,7 +342,7 @@ async fn a_cancelled_tool_that_ends_by_itself_gets_its_answer_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_side_by_side_beneath_one_call_all_reach_the_device() {
+async fn concurrent_nested_calls_all_reach_the_device() {
     let source = FakeSource::new("acme").tool("many", |cx, _| async move {
         let tap = || cx.call("tap", args(json!({"id": "pay"})));
         let answers = futures::future::join_all((0..20).map(|_| tap())).await;

@@ -8,7 +8,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{CallOrigin, StepKind};
 use trailblaze_protocol::outcome::Outcome;
 
-/// Reads a trail, and compares all that is wrong with it.
+/// Reads a trail, and compares its problems.
 fn check(text: &str, expected: &[&str]) {
     let (trail, problems) = Trail::read(&Source::new("a", text));
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -64,12 +64,12 @@ trail:
 }
 
 #[test]
-fn a_file_may_hold_only_config() {
+fn a_file_may_contain_only_config() {
     check("config: {id: x}\n", &[]);
 }
 
 #[test]
-fn what_is_no_trail_is_refused() {
+fn files_that_are_not_trails_are_rejected() {
     check("", &["a:1:1: the file contains no trail"]);
     check("trail: []\n", &["a:1:1: `trail` has no steps"]);
     check("trailhead: {step: Open}\n", &["a:1:1: a trail with a trailhead needs steps: `trail` is missing"]);
@@ -87,7 +87,7 @@ fn what_is_no_trail_is_refused() {
 }
 
 #[test]
-fn a_step_says_one_thing_and_no_unknown_ones() {
+fn a_step_has_one_text_and_no_unknown_keys() {
     check(
         "trail:\n  - {step: Pay, verify: Paid}\n",
         &["a:2:25: a step must have either `step` or `verify`, not both (split it into two steps)"],
@@ -176,7 +176,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
 }
 
 #[test]
-fn config_has_known_keys_with_values_that_fit() {
+fn config_has_known_keys_with_valid_values() {
     let with = |config: &str| format!("config: {config}\ntrail: [{{step: Pay}}]\n");
     check(&with("{idd: x}"), &["a:1:10: unknown key `idd` (did you mean `id`?)"]);
     check(
@@ -208,7 +208,7 @@ fn config_has_known_keys_with_values_that_fit() {
 }
 
 #[test]
-fn everything_wrong_is_said_at_once() {
+fn all_problems_are_reported_together() {
     check(
         "config: {idd: x}
 trailhead: {step: Open, recording: {android: [{tap: {}}]}}
@@ -230,7 +230,7 @@ trail:
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_parameter_gets_what_was_written() {
+async fn a_text_parameter_gets_the_raw_text() {
     let text = r#"trail:
   - step: Type
     tools:
@@ -291,7 +291,7 @@ fn the_older_list_form_is_read() {
             (StepKind::Step, "back, wait"),
         ]
     );
-    // A recording of this form holds on every device.
+    // A recording of this form applies to every device.
     let n_calls = |step: &trailblaze_core::trail::Step| match step.plan(&["android".into()]) {
         StepPlan::Authored(calls) => Some(calls.len()),
         _ => None,
@@ -300,7 +300,7 @@ fn the_older_list_form_is_read() {
 }
 
 #[test]
-fn mistakes_in_the_older_list_form_have_their_places() {
+fn mistakes_in_the_older_list_form_are_reported_with_their_places() {
     check(
         "- prompts:
     - {step: a, recording: {}}

@@ -1,4 +1,4 @@
-//! Tools without code: `tools:` files, from the file to the device.
+//! YAML tools, from the file to the device.
 
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::check_tools;
@@ -9,7 +9,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::outcome::Outcome;
 
-/// A tool with one parameter of each kind, whose expansion is one call of `echo` with these arguments.
+/// A tool with one parameter of each kind, which calls `echo` with these arguments.
 fn greet(arguments: &str) -> Batch {
     own(&format!(
         "id: greet
@@ -46,7 +46,7 @@ fn lane(batches: impl IntoIterator<Item = Batch>) -> Lane {
     batches.into_iter().fold(wiring, Wiring::with).open()
 }
 
-/// Calls `greet`, and compares the arguments that its expansion was called with, and those that `echo` got.
+/// Calls `greet`, and compares the arguments that are recorded for its call, and those that `echo` received.
 async fn check(expansion: &str, given: Value, called: Value, got: Value) {
     let lane = lane([greet(expansion)]);
     let outcome = lane.call("greet", given).await.unwrap();
@@ -68,7 +68,7 @@ async fn check(expansion: &str, given: Value, called: Value, got: Value) {
     assert_eq!(answered, Some(got), "{expansion}");
 }
 
-/// As `check`, for expansions in which nothing is left for memory.
+/// Same as `check`, for expansions that do not use memory.
 async fn check_same(expansion: &str, given: Value, expected: Value) {
     check(expansion, given, expected.clone(), expected).await;
 }
@@ -84,7 +84,7 @@ async fn a_whole_value_keeps_its_type() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn within_a_text_a_parameter_is_spliced() {
+async fn a_parameter_within_text_is_inserted() {
     check_same(
         "{t: '{{who}} x{{n}} {{size}} {{loud}}', deep: [{a: '-{{n}}-'}]}",
         json!({"who": "Ada", "n": 3, "loud": false}),
@@ -95,7 +95,7 @@ async fn within_a_text_a_parameter_is_spliced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_omitted_is_its_default_or_null_or_dropped() {
+async fn an_omitted_parameter_is_its_default_or_null_or_dropped() {
     check_same(
         "{n: '{{n}}', s: '{{size}}', gone: '{{?n}}', kept: '{{?who}}', list: ['{{?n}}', '{{who}}']}",
         json!({"who": "Ada"}),
@@ -111,7 +111,7 @@ async fn what_is_omitted_is_its_default_or_null_or_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parameter_has_a_long_name_and_keys_are_never_filled() {
+async fn a_parameter_has_a_long_name_and_keys_are_never_replaced() {
     check_same(
         "{a: '{{params.who}}', '{{who}}': '{{?params.n}}', '{{n}}': x}",
         json!({"who": "Ada"}),
@@ -121,13 +121,13 @@ async fn a_parameter_has_a_long_name_and_keys_are_never_filled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inserted_text_is_not_taken_for_parameters() {
-    // What the caller passed is a template of memory by then, and memory knows no `n`.
+async fn inserted_text_is_not_expanded_again() {
+    // The inserted text is now a memory template, and memory has no `n`.
     check("{t: '{{who}}'}", json!({"who": "{{n}}", "n": 3}), json!({"t": "{{n}}"}), json!({"t": "{{n}}"})).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn parameters_shadow_memory_and_other_tokens_are_left_for_it() {
+async fn parameters_shadow_memory_and_other_tokens_refer_to_memory() {
     check(
         "{a: '{{who}} in {{city}}', b: '${city}', c: '${who}', d: '{{memory.who}}', e: '{{unknown}}'}",
         json!({"who": "Ada"}),
@@ -138,10 +138,10 @@ async fn parameters_shadow_memory_and_other_tokens_are_left_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_template_that_the_caller_passes_is_looked_up_once() {
+async fn a_template_that_the_caller_passes_is_resolved_once() {
     let lane = lane([greet("{t: '{{who}}!', n: '{{n}}'}")]);
     let outcome = lane.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
-    // A token that names nothing fits no integer.
+    // An unknown token is not a valid integer.
     let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: no value is \
                    remembered under that name";
     assert_eq!(outcome.unwrap_err().to_string(), message);
@@ -149,7 +149,7 @@ async fn a_template_that_the_caller_passes_is_looked_up_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_expansion_is_beneath_the_call_and_its_last_words_are_the_answer() {
+async fn the_expansion_is_nested_in_the_call_and_its_last_text_is_the_result() {
     let lane = lane([own(
         "id: both\ndescription: d\nparameters: []\ntools: [{echo: {a: b}}, {remember: {variable: x, value: y}}]",
     )]);
@@ -177,7 +177,7 @@ async fn the_first_failing_call_fails_the_tool() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_shipped_erase_text_erases_all_or_so_many() {
+async fn the_shipped_erase_text_erases_all_or_a_number_of_characters() {
     let lane = lane([]);
     lane.call("inputText", json!({"text": "Grace", "hideKeyboardAfter": false})).await.unwrap();
     for arguments in [json!({"charactersToErase": 2}), json!({"charactersToErase": null}), json!({})] {
@@ -232,7 +232,7 @@ tools:
 }
 
 #[test]
-fn the_descriptor_of_a_file_is_what_the_file_says() {
+fn the_descriptor_of_a_file_matches_the_file() {
     let tool = &greet("{}").tools[0];
     assert_eq!((tool.name.as_str(), tool.description.as_str()), ("greet", "Greets."));
     assert_eq!(
@@ -252,7 +252,7 @@ fn the_descriptor_of_a_file_is_what_the_file_says() {
 }
 
 #[test]
-fn everything_wrong_with_a_file_is_said_at_once_with_its_place() {
+fn all_problems_of_a_file_are_reported_with_their_places() {
     assert_eq!(
         problems(
             "id: greet
@@ -324,7 +324,7 @@ fn description_and_parameters_are_required_or_forbidden_by_the_mode() {
 }
 
 #[test]
-fn what_is_wrong_across_files_is_found_before_anything_runs() {
+fn problems_across_files_are_found_before_anything_runs() {
     let tool = |id: &str, calls: &str| own(&format!("id: {id}\ndescription: d\nparameters: []\ntools: {calls}\n"));
     let lane = lane([
         tool("a", "[{b: {}}]"),
@@ -346,7 +346,7 @@ fn what_is_wrong_across_files_is_found_before_anything_runs() {
 }
 
 #[test]
-fn many_ways_through_the_same_tools_are_no_trouble() {
+fn many_paths_through_the_same_tools_are_checked_quickly() {
     let tool = |n: usize| {
         let next = n + 1;
         own(&format!(

@@ -195,7 +195,7 @@ fn schema(tool: &Value) -> Result<Schema, String> {
         required.retain(|name| name != ARGUMENT);
     }
     let schema = Schema::new(object.into());
-    match schema.flaw() {
+    match schema.error() {
         Some(flaw) => Err(format!("its `inputSchema` is no JSON Schema: {}", brief(&flaw))),
         None => Ok(schema),
     }

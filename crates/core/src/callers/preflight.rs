@@ -271,9 +271,10 @@ fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
             if template::has_token(given.raw().unwrap_or_default()) || Selector::is_for(&loose(given), shape) {
                 continue;
             }
-            let message = match given.entries().is_none_or(<[_]>::is_empty) {
-                true => format!("`{selector}` is empty"),
-                false => format!("`{selector}` has no `{}`, so it matches nothing on this device", shape.key()),
+            let message = if given.entries().is_none_or(<[_]>::is_empty) {
+                format!("`{selector}` is empty")
+            } else {
+                format!("`{selector}` has no `{}`, so it matches nothing on this device", shape.key())
             };
             problems.error_with_hint(given.span, message, "record this step on this platform");
         }

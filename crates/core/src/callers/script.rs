@@ -115,14 +115,11 @@ fn is_same_call(a: &ToolCall, b: &ToolCall) -> bool {
 
 fn unknown(call: &ToolCall, kept: &[CallEffects], lineage: &[String], problems: &mut Problems) {
     let name = &call.tool.value;
-    let message = match kept.iter().any(|kept| kept.call.tool.value == *name) {
-        true => {
-            format!("the effects of `{name}` are out of date: the trail's call has changed since they were recorded")
-        }
-        false => {
-            let device = lineage.first().map_or("this device", String::as_str);
-            format!("no effects of `{name}` are recorded for {device}")
-        }
+    let message = if kept.iter().any(|kept| kept.call.tool.value == *name) {
+        format!("the effects of `{name}` are out of date: the trail's call has changed since they were recorded")
+    } else {
+        let device = lineage.first().map_or("this device", String::as_str);
+        format!("no effects of `{name}` are recorded for {device}")
     };
     problems.error_with_hint(call.tool.span, message, RECORD);
 }

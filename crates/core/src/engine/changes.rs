@@ -111,10 +111,7 @@ fn schema(old: &Value, new: &Value) -> Option<String> {
         }
     }
     parts.extend(before.keys().filter(|name| !now.contains_key(*name)).map(|name| format!("removed `{name}`")));
-    Some(match parts.is_empty() {
-        true => "schema changed".to_string(),
-        false => format!("schema changed ({})", parts.join("; ")),
-    })
+    Some(if parts.is_empty() { "schema changed".to_string() } else { format!("schema changed ({})", parts.join("; ")) })
 }
 
 fn properties(schema: &Value) -> Map<String, Value> {

@@ -125,9 +125,10 @@ impl Device {
         let is_named = |node: &&Node| {
             node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
         };
-        let node = match self.description().knows_elements {
-            true => screen.root.walk().find(is_named),
-            false => fingerprint.nearest(&screen.root),
+        let node = if self.description().knows_elements {
+            screen.root.walk().find(is_named)
+        } else {
+            fingerprint.nearest(&screen.root)
         };
         let node = node.ok_or_else(stale)?.id;
         Ok((screen, node))

@@ -158,8 +158,8 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
             tool.schema.fill_defaults(&mut resolved.args);
         }
         // Texts that contain secrets are not checked, so that errors cannot reveal them.
-        let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
-        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|mut invalid| {
+        let is_placeholder = |text: &str| cx.session.secrets.is_sealed_in(text);
+        let args = tool.schema.check_except(resolved.args, is_placeholder).map_err(|mut invalid| {
             invalid.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
             Stop::from(Fault::BadArguments { tool: tool.name.clone(), invalid, place: call.place() })
         })?;

@@ -270,12 +270,13 @@ impl Registry {
             let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
             let earlier = earlier.or(accepted.get(&tool.name).map(|tool| &tool.contributor));
             if let Some(earlier) = earlier {
-                let reason = match earlier.label == contributor.label {
-                    true => format!("{} offers the tool `{}` twice", contributor.label, tool.name),
-                    false => format!(
+                let reason = if earlier.label == contributor.label {
+                    format!("{} offers the tool `{}` twice", contributor.label, tool.name)
+                } else {
+                    format!(
                         "the tool `{}` is offered twice: by {} and by {}",
                         tool.name, earlier.label, contributor.label
-                    ),
+                    )
                 };
                 return self.refused.push(refuse(reason));
             }

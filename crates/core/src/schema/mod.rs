@@ -26,8 +26,13 @@ pub struct Param {
 pub struct Schema {
     json: Value,
     defaults: OnceLock<Vec<(String, Value)>>,
-    validator: OnceLock<Result<jsonschema::Validator, String>>,
+    validator: OnceLock<Result<jsonschema::Validator, InvalidSchema>>,
 }
+
+/// Why a tool's schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidSchema(String);
 
 /// What is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -104,24 +109,25 @@ impl Schema {
     }
 
     /// Why the schema itself is invalid, if it is.
-    pub fn flaw(&self) -> Option<String> {
-        self.validator().as_ref().err().cloned()
+    pub fn error(&self) -> Option<&InvalidSchema> {
+        self.validator().as_ref().err()
     }
 
-    fn validator(&self) -> &Result<jsonschema::Validator, String> {
-        self.validator.get_or_init(|| jsonschema::validator_for(&self.json).map_err(|error| error.to_string()))
+    fn validator(&self) -> &Result<jsonschema::Validator, InvalidSchema> {
+        let compile = || jsonschema::validator_for(&self.json).map_err(|error| InvalidSchema(error.to_string()));
+        self.validator.get_or_init(compile)
     }
 
     /// Validates arguments. An invalid schema rejects everything.
     pub fn check(&self, args: &Map<String, Value>) -> Result<(), InvalidArguments> {
-        self.check_around(args.clone(), |_| false).map(drop)
+        self.check_except(args.clone(), |_| false).map(drop)
     }
 
     /// Same as `check`, but placeholder texts are valid wherever a text is. Returns the arguments.
-    pub fn check_around(
+    pub fn check_except(
         &self,
         mut args: Map<String, Value>,
-        stands_for_another: impl Fn(&str) -> bool,
+        is_placeholder: impl Fn(&str) -> bool,
     ) -> Result<Map<String, Value>, InvalidArguments> {
         self.fill_required(&mut args);
         let validator = match self.validator() {
@@ -139,7 +145,7 @@ impl Schema {
         let mut invalid = InvalidArguments::default();
         for error in validator.iter_errors(&value) {
             let is_type = matches!(error.kind(), ValidationErrorKind::Type { .. });
-            if !is_type && error.instance().as_str().is_some_and(&stands_for_another) {
+            if !is_type && error.instance().as_str().is_some_and(&is_placeholder) {
                 continue;
             }
             let path = error.instance_path().to_string();
@@ -259,7 +265,7 @@ mod tests {
     fn a_required_argument_with_a_default_may_be_omitted() {
         let scale = json!({"type": "string", "default": "css"});
         let schema = Schema::new(json!({"type": "object", "properties": {"scale": scale}, "required": ["scale"]}));
-        let filled = schema.check_around(Map::new(), |_| false).unwrap();
+        let filled = schema.check_except(Map::new(), |_| false).unwrap();
         assert_eq!(Value::from(filled), json!({"scale": "css"}));
     }
 }

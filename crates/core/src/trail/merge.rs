@@ -184,9 +184,10 @@ fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
     let mut common = vec![0u32; (old.len() + 1) * width];
     for (i, one) in old.iter().enumerate().rev() {
         for (j, other) in new.iter().enumerate().rev() {
-            common[i * width + j] = match has_same_text(one, other) {
-                true => common[(i + 1) * width + j + 1] + 1,
-                false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
+            common[i * width + j] = if has_same_text(one, other) {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
             };
         }
     }

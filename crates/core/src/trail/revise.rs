@@ -77,13 +77,14 @@ fn edit(text: &str, root: &Node, change: &Change) -> Option<Vec<Edit>> {
             let step = step_of(root, step)?;
             let (_, slots) = entry(step, "recording")?;
             let is_last = slots.entries()?.iter().all(|(key, _)| is_among(classifiers, key.raw()));
-            match is_last {
-                true => vec![remove_entry(text, step, "recording")?],
-                false => classifiers
+            if is_last {
+                vec![remove_entry(text, step, "recording")?]
+            } else {
+                classifiers
                     .iter()
                     .filter(|classifier| entry(slots, classifier).is_some())
                     .map(|classifier| remove_entry(text, slots, classifier))
-                    .collect::<Option<_>>()?,
+                    .collect::<Option<_>>()?
             }
         }
         Change::PutTools { step, calls } => {

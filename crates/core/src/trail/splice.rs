@@ -89,9 +89,8 @@ pub fn remove_entry(text: &str, map: &Node, name: &str) -> Option<Edit> {
     let entries = map.entries().filter(|_| holds(map))?;
     let index = entries.iter().position(|(key, _)| key.raw() == Some(name))?;
     // The value of an alias ends elsewhere.
-    let end = |(key, value): &(Node, Node)| match is_within(value.span, map.span) {
-        true => value.span.end.max(key.span.end),
-        false => key.span.end,
+    let end = |(key, value): &(Node, Node)| {
+        if is_within(value.span, map.span) { value.span.end.max(key.span.end) } else { key.span.end }
     };
     if is_flow(text, map.span) {
         let span = |entry: &(Node, Node)| Span { end: end(entry), ..entry.0.span };
@@ -208,9 +207,10 @@ pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Val
     let line_start = text[..old.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let is_own_line = line_start > colon && text[line_start..old.span.start].chars().all(|c| c == ' ');
     if is_unwritten {
-        return match is_empty {
-            true => one(old.span.end, old.span.end, format!(" {}", inline(value))),
-            false => Some(vec![below(text, old.span.end, &block(value, indent))]),
+        return if is_empty {
+            one(old.span.end, old.span.end, format!(" {}", inline(value)))
+        } else {
+            Some(vec![below(text, old.span.end, &block(value, indent))])
         };
     }
     match (is_own_line, is_empty) {

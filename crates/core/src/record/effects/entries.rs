@@ -16,10 +16,7 @@ pub fn entries(trail: &Trail, lineage: &[String], did: &[StepDid]) -> Vec<Value>
             StepPlan::Authored(calls) => (calls, &did.made),
             StepPlan::Model => return Vec::new(),
         };
-        match is_of(calls, did) {
-            true => calls.iter().zip(did).filter_map(entry).collect(),
-            false => Vec::new(),
-        }
+        if is_of(calls, did) { calls.iter().zip(did).filter_map(entry).collect() } else { Vec::new() }
     });
     entries.collect()
 }

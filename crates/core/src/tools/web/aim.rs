@@ -116,11 +116,10 @@ pub fn describe(screen: &Screen, node: u64, reference: &str) -> Result<Vec<Value
     let node = screen.root.walk().find(|candidate| candidate.id == node);
     let found: Vec<Value> =
         node.map(|node| alternatives(screen, node)).unwrap_or_default().iter().map(Selector::to_json).collect();
-    match found.is_empty() {
-        true => {
-            Err(Stop::failed(format!("`{reference}` cannot be told apart from similar elements; use `tapOnPoint`")))
-        }
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Stop::failed(format!("`{reference}` cannot be told apart from similar elements; use `tapOnPoint`")))
+    } else {
+        Ok(found)
     }
 }
 

@@ -163,9 +163,10 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 }
             };
             let what = name.map_or_else(|| kind.to_string(), |name| format!("attribute `{name}`"));
-            Ok(match saw == *expected {
-                true => Ok(Outcome::success(format!("{summary} has the {what} \"{saw}\""))),
-                false => Err(differs(&format!("{summary} with the {what} \"{expected}\""), &format!("\"{saw}\""))),
+            Ok(if saw == *expected {
+                Ok(Outcome::success(format!("{summary} has the {what} \"{saw}\"")))
+            } else {
+                Err(differs(&format!("{summary} with the {what} \"{expected}\""), &format!("\"{saw}\"")))
             })
         }
         .boxed()
@@ -182,12 +183,11 @@ async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
             };
             let requests = requests.as_array().map(Vec::as_slice).unwrap_or_default();
-            Ok(match requests.iter().any(has_it) {
-                true => Ok(Outcome::success(format!("a request with `{name}` was made"))),
-                false => {
-                    let count = requests.len();
-                    Err(differs(&format!("a request with `{name}`"), &format!("{count} requests without it")))
-                }
+            Ok(if requests.iter().any(has_it) {
+                Ok(Outcome::success(format!("a request with `{name}` was made")))
+            } else {
+                let count = requests.len();
+                Err(differs(&format!("a request with `{name}`"), &format!("{count} requests without it")))
             })
         }
         .boxed()

@@ -154,9 +154,10 @@ async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let pattern = &*cx.session.secrets.redact(args.required("pattern"));
     let is_there = |screen: Screen| {
         let url = screen.app.unwrap_or_default();
-        match matches_url(&url, pattern) {
-            true => Ok(Outcome::success(url)),
-            false => Err(Box::new(Outcome::failed(format!("the URL does not match `{pattern}`: it is `{url}`")))),
+        if matches_url(&url, pattern) {
+            Ok(Outcome::success(url))
+        } else {
+            Err(Box::new(Outcome::failed(format!("the URL does not match `{pattern}`: it is `{url}`"))))
         }
     };
     let ask = |screen: Screen| async move { Ok(is_there(screen)) }.boxed();

@@ -232,9 +232,12 @@ impl Secrets {
 
     /// The same for a regular expression, in which the value is taken literally.
     pub fn reveal_in_pattern(&self, text: &str) -> String {
-        let reveal = |text: String, entry: &Entry| match text == entry.seal {
-            true => entry.value.clone(),
-            false => text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value)),
+        let reveal = |text: String, entry: &Entry| {
+            if text == entry.seal {
+                entry.value.clone()
+            } else {
+                text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value))
+            }
         };
         self.entries.iter().fold(text.to_string(), reveal)
     }

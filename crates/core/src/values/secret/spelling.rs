@@ -95,10 +95,8 @@ fn push_spelled(pattern: &mut String, c: char) {
 
 /// A pattern for the number in hexadecimal digits of either case.
 fn hex(number: u32, width: usize) -> String {
-    let digit = |c: char| match c.is_ascii_alphabetic() {
-        true => format!("[{c}{}]", c.to_ascii_uppercase()),
-        false => c.to_string(),
-    };
+    let digit =
+        |c: char| if c.is_ascii_alphabetic() { format!("[{c}{}]", c.to_ascii_uppercase()) } else { c.to_string() };
     format!("{number:0width$x}").chars().map(digit).collect()
 }
 
