@@ -1,17 +1,17 @@
-# What the scripts share. To be sourced from the root of the repository.
+# Functions that the scripts share. Source it from the root of the repository.
 
-# Finds a cargo that works, also where HOME is empty: a rustup without its own settings cannot choose a toolchain.
+# Finds a working cargo, even if HOME is empty: rustup cannot choose a toolchain without its settings.
 find_cargo() {
     if cargo --version >/dev/null 2>&1; then
         check_rust
         return
     fi
     account=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)
-    beside=$(command -v cargo 2>/dev/null || true)
-    beside=${beside%/bin/cargo}
-    for rustup in "$account/.rustup" "${beside%/*}/.rustup" "${beside%/*}/rustup"; do
+    prefix=$(command -v cargo 2>/dev/null || true)
+    prefix=${prefix%/bin/cargo}
+    for rustup in "$account/.rustup" "${prefix%/*}/.rustup" "${prefix%/*}/rustup"; do
         [ -d "$rustup/toolchains" ] || continue
-        for bin in "$beside/bin" "$account/.cargo/bin"; do
+        for bin in "$prefix/bin" "$account/.cargo/bin"; do
             if RUSTUP_HOME=$rustup PATH="$bin:$PATH" cargo --version >/dev/null 2>&1; then
                 export RUSTUP_HOME="$rustup"
                 export PATH="$bin:$PATH"
@@ -20,7 +20,7 @@ find_cargo() {
             fi
         done
     done
-    need_rust "no Rust was found that works"
+    need_rust "no working Rust was found"
 }
 
 check_rust() {
@@ -29,7 +29,7 @@ check_rust() {
     minor=${version#*.}
     minor=${minor%%.*}
     case "$major$minor" in
-        '' | *[!0-9]*) need_rust "\`rustc --version\` does not answer" ;;
+        '' | *[!0-9]*) need_rust "\`rustc --version\` failed" ;;
     esac
     if [ "$major" -eq 1 ] && [ "$minor" -lt 95 ]; then
         need_rust "this is Rust $version"
@@ -38,7 +38,7 @@ check_rust() {
 
 need_rust() {
     echo "error: $1" >&2
-    echo "hint: Trailblaze is built with Rust 1.95 or newer; https://rustup.rs installs it, \`rustup update\` renews it" >&2
+    echo "hint: Trailblaze needs Rust 1.95 or newer; install it from https://rustup.rs, or run \`rustup update\`" >&2
     exit 2
 }
 

@@ -1,4 +1,4 @@
-// Pages are files: the first line is the title, the rest what stands between header and footer. `{{name}}` is filled in.
+// Pages are files: the first line is the title, the rest goes between header and footer. `{{name}}` is replaced by a value.
 import { readFileSync, readdirSync } from "node:fs";
 
 const layout = readFileSync(new URL("layout.html", import.meta.url), "utf8");
@@ -11,11 +11,11 @@ export function readPages(folder) {
   }));
 }
 
-// One pass, so that what is filled in is not looked at again. Values are HTML already.
+// One pass, so that inserted values are not expanded again. Values are already HTML.
 export function page({ title, main }, values) {
   const all = { ...values, title };
   const fill = (text) => text.replace(/\{\{(\w+)\}\}/g, (_, name) => all[name] ?? "");
-  // A frame has no header of ours.
+  // Frames have no header.
   if (title.startsWith("Frame:")) return fill(main);
   return fill(layout).replace("<!-- main -->", () => fill(main));
 }

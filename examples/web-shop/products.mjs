@@ -1,4 +1,4 @@
-// What the shop sells. Names repeat, as they do in real shops; what tells them apart is the colour.
+// The products. Names repeat, as in real shops; the colours differ.
 export const inStock = [
   ["mug-blue", "Enamel mug", "blue", 1200], ["mug-red", "Enamel mug", "red", 1200], ["mug-white", "Enamel mug", "white", 1150],
   ["towel-striped", "Tea towel", "striped", 950], ["towel-plain", "Tea towel", "plain", 800], ["pot", "Teapot", "green", 3400],

@@ -1,10 +1,10 @@
-// Serves the shop. Needs nothing but Node 22 or bun:
+// Serves the shop. Needs only Node 22 or Bun:
 //
 //     node server.mjs [PORT]
 //
-// The port is the argument, else PORT, else 8123; 0 takes a free one. A second port, always a free one, serves the same
-// pages as another origin. Ends on SIGTERM and, where stdin is a pipe, when that closes: whoever starts it cannot leave it
-// behind.
+// The port is the argument, or the variable PORT, or 8123; 0 means any free port. A second, free port serves the same pages as
+// another origin. Exits on SIGTERM and, if stdin is a pipe, when that is closed, so that it cannot outlive the program that
+// started it.
 import { readFileSync, readdirSync, fstatSync } from "node:fs";
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
@@ -20,7 +20,7 @@ const files = readFiles(new URL("static/", import.meta.url), { css: "text/css", 
 const sessions = new Sessions();
 const ports = { own: 0, other: 0, closed: 0 };
 
-// One row for each address that is more than a page or a file.
+// One row for each address that is not just a page or a file.
 const routes = {
   "POST /sign-in": signIn,
   "POST /sign-out": (at) => {
@@ -43,7 +43,7 @@ const routes = {
     at.session.put(sku, count);
     json(at, 200, { ...cart(at), changed: product.name });
   },
-  // Short words take longer to look up, so that answers come back in another order than they were asked for.
+  // Short words take longer, so that responses arrive out of order.
   "GET /api/search": async (at) => {
     const words = (at.url.searchParams.get("q") ?? "").trim();
     await pause(at, Math.max(300, 1200 - 150 * words.length));
@@ -88,7 +88,7 @@ const cart = (at) => {
   return { lines, count: lines.reduce((sum, line) => sum + line.count, 0), total: lines.reduce((sum, line) => sum + line.count * line.price, 0) };
 };
 
-// What every page may show.
+// Values that every page may use.
 function view(at, more = {}) {
   const { user } = at.session;
   const host = (at.request.headers.host ?? "").split(":")[0] === "localhost" ? "127.0.0.1" : "localhost";
@@ -123,7 +123,7 @@ const html = (at, status, text) => answer(at, status, { "content-type": "text/ht
 const json = (at, status, value) => answer(at, status, { "content-type": "application/json" }, JSON.stringify(value));
 const redirect = (at, location) => answer(at, 303, { location }, "");
 
-// Waits, unless whoever asked has gone. Answers how long.
+// Waits, unless the client disconnects. Returns how long.
 function pause(at, ms) {
   const wait = Math.min(Math.max(Number.isFinite(ms) ? ms : 0, 0), LONGEST_WAIT_MS);
   return new Promise((done) => {
@@ -168,8 +168,8 @@ function fail(response, error) {
 
 async function main() {
   const asked = process.argv[2] ?? process.env.PORT ?? "8123";
-  if (!/^\d{1,5}$/.test(asked) || Number(asked) > 65535) return refuse(`\`${asked}\` is no port`);
-  // A port that was free a moment ago refuses whoever connects.
+  if (!/^\d{1,5}$/.test(asked) || Number(asked) > 65535) return refuse(`\`${asked}\` is not a port`);
+  // A port that was just freed refuses connections.
   const gone = await listen(0);
   ports.closed = gone.address().port;
   await new Promise((done) => gone.close(done));
@@ -179,7 +179,7 @@ async function main() {
   console.log(`listening on http://127.0.0.1:${ports.own}`);
 
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));
-  // Only a pipe says something by closing: a terminal and /dev/null do not.
+  // Only a pipe signals the end by closing; a terminal and /dev/null do not.
   const stdin = fstatSync(0, { throwIfNoEntry: false });
   if (stdin?.isFIFO() || stdin?.isSocket()) {
     for (const event of ["end", "close", "error"]) process.stdin.on(event, () => process.exit(0));

@@ -1,4 +1,4 @@
-// Who is who, by a cookie. Everyone has a cart of their own; those who sign in have a name too.
+// Sessions, identified by a cookie. Each has its own cart; after signing in, it also has a user.
 import { randomUUID } from "node:crypto";
 
 const COOKIE = "shop_session";
@@ -21,7 +21,7 @@ class Session {
 export class Sessions {
   #known = new Map();
 
-  // The session of a request; a newcomer gets one, and a cookie with the answer.
+  // Returns the session of a request, or creates one and sets its cookie.
   of(request, response) {
     const id = (request.headers.cookie ?? "").split(/;\s*/).find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
     const known = this.#known.get(id);
@@ -33,7 +33,7 @@ export class Sessions {
     return session;
   }
 
-  // The cookie outlives the browser.
+  // Makes the cookie outlive the browser.
   remember(response, session) {
     response.setHeader("set-cookie", `${cookie(session)}; Max-Age=${TWO_WEEKS}`);
   }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use trailblaze_core::engine::dispatch::{Call, dispatch};
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::limits;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::CallOrigin;
@@ -22,7 +22,7 @@ fn phone() -> FakeDriver {
     FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])])
 }
 
-fn lane(source: FakeSource) -> Lane {
+fn session(source: FakeSource) -> TestSession {
     Wiring::new(phone()).with(source.batch()).open()
 }
 
@@ -32,11 +32,11 @@ fn echo(source: FakeSource) -> FakeSource {
 }
 
 /// Makes one call, and compares the result and the recorded calls.
-async fn check(lane: &Lane, tool: &str, arguments: Value, answer: Result<&str, &str>, calls: &[&str]) {
-    let given = lane.call(tool, arguments).await;
+async fn check(session: &TestSession, tool: &str, arguments: Value, answer: Result<&str, &str>, calls: &[&str]) {
+    let given = session.call(tool, arguments).await;
     let text = given.map(|outcome| outcome.text).map_err(|fault| fault.to_string());
     assert_eq!(text, answer.map(str::to_string).map_err(str::to_string));
-    assert_eq!(lane.events.calls(), calls);
+    assert_eq!(session.events.calls(), calls);
 }
 
 #[tokio::test(start_paused = true)]
@@ -46,9 +46,9 @@ async fn every_call_is_recorded_with_its_parent_and_origin() {
         cx.call("tap", args(json!({"id": "pay"}))).await.unwrap();
         Outcome::delegating(vec![serde_json::from_value(json!({"tool": "eraseText"})).unwrap()])
     });
-    let lane = lane(source);
+    let session = session(source);
     check(
-        &lane,
+        &session,
         "login",
         json!({"who": "Ada"}),
         Ok(""),
@@ -61,13 +61,13 @@ async fn every_call_is_recorded_with_its_parent_and_origin() {
         ],
     )
     .await;
-    assert_eq!(lane.driver.done(), ["Tap on Button \"Pay\"", "EraseText { count: None }"]);
+    assert_eq!(session.driver.done(), ["Tap on Button \"Pay\"", "EraseText { count: None }"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_tool_is_the_callers_mistake_and_a_similar_one_is_suggested() {
     check(
-        &lane(FakeSource::new("acme")),
+        &session(FakeSource::new("acme")),
         "tapp",
         json!({}),
         Err("unknown tool `tapp`; did you mean `tap`?"),
@@ -78,37 +78,43 @@ async fn an_unknown_tool_is_the_callers_mistake_and_a_similar_one_is_suggested()
         .answering("swipeLeft", Outcome::default())
         .marked(|tool| tool.supported_platforms = vec![trailblaze_protocol::driver::Platform::Ios]);
     let message = "`swipeLeft` is not supported on android; server acme offers it, but it is for ios, not android";
-    check(&lane(filtered), "swipeLeft", json!({}), Err(message), &[&format!("swipeLeft {{}} step: exit 3: {message}")])
-        .await;
+    check(
+        &session(filtered),
+        "swipeLeft",
+        json!({}),
+        Err(message),
+        &[&format!("swipeLeft {{}} step: exit 3: {message}")],
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_are_rejected_before_the_tool_runs() {
-    let lane = lane(FakeSource::new("acme"));
+    let session = session(FakeSource::new("acme"));
     let message = "`inputText`: missing argument `text`; unknown argument `txt`; did you mean `text`?";
     check(
-        &lane,
+        &session,
         "inputText",
         json!({"txt": "Ada"}),
         Err(message),
         &[&format!("inputText {{\"txt\":\"Ada\"}} step: exit 3: {message}")],
     )
     .await;
-    assert_eq!(lane.driver.done(), [""; 0]);
+    assert_eq!(session.driver.done(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn null_for_an_optional_argument_counts_as_omitted() {
-    let lane = lane(FakeSource::new("acme"));
+    let session = session(FakeSource::new("acme"));
     check(
-        &lane,
+        &session,
         "tap",
         json!({"id": "pay", "index": null, "longPress": null}),
         Ok("tap on Button \"Pay\""),
         &[r#"tap {"id":"pay","index":null,"longPress":null} step: ok"#],
     )
     .await;
-    let missing = lane.call("inputText", json!({"text": null})).await.unwrap_err();
+    let missing = session.call("inputText", json!({"text": null})).await.unwrap_err();
     assert_eq!(missing.to_string(), "`inputText`: `text`: null is not of type \"string\"");
 }
 
@@ -119,10 +125,10 @@ async fn a_wrong_call_in_a_file_is_reported_with_its_place() {
     let (trail, problems) = Trail::read(&Source::new("a.trail.yaml", text));
     assert_eq!(problems, []);
     let calls = trail.unwrap().steps[0].tools.clone().unwrap();
-    let lane = lane(FakeSource::new("acme"));
+    let session = session(FakeSource::new("acme"));
     let mut messages = Vec::new();
     for call in &calls {
-        let fault = dispatch(&lane.cx(), Call::written(call, CallOrigin::Step)).await.unwrap_err();
+        let fault = dispatch(&session.cx(), Call::written(call, CallOrigin::Step)).await.unwrap_err();
         assert_eq!(fault.exit(), Exit::Invalid);
         messages.push(fault.to_string());
     }
@@ -138,12 +144,12 @@ async fn a_wrong_call_in_a_file_is_reported_with_its_place() {
 
 #[tokio::test(start_paused = true)]
 async fn the_record_keeps_templates_and_the_tool_gets_values() {
-    let lane = Wiring::new(phone())
+    let session = Wiring::new(phone())
         .with(echo(FakeSource::new("acme")).taking(json!({"properties": {"count": {"type": "integer"}}})).batch())
         .remembering(json!({"who": "Ada", "n": "5"}))
         .open();
     check(
-        &lane,
+        &session,
         "echo",
         json!({"count": "{{n}}", "text": "Hi ${who}"}),
         Ok(r#"{"count":5,"text":"Hi Ada"}"#),
@@ -154,12 +160,12 @@ async fn the_record_keeps_templates_and_the_tool_gets_values() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_token_is_kept_with_one_warning() {
-    let lane = lane(echo(FakeSource::new("acme")));
+    let session = session(echo(FakeSource::new("acme")));
     for _ in 0..2 {
-        assert_eq!(lane.call("echo", json!({"a": "{{nobody}}!"})).await.unwrap().text, r#"{"a":"{{nobody}}!"}"#);
+        assert_eq!(session.call("echo", json!({"a": "{{nobody}}!"})).await.unwrap().text, r#"{"a":"{{nobody}}!"}"#);
     }
     assert_eq!(
-        lane.events.warnings(),
+        session.events.warnings(),
         ["`{{nobody}}` is unknown: no value is remembered under that name; it is left unchanged"]
     );
 }
@@ -168,7 +174,7 @@ async fn an_unknown_token_is_kept_with_one_warning() {
 async fn an_undeclared_argument_of_the_trail_is_a_mistake() {
     let message = "`echo`: `{{args.who}}` refers to an argument that the trail does not declare";
     check(
-        &lane(echo(FakeSource::new("acme"))),
+        &session(echo(FakeSource::new("acme"))),
         "echo",
         json!({"a": "{{args.who}}"}),
         Err(message),
@@ -179,17 +185,17 @@ async fn an_undeclared_argument_of_the_trail_is_a_mistake() {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_a_bug_and_the_session_continues() {
-    let lane = lane(FakeSource::new("acme").panicking("explode", "index 3 of 2"));
+    let session = session(FakeSource::new("acme").panicking("explode", "index 3 of 2"));
     let message = "this is a bug in Trailblaze: `explode` panicked: index 3 of 2";
-    check(&lane, "explode", json!({}), Err(message), &[&format!("explode {{}} step: exit 70: {message}")]).await;
-    assert!(!lane.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
+    check(&session, "explode", json!({}), Err(message), &[&format!("explode {{}} step: exit 70: {message}")]).await;
+    assert!(!session.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_tool_fails_after_the_idle_limit() {
-    let lane = lane(FakeSource::new("acme").hanging("sleep"));
+    let session = session(FakeSource::new("acme").hanging("sleep"));
     let started = Instant::now();
-    check(&lane, "sleep", json!({}), Ok(SILENT), &[&format!("sleep {{}} step: failed: {SILENT}")]).await;
+    check(&session, "sleep", json!({}), Ok(SILENT), &[&format!("sleep {{}} step: failed: {SILENT}")]).await;
     assert_eq!(started.elapsed(), limits::CALL_IDLE);
 }
 
@@ -210,14 +216,14 @@ async fn progress_renews_the_limit_up_to_the_hard_cap() {
             }
             Outcome::success("done")
         });
-    let lane = lane(source);
+    let session = session(source);
     let started = Instant::now();
-    assert_eq!(lane.call("work", json!({"minutes": 9})).await.unwrap(), Outcome::success("done"));
-    assert_eq!(lane.call("ask", json!({})).await.unwrap(), Outcome::success("done"));
+    assert_eq!(session.call("work", json!({"minutes": 9})).await.unwrap(), Outcome::success("done"));
+    assert_eq!(session.call("ask", json!({})).await.unwrap(), Outcome::success("done"));
     assert_eq!(started.elapsed(), Duration::from_secs(540 + 500));
     let started = Instant::now();
     assert_eq!(
-        lane.call("work", json!({"minutes": 11})).await.unwrap(),
+        session.call("work", json!({"minutes": 11})).await.unwrap(),
         Outcome::failed("`work` did not answer in time: it took longer than 10m in total")
     );
     assert_eq!(started.elapsed(), limits::CALL_TOTAL);
@@ -231,7 +237,7 @@ async fn the_result_of_a_nested_call_renews_the_idle_limit() {
         Outcome::success(format!("it said: {}", answer.text))
     });
     check(
-        &lane(source),
+        &session(source),
         "patient",
         json!({}),
         Ok(&format!("it said: {SILENT}")),
@@ -243,30 +249,30 @@ async fn the_result_of_a_nested_call_renews_the_idle_limit() {
 #[tokio::test(start_paused = true)]
 async fn cancelling_ends_a_call_and_its_nested_calls_after_a_grace_period() {
     let source = FakeSource::new("acme").hanging("sleep").calling("outer", "sleep", json!({}));
-    let lane = lane(source);
-    let cancel = lane.cancel.clone();
+    let session = session(source);
+    let cancel = session.cancel.clone();
     let started = Instant::now();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(1)).await;
         cancel.cancel();
     });
-    assert_eq!(lane.call("outer", json!({})).await, Err(Fault::Cancelled));
+    assert_eq!(session.call("outer", json!({})).await, Err(Fault::Cancelled));
     assert_eq!(started.elapsed(), Duration::from_secs(1) + limits::CANCEL_GRACE);
-    assert_eq!(lane.events.calls(), ["outer {} step: exit 2: cancelled", "  sleep {} callback: exit 2: cancelled"]);
-    assert_eq!(lane.call("tap", json!({"id": "pay"})).await, Err(Fault::Cancelled));
+    assert_eq!(session.events.calls(), ["outer {} step: exit 2: cancelled", "  sleep {} callback: exit 2: cancelled"]);
+    assert_eq!(session.call("tap", json!({"id": "pay"})).await, Err(Fault::Cancelled));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_queued_call_does_not_run_once_it_is_cancelled() {
-    let lane = lane(echo(FakeSource::new("acme")).hanging("sleep"));
-    let (first, second) = (lane.call("sleep", json!({})), lane.call("echo", json!({})));
+    let session = session(echo(FakeSource::new("acme")).hanging("sleep"));
+    let (first, second) = (session.call("sleep", json!({})), session.call("echo", json!({})));
     let cancel = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        lane.cancel.cancel();
+        session.cancel.cancel();
     };
     let (first, second, ()) = tokio::join!(first, second, cancel);
     assert_eq!((first, second), (Err(Fault::Cancelled), Err(Fault::Cancelled)));
-    assert_eq!(lane.events.calls(), ["sleep {} step: exit 2: cancelled"]);
+    assert_eq!(session.events.calls(), ["sleep {} step: exit 2: cancelled"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -288,7 +294,7 @@ async fn failures_of_the_environment_keep_their_exit_code() {
     .await;
     let message = "server `acme` died: exit code 3";
     check(
-        &lane(FakeSource::new("acme").dying("die", "exit code 3")),
+        &session(FakeSource::new("acme").dying("die", "exit code 3")),
         "die",
         json!({}),
         Err(message),
@@ -301,12 +307,12 @@ async fn failures_of_the_environment_keep_their_exit_code() {
 async fn an_element_that_appears_later_is_waited_for() {
     let pages = [Page::new("empty", []), Page::new("home", [button("pay", "Pay")])];
     let driver = FakeDriver::new("android/one", pages).later(Duration::from_secs(3), "home");
-    let lane = Wiring::new(driver).open();
+    let session = Wiring::new(driver).open();
     let started = Instant::now();
-    assert_eq!(lane.call("isVisible", json!({"id": "pay"})).await.unwrap(), Outcome::value("false", json!(false)));
-    assert!(!lane.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
+    assert_eq!(session.call("isVisible", json!({"id": "pay"})).await.unwrap(), Outcome::value("false", json!(false)));
+    assert!(!session.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
     assert_eq!(started.elapsed(), Duration::from_secs(3));
-    let missing = lane.call("assertVisible", json!({"text": "Thanks"})).await.unwrap();
+    let missing = session.call("assertVisible", json!({"text": "Thanks"})).await.unwrap();
     assert_eq!(missing.variant, Variant::AssertionFailed);
     assert_eq!(started.elapsed(), Duration::from_secs(8));
 }
@@ -317,10 +323,10 @@ async fn a_secret_is_valid_wherever_a_text_is() {
         "pin": {"type": "string", "pattern": "^[0-9]{4}$", "maxLength": 4}, "n": {"type": "integer"}
     }});
     let source = echo(FakeSource::new("acme")).taking(schema);
-    let lane = Wiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
-    assert_eq!(lane.call("echo", json!({"pin": "{{PIN}}"})).await.unwrap().text, r#"{"pin":"{{PIN}}"}"#);
+    let session = Wiring::new(phone()).with(source.batch()).secret("PIN", "4711").open();
+    assert_eq!(session.call("echo", json!({"pin": "{{PIN}}"})).await.unwrap().text, r#"{"pin":"{{PIN}}"}"#);
     for arguments in [json!({"pin": "{{KEY}}"}), json!({"n": "{{PIN}}"})] {
-        assert_eq!(lane.call("echo", arguments).await.unwrap_err().exit(), Exit::Invalid);
+        assert_eq!(session.call("echo", arguments).await.unwrap_err().exit(), Exit::Invalid);
     }
 }
 
@@ -331,13 +337,13 @@ async fn the_result_of_a_cancelled_tool_that_ends_by_itself_is_recorded() {
         tokio::time::sleep(limits::CANCEL_GRACE / 2).await;
         Outcome::failed("stopped half way")
     });
-    let lane = lane(source);
+    let session = session(source);
     let cancel = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        lane.cancel.cancel();
+        session.cancel.cancel();
     };
     let careful =
-        check(&lane, "careful", json!({}), Ok("stopped half way"), &["careful {} step: failed: stopped half way"]);
+        check(&session, "careful", json!({}), Ok("stopped half way"), &["careful {} step: failed: stopped half way"]);
     tokio::join!(careful, cancel);
 }
 
@@ -350,7 +356,7 @@ async fn concurrent_nested_calls_all_reach_the_device() {
             answers.iter().filter(|answer| answer.as_ref().is_ok_and(|done| !done.is_error())).count().to_string(),
         )
     });
-    let lane = lane(source);
-    assert_eq!(lane.call("many", json!({})).await.unwrap().text, "20");
-    assert_eq!(lane.driver.done(), vec!["Tap on Button \"Pay\""; 20]);
+    let session = session(source);
+    assert_eq!(session.call("many", json!({})).await.unwrap().text, "20");
+    assert_eq!(session.driver.done(), vec!["Tap on Button \"Pay\""; 20]);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use trailblaze_core::callers::script::{Custom, Script, script};
 use trailblaze_core::record::effects::{CallEffects, Effect, entries, fold};
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button, field};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button, field};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Entries, Problem, Problems, Source, block};
@@ -50,7 +50,7 @@ fn trail(text: &str) -> Trail {
     trail.expect("a trail")
 }
 
-fn lane(source: Option<FakeSource>) -> Lane {
+fn session(source: Option<FakeSource>) -> TestSession {
     let wiring = Wiring::new(shop()).secret("PIN", "canary-4711");
     source.into_iter().fold(wiring, |wiring, source| wiring.with(source.batch())).open()
 }
@@ -59,33 +59,33 @@ fn phone() -> Vec<String> {
     lineage(&["android".into(), "phone".into()])
 }
 
-fn did(lane: &Lane, attempt: &AttemptId) -> Vec<Vec<Effect>> {
-    fold(attempt, &lane.events.all()).into_iter().flat_map(|step| step.made).filter_map(|call| call.did).collect()
+fn did(session: &TestSession, attempt: &AttemptId) -> Vec<Vec<Effect>> {
+    fold(attempt, &session.events.all()).into_iter().flat_map(|step| step.made).filter_map(|call| call.did).collect()
 }
 
 /// The stored effects of an attempt, as text.
-fn kept(lane: &Lane, attempt: &AttemptId) -> String {
-    let entries = entries(&trail(TRAIL), &phone(), &fold(attempt, &lane.events.all()));
+fn kept(session: &TestSession, attempt: &AttemptId) -> String {
+    let entries = entries(&trail(TRAIL), &phone(), &fold(attempt, &session.events.all()));
     block(&json!({"android": entries}), 0)
 }
 
-fn read(lane: &Lane, trail: &Trail, kept: &str) -> Result<Script, Vec<Problem>> {
+fn read(session: &TestSession, trail: &Trail, kept: &str) -> Result<Script, Vec<Problem>> {
     let source = Source::new("a.effects.yaml", kept);
     let mut problems = Problems::new(&source);
     let kept: Entries<Vec<CallEffects>> = decode(&source, &mut problems).expect("effects");
     let entries = kept.get("android").map_or(&[][..], Vec::as_slice);
-    script(trail, &lane.session.registry(), &phone(), (&source, entries))
+    script(trail, &session.inner.registry(), &phone(), (&source, entries))
 }
 
 #[tokio::test(start_paused = true)]
 async fn effects_replay_without_their_tools() {
-    let one = lane(Some(acme("pay")));
+    let one = session(Some(acme("pay")));
     let recorded = one.replay(&trail(TRAIL)).await;
     assert_eq!((recorded.verdict, recorded.message.as_str()), (Verdict::Passed, ""));
     let kept = kept(&one, &recorded.attempt);
     assert!(kept.contains("text: '{{share}} for {{PIN}}'") && !kept.contains("canary"), "{kept}");
 
-    let two = lane(None);
+    let two = session(None);
     let script = read(&two, &trail(TRAIL), &kept).expect("it can be played");
     let played = two.replay_with(&trail(TRAIL), Custom::Play(&script)).await;
     assert_eq!((played.verdict, played.message.as_str()), (Verdict::Passed, ""));
@@ -97,12 +97,12 @@ async fn effects_replay_without_their_tools() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_effect_fails_the_call_and_is_named() {
-    let lane = lane(None);
+    let session = session(None);
     let entry = |id: &str| json!({"call": {"pay": {"to": "Ada"}}, "did": [{"tap": {"id": id}}]});
     let grace = json!({"call": {"pay": {"to": "Grace"}}, "did": []});
     let kept = block(&json!({"android": [entry("nobody"), grace]}), 0);
-    let script = read(&lane, &trail(TRAIL), &kept).expect("it can be played");
-    let ended = lane.replay_with(&trail(TRAIL), Custom::Play(&script)).await;
+    let script = read(&session, &trail(TRAIL), &kept).expect("it can be played");
+    let ended = session.replay_with(&trail(TRAIL), Custom::Play(&script)).await;
     assert_eq!(ended.verdict, Verdict::Failed);
     assert!(
         ended.message.starts_with("trailhead \"Open\": `pay` failed: its effect `tap` failed: "),
@@ -113,14 +113,14 @@ async fn a_failed_effect_fails_the_call_and_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_differs_from_its_recording_fails_the_trail_with_every_difference() {
-    let one = lane(Some(acme("pay")));
+    let one = session(Some(acme("pay")));
     let recorded = one.replay(&trail(TRAIL)).await;
     let kept = kept(&one, &recorded.attempt);
     let verify = async |source: FakeSource| {
-        let lane = lane(Some(source));
-        let script = read(&lane, &trail(TRAIL), &kept).expect("it can be compared");
-        let ended = lane.replay_with(&trail(TRAIL), Custom::Verify(&script, &*lane.events)).await;
-        (ended.verdict, ended.message, lane.events.warnings().len())
+        let session = session(Some(source));
+        let script = read(&session, &trail(TRAIL), &kept).expect("it can be compared");
+        let ended = session.replay_with(&trail(TRAIL), Custom::Verify(&script, &*session.events)).await;
+        (ended.verdict, ended.message, session.events.warnings().len())
     };
     assert_eq!(verify(acme("pay")).await, (Verdict::Passed, String::new(), 0));
     let (verdict, message, n_warnings) = verify(acme("help")).await;
@@ -140,10 +140,10 @@ async fn a_tool_that_differs_from_its_recording_fails_the_trail_with_every_diffe
 
 #[tokio::test(start_paused = true)]
 async fn differences_are_reported_even_if_another_step_fails() {
-    let one = lane(Some(acme("pay")));
+    let one = session(Some(acme("pay")));
     let recorded = one.replay(&trail(TRAIL)).await;
     let kept = kept(&one, &recorded.attempt);
-    let two = lane(Some(acme("pay")));
+    let two = session(Some(acme("pay")));
     let fails = trail(&TRAIL.replace("tap: {id: help}", "tap: {id: nobody}"));
     let script =
         read(&two, &fails, &kept.replace("- tap:\n          id: pay", "- pressBack: {}")).expect("it can be compared");
@@ -168,19 +168,19 @@ async fn only_the_last_try_of_a_step_is_compared() {
             }
         })
     };
-    let lane = lane(Some(fickle()));
+    let session = session(Some(fickle()));
     let kept = block(&json!({"android": [{"call": {"fickle": {}}, "did": [{"tap": {"id": "pay"}}]}]}), 0);
-    let script = read(&lane, &trail(text), &kept).expect("it can be compared");
-    let ended = lane.replay_with(&trail(text), Custom::Verify(&script, &*lane.events)).await;
+    let script = read(&session, &trail(text), &kept).expect("it can be compared");
+    let ended = session.replay_with(&trail(text), Custom::Verify(&script, &*session.events)).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
 }
 
 #[tokio::test(start_paused = true)]
 async fn effects_that_do_not_match_the_trail_are_rejected() {
-    let lane = lane(None);
+    let session = session(None);
     let entry = |to: &str, did: Value| json!({"call": {"pay": {"to": to}}, "did": did});
     let check = |entries: Value, expected: &[&str]| {
-        let problems = read(&lane, &trail(TRAIL), &block(&json!({"android": entries}), 0)).expect_err("refused");
+        let problems = read(&session, &trail(TRAIL), &block(&json!({"android": entries}), 0)).expect_err("refused");
         let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
         assert_eq!(told, expected);
     };
@@ -210,13 +210,13 @@ async fn a_tool_that_must_always_be_run_has_no_effects() {
         .marked(|tool| tool.is_recordable = false)
         .delegating("flow", &[("tap", json!({"id": "help"}))])
         .marked(|tool| (tool.is_recordable, tool.is_delegating) = (false, true));
-    let lane = lane(Some(source));
+    let session = session(Some(source));
     let text = "trail:\n  - step: Go\n    recordable: false\n    tools: [{judge: {}}, {flow: {}}]\n";
-    let ended = lane.replay(&trail(text)).await;
-    let steps = fold(&ended.attempt, &lane.events.all());
+    let ended = session.replay(&trail(text)).await;
+    let steps = fold(&ended.attempt, &session.events.all());
     let entries = entries(&trail(text), &phone(), &steps);
     assert_eq!(entries, [json!({"call": {"flow": {}}, "did": [{"tap": {"id": "help"}}]})]);
-    assert!(lane.events.all().iter().any(|event| matches!(event, Event::Called(called) if called.is_custom)));
+    assert!(session.events.all().iter().any(|event| matches!(event, Event::Called(called) if called.is_custom)));
 }
 
 fn any_effects() -> impl Strategy<Value = Vec<Effect>> {
@@ -254,10 +254,10 @@ proptest! {
         let kept = block(&json!({"android": [{"call": {"pay": {}}, "did": written}]}), 0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let (ended, played) = runtime.block_on(async {
-            let lane = lane(None);
-            let script = read(&lane, &trail(text), &kept).expect("it can be played");
-            let ended = lane.replay_with(&trail(text), Custom::Play(&script)).await;
-            let played = did(&lane, &ended.attempt);
+            let session = session(None);
+            let script = read(&session, &trail(text), &kept).expect("it can be played");
+            let ended = session.replay_with(&trail(text), Custom::Play(&script)).await;
+            let played = did(&session, &ended.attempt);
             (ended, played)
         });
         prop_assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::engine::cx::Attempt;
 use trailblaze_core::ids;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, label};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, label};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
@@ -11,7 +11,7 @@ fn changes(set: Value, deleted: &[&str]) -> MemoryChanges {
     MemoryChanges { set: args(set), deleted: deleted.iter().map(ToString::to_string).collect() }
 }
 
-fn lane() -> Lane {
+fn session() -> TestSession {
     let memory = changes(json!({"total": 5, "who": "Ada"}), &["old"]);
     let source = FakeSource::new("acme")
         .answering("learn", Outcome { memory: memory.clone(), ..Outcome::default() })
@@ -32,35 +32,35 @@ fn lane() -> Lane {
 }
 
 /// Makes calls, and compares the memory afterwards.
-async fn check(lane: &Lane, calls: &[(&str, Value)], expected: Value) {
+async fn check(session: &TestSession, calls: &[(&str, Value)], expected: Value) {
     for (tool, arguments) in calls {
-        lane.call(tool, arguments.clone()).await.unwrap();
+        session.call(tool, arguments.clone()).await.unwrap();
     }
-    assert_eq!(Value::Object(lane.attempt.memory().values().clone()), expected);
+    assert_eq!(Value::Object(session.attempt.memory().values().clone()), expected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn changes_are_applied_if_the_call_succeeds() {
-    check(&lane(), &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
-    check(&lane(), &[("learnAndFail", json!({}))], json!({"old": "x"})).await;
+    check(&session(), &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
+    check(&session(), &[("learnAndFail", json!({}))], json!({"old": "x"})).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn later_calls_and_delegates_see_them() {
     check(
-        &lane(),
+        &session(),
         &[("learn", json!({})), ("remember", json!({"variable": "text", "value": "{{who}} owes {{total}}"}))],
         json!({"total": 5, "who": "Ada", "text": "Ada owes 5"}),
     )
     .await;
-    check(&lane(), &[("learnAndDelegate", json!({}))], json!({"old": "x", "who": "Grace", "greeting": "Hi Grace"}))
+    check(&session(), &[("learnAndDelegate", json!({}))], json!({"old": "x", "who": "Grace", "greeting": "Hi Grace"}))
         .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_built_in_tools_remember_and_forget() {
     check(
-        &lane(),
+        &session(),
         &[("rememberElementText", json!({"variable": "sum", "id": "total"})), ("forget", json!({"variable": "old"}))],
         json!({"sum": "12.50"}),
     )
@@ -69,8 +69,8 @@ async fn the_built_in_tools_remember_and_forget() {
 
 #[tokio::test(start_paused = true)]
 async fn memory_is_not_shared_between_attempts() {
-    let mut lane = lane();
-    check(&lane, &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
-    lane.attempt = Attempt::new(ids::attempt(), Memory::default(), "");
-    check(&lane, &[("remember", json!({"variable": "a", "value": "{{who}}"}))], json!({"a": "{{who}}"})).await;
+    let mut session = session();
+    check(&session, &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
+    session.attempt = Attempt::new(ids::attempt(), Memory::default(), "");
+    check(&session, &[("remember", json!({"variable": "a", "value": "{{who}}"}))], json!({"a": "{{who}}"})).await;
 }

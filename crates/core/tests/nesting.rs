@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::limits;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-fn lane(batches: impl IntoIterator<Item = Batch>) -> Lane {
+fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
     let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay"), button("help", "Help")])]);
     batches.into_iter().fold(Wiring::new(phone), Wiring::with).open()
 }
@@ -29,9 +29,12 @@ fn delegate(tool: &str, arguments: Value) -> Delegate {
 }
 
 /// Makes one call, and compares its result, the recorded calls, and the actions on the device.
-async fn check(lane: &Lane, tool: &str, text: &str, calls: &[&str], done: &[&str]) {
-    let outcome = lane.call(tool, json!({})).await.unwrap();
-    assert_eq!((outcome.text.as_str(), lane.events.calls(), lane.driver.done()), (text, owned(calls), owned(done)));
+async fn check(session: &TestSession, tool: &str, text: &str, calls: &[&str], done: &[&str]) {
+    let outcome = session.call(tool, json!({})).await.unwrap();
+    assert_eq!(
+        (outcome.text.as_str(), session.events.calls(), session.driver.done()),
+        (text, owned(calls), owned(done))
+    );
 }
 
 fn owned(lines: &[&str]) -> Vec<String> {
@@ -44,7 +47,7 @@ async fn delegates_run_in_order_and_to_any_depth() {
         .delegating("checkout", &[("open", json!({})), ("tap", json!({"id": "help"}))])
         .delegating("open", &[("tap", json!({"id": "pay"}))]);
     check(
-        &lane([source.batch()]),
+        &session([source.batch()]),
         "checkout",
         "",
         &[
@@ -64,7 +67,7 @@ async fn the_first_failing_delegate_fails_the_call() {
         .delegating("checkout", &[("refuse", json!({})), ("tap", json!({"id": "pay"}))])
         .answering("refuse", Outcome::failed("no money"));
     check(
-        &lane([source.batch()]),
+        &session([source.batch()]),
         "checkout",
         "its delegate `refuse` failed: no money",
         &["checkout {} step: failed: its delegate `refuse` failed: no money", "  refuse {} delegate: failed: no money"],
@@ -77,7 +80,7 @@ async fn the_first_failing_delegate_fails_the_call() {
 async fn a_delegate_that_does_not_exist_fails_the_tool_that_returned_it() {
     let source = FakeSource::new("acme").delegating("checkout", &[("tapp", json!({}))]);
     check(
-        &lane([source.batch()]),
+        &session([source.batch()]),
         "checkout",
         "its delegate `tapp` failed: unknown tool `tapp`; did you mean `tap`?",
         &[
@@ -93,7 +96,7 @@ async fn a_delegate_that_does_not_exist_fails_the_tool_that_returned_it() {
 async fn delegates_of_an_error_are_ignored() {
     let outcome = Outcome { delegates: vec![delegate("pressBack", json!({}))], ..Outcome::failed("broken") };
     let source = FakeSource::new("acme").answering("checkout", outcome);
-    check(&lane([source.batch()]), "checkout", "broken", &["checkout {} step: failed: broken"], &[]).await;
+    check(&session([source.batch()]), "checkout", "broken", &["checkout {} step: failed: broken"], &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,10 +105,10 @@ async fn the_number_of_delegates_is_limited() {
     let source = FakeSource::new("acme")
         .answering("most", many(limits::DELEGATES))
         .answering("tooMany", many(limits::DELEGATES + 1));
-    let lane = lane([source.batch()]);
-    assert!(!lane.call("most", json!({})).await.unwrap().is_error());
+    let session = session([source.batch()]);
+    assert!(!session.call("most", json!({})).await.unwrap().is_error());
     assert_eq!(
-        lane.call("tooMany", json!({})).await.unwrap(),
+        session.call("tooMany", json!({})).await.unwrap(),
         Outcome::failed("the answer contains 201 delegates; the limit is 200")
     );
 }
@@ -121,7 +124,7 @@ async fn a_delegating_tool_may_query_but_not_act() {
         .marked(|tool| tool.is_delegating = true);
     let message = "`checkout` is a delegating tool and may not act by itself; return `tap` as a delegate instead";
     check(
-        &lane([source.batch()]),
+        &session([source.batch()]),
         "checkout",
         message,
         &[
@@ -141,13 +144,13 @@ async fn a_delegating_tool_may_not_act_through_another_tool_either() {
         .marked(|tool| tool.is_delegating = true)
         .calling("lookFirst", "tap", json!({"id": "pay"}))
         .marked(|tool| tool.kind = trailblaze_protocol::event::ToolKind::Query);
-    let lane = lane([source.batch()]);
-    let outcome = lane.call("checkout", json!({})).await.unwrap();
+    let session = session([source.batch()]);
+    let outcome = session.call("checkout", json!({})).await.unwrap();
     assert_eq!(
         outcome.text,
         "`checkout` is a delegating tool and may not act by itself; return `tap` as a delegate instead"
     );
-    assert_eq!(lane.driver.done(), [""; 0]);
+    assert_eq!(session.driver.done(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -156,7 +159,7 @@ async fn a_cycle_is_reported() {
         FakeSource::new("acme").delegating("a", &[("b", json!({"x": 1}))]).delegating("b", &[("a", json!({}))]);
     let message = "a cycle of calls: a → b → a";
     check(
-        &lane([source.batch()]),
+        &session([source.batch()]),
         "a",
         &format!("its delegate `b` failed: its delegate `a` failed: {message}"),
         &[
@@ -167,8 +170,8 @@ async fn a_cycle_is_reported() {
         &[],
     )
     .await;
-    let lane = lane([yaml("first", "[{second: {}}]"), yaml("second", "[{first: {}}]")]);
-    let text = lane.call("first", json!({})).await.unwrap().text;
+    let session = session([yaml("first", "[{second: {}}]"), yaml("second", "[{first: {}}]")]);
+    let text = session.call("first", json!({})).await.unwrap().text;
     assert!(text.ends_with("a cycle of calls: first → second → first"), "{text}");
 }
 
@@ -181,20 +184,20 @@ async fn one_counter_bounds_the_depth_of_delegates_expansions_and_callbacks() {
         .tool("delegate", move |cx, _| async move {
             Outcome::delegating(vec![Delegate { tool: "callBack".into(), args: salt(&cx) }])
         });
-    let lane = lane([source.batch(), yaml("expand", "[{delegate: {salt: '{{salt}}'}}]")]);
-    assert!(lane.call("callBack", json!({})).await.unwrap().is_error());
+    let session = session([source.batch(), yaml("expand", "[{delegate: {salt: '{{salt}}'}}]")]);
+    assert!(session.call("callBack", json!({})).await.unwrap().is_error());
     let depths: Vec<usize> =
-        lane.events.calls().iter().map(|line| (line.len() - line.trim_start().len()) / 2).collect();
+        session.events.calls().iter().map(|line| (line.len() - line.trim_start().len()) / 2).collect();
     // Depth 16 ran; the call that would have been the 17th was refused.
     assert_eq!(depths, (0..=limits::CALL_DEPTH).collect::<Vec<_>>());
-    let last = lane.events.calls().pop().unwrap();
+    let last = session.events.calls().pop().unwrap();
     assert!(last.contains("calls nest deeper than 16: "), "{last}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_calls_itself_hits_the_depth_limit() {
     let source = FakeSource::new("acme").calling("again", "again", json!({}));
-    let text = lane([source.batch()]).call("again", json!({})).await.unwrap().text;
+    let text = session([source.batch()]).call("again", json!({})).await.unwrap().text;
     assert_eq!(text, format!("calls nest deeper than 16: again{}", " ← again".repeat(limits::CALL_DEPTH)));
 }
 
@@ -210,9 +213,9 @@ async fn the_number_of_calls_per_top_level_call_is_limited() {
             n_answered += 1;
         }
     });
-    let lane = lane([source.batch()]);
+    let session = session([source.batch()]);
     for _ in 0..2 {
-        let text = lane.call("poll", json!({})).await.unwrap().text;
+        let text = session.call("poll", json!({})).await.unwrap().text;
         assert_eq!(text, "1000: `poll` made more than 1000 calls");
     }
 }
@@ -222,9 +225,9 @@ async fn a_fatal_error_stays_fatal_in_calling_tools() {
     let source = FakeSource::new("acme")
         .answering("die", Outcome::error(Variant::FatalError, "no such account"))
         .delegating("asks", &[("die", json!({}))]);
-    let lane = lane([source.batch(), yaml("expands", "[{asks: {}}]"), yaml("outer", "[{expands: {}}]")]);
+    let session = session([source.batch(), yaml("expands", "[{asks: {}}]"), yaml("outer", "[{expands: {}}]")]);
     assert_eq!(
-        lane.call("outer", json!({})).await.unwrap(),
+        session.call("outer", json!({})).await.unwrap(),
         Outcome::error(
             Variant::FatalError,
             "its call to `expands` failed: its call to `asks` failed: its delegate `die` failed: no such account"

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use serde_json::json;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::engine::invocations::{Invocations, Refused};
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, args, button};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, args, button};
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
 
@@ -16,7 +16,7 @@ fn device(id: &str) -> FakeDriver {
 }
 
 /// Two sessions of one run. They only share the calls in flight.
-fn two_lanes(source: impl Fn() -> FakeSource) -> (Lane, Lane) {
+fn two_sessions(source: impl Fn() -> FakeSource) -> (TestSession, TestSession) {
     let invocations = Arc::new(Invocations::default());
     let open = |id: &str| {
         let mut wiring = Wiring::new(device(id)).with(source().batch());
@@ -39,8 +39,8 @@ fn telling(slot: &Arc<Mutex<Option<CallId>>>) -> FakeSource {
 }
 
 /// Looks up a call in flight with a session and a device to cross-check.
-fn check(lane: &Lane, call: &CallId, session: &SessionId, device: &str, expected: Result<(), &str>) {
-    let found = lane.session.invocations.find(call, Some(session), Some(&DeviceId::new(device)));
+fn check(test: &TestSession, call: &CallId, session: &SessionId, device: &str, expected: Result<(), &str>) {
+    let found = test.inner.invocations.find(call, Some(session), Some(&DeviceId::new(device)));
     assert_eq!(found.map(|_| ()).map_err(|refused| refused.to_string()), expected.map_err(str::to_string));
 }
 
@@ -54,10 +54,10 @@ async fn top_level_calls_are_first_in_first_out() {
             .await
             .unwrap()
     });
-    let lane = Wiring::new(device("android/one")).with(source.batch()).open();
-    join_all((0..10).map(|n| lane.call("work", json!({"n": n})))).await;
+    let session = Wiring::new(device("android/one")).with(source.batch()).open();
+    join_all((0..10).map(|n| session.call("work", json!({"n": n})))).await;
     let expected: Vec<String> = (0..10).map(|n| format!("InputText {{ text: \"{n}\" }}")).collect();
-    assert_eq!(lane.driver.done(), expected);
+    assert_eq!(session.driver.done(), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,10 +69,10 @@ async fn nested_calls_never_queue_behind_the_running_call() {
             cx.call("pressBack", args(json!({}))).await.unwrap()
         })
         .delegating("inner", &[("tap", json!({"id": "pay"}))]);
-    let lane = Wiring::new(device("android/one")).with(source.batch()).open();
-    let (outer, waiting) = tokio::join!(lane.call("outer", json!({})), lane.call("pressHome", json!({})));
+    let session = Wiring::new(device("android/one")).with(source.batch()).open();
+    let (outer, waiting) = tokio::join!(session.call("outer", json!({})), session.call("pressHome", json!({})));
     assert!(!outer.unwrap().is_error() && !waiting.unwrap().is_error());
-    assert_eq!(lane.driver.done(), ["Tap on Button \"Pay\"", "PressKey { key: Back }", "PressKey { key: Home }"]);
+    assert_eq!(session.driver.done(), ["Tap on Button \"Pay\"", "PressKey { key: Back }", "PressKey { key: Home }"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,43 +88,43 @@ async fn two_sessions_share_neither_device_nor_memory() {
             Outcome { memory: MemoryChanges { set, deleted: vec![] }, ..Outcome::default() }
         })
     };
-    let (one, two) = two_lanes(source);
-    let calls = |lane: &'static str, to: Arc<Lane>| async move {
+    let (one, two) = two_sessions(source);
+    let calls = |name: &'static str, to: Arc<TestSession>| async move {
         let calls = (0..50).map(|n| {
             let to = Arc::clone(&to);
-            async move { to.call("work", json!({"text": format!("{lane}{n}")})).await.unwrap() }
+            async move { to.call("work", json!({"text": format!("{name}{n}")})).await.unwrap() }
         });
         join_all(calls).await
     };
     let (one, two) = (Arc::new(one), Arc::new(two));
     tokio::join!(calls("one", Arc::clone(&one)), calls("two", Arc::clone(&two)));
-    for (name, lane) in [("one", one), ("two", two)] {
+    for (name, session) in [("one", one), ("two", two)] {
         let expected: Vec<String> = (0..50).map(|n| format!("InputText {{ text: \"{name}{n}\" }}")).collect();
-        assert_eq!(lane.driver.done(), expected);
+        assert_eq!(session.driver.done(), expected);
         let remembered = json!({"last": format!("{name}49"), "device": format!("android/{name}")});
-        assert_eq!(*lane.attempt.memory().values(), args(remembered));
+        assert_eq!(*session.attempt.memory().values(), args(remembered));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_in_flight_is_found_by_its_id_and_only_with_its_own_session_and_device() {
     let slot = Arc::new(Mutex::new(None));
-    let (one, two) = two_lanes(|| telling(&slot));
+    let (one, two) = two_sessions(|| telling(&slot));
     let look = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         let call = slot.lock().unwrap().clone().unwrap();
-        check(&two, &call, &one.session.id, "android/one", Ok(()));
+        check(&two, &call, &one.inner.id, "android/one", Ok(()));
         check(
             &one,
             &call,
-            &two.session.id,
+            &two.inner.id,
             "android/one",
             Err(&format!("The invocation {call} belongs to another session.")),
         );
         check(
             &one,
             &call,
-            &one.session.id,
+            &one.inner.id,
             "android/two",
             Err(&format!("The invocation {call} belongs to another device.")),
         );
@@ -132,11 +132,11 @@ async fn a_call_in_flight_is_found_by_its_id_and_only_with_its_own_session_and_d
         check(
             &one,
             &unknown,
-            &one.session.id,
+            &one.inner.id,
             "android/one",
             Err("Unknown invocation ID: c-guessed. The tool call may have completed or timed out."),
         );
-        let parent = one.session.invocations.find(&call, None, None).unwrap();
+        let parent = one.inner.invocations.find(&call, None, None).unwrap();
         parent.call("tap", args(json!({"id": "pay"}))).await.unwrap();
     };
     let (answer, ()) = tokio::join!(one.call("whoAmI", json!({})), look);
@@ -144,7 +144,7 @@ async fn a_call_in_flight_is_found_by_its_id_and_only_with_its_own_session_and_d
     assert_eq!(one.events.calls(), ["whoAmI {} step: ok", r#"  tap {"id":"pay"} callback: ok"#]);
     assert_eq!((one.driver.done().len(), two.driver.done().len()), (1, 0));
     let call = slot.lock().unwrap().clone().unwrap();
-    assert_eq!(one.session.invocations.find(&call, None, None).err(), Some(Refused::Unknown(call)));
+    assert_eq!(one.inner.invocations.find(&call, None, None).err(), Some(Refused::Unknown(call)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -156,30 +156,30 @@ async fn an_id_is_invalid_however_the_call_ended() {
         .dying("die", "exit code 3")
         .hanging("sleep")
         .calling("nest", "sleep", json!({}));
-    let lane = Wiring::new(device("android/one")).with(source.batch()).open();
+    let session = Wiring::new(device("android/one")).with(source.batch()).open();
     for tool in ["succeed", "fail", "explode", "die", "nobody", "sleep", "nest"] {
-        let _ = lane.call(tool, json!({})).await;
-        assert!(lane.session.invocations.is_empty(), "{tool}");
+        let _ = session.call(tool, json!({})).await;
+        assert!(session.inner.invocations.is_empty(), "{tool}");
     }
     // The future is dropped.
-    let gave_up = tokio::time::timeout(Duration::from_secs(1), lane.call("nest", json!({}))).await;
-    assert!(gave_up.is_err() && lane.session.invocations.is_empty());
+    let gave_up = tokio::time::timeout(Duration::from_secs(1), session.call("nest", json!({}))).await;
+    assert!(gave_up.is_err() && session.inner.invocations.is_empty());
     let cancel = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(lane.session.invocations.len(), 2);
-        lane.cancel.cancel();
+        assert_eq!(session.inner.invocations.len(), 2);
+        session.cancel.cancel();
     };
-    let (answer, ()) = tokio::join!(lane.call("nest", json!({})), cancel);
+    let (answer, ()) = tokio::join!(session.call("nest", json!({})), cancel);
     assert_eq!(answer, Err(Fault::Cancelled));
-    assert!(lane.session.invocations.is_empty());
+    assert!(session.inner.invocations.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_late_callback_is_refused() {
     let slot = Arc::new(Mutex::new(None));
-    let lane = Wiring::new(device("android/one")).with(telling(&slot).batch()).open();
-    lane.call("whoAmI", json!({})).await.unwrap();
+    let session = Wiring::new(device("android/one")).with(telling(&slot).batch()).open();
+    session.call("whoAmI", json!({})).await.unwrap();
     let call = slot.lock().unwrap().clone().unwrap();
     let message = format!("Unknown invocation ID: {call}. The tool call may have completed or timed out.");
-    check(&lane, &call, &lane.session.id, "android/one", Err(&message));
+    check(&session, &call, &session.inner.id, "android/one", Err(&message));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::preflight;
 use trailblaze_core::record::fold::{RecordedStep, fold};
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, button, field, label};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, button, field, label};
 use trailblaze_core::trail::{Slot, StepCalls, Trail, lineage, save};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Event, Line, Parsed, Plan, StepKind, Verdict};
@@ -19,30 +19,30 @@ fn shop(id: &str) -> FakeDriver {
 }
 
 /// A session in which an interactive step has started.
-fn prompt(source: FakeSource) -> Lane {
+fn prompt(source: FakeSource) -> TestSession {
     let wiring = Wiring::new(shop("android/one")).with(source.batch()).secret("PIN", "canary-4711");
-    let lane = wiring.remembering(json!({"who": "Ada"})).open();
-    lane.session.emit(Event::StepStarted {
+    let session = wiring.remembering(json!({"who": "Ada"})).open();
+    session.inner.emit(Event::StepStarted {
         step: StepId::new("step"),
-        attempt: lane.attempt.id.clone(),
+        attempt: session.attempt.id.clone(),
         index: 0,
         kind: StepKind::Step,
         text: "Do it".into(),
         plan: Plan::Interactive,
     });
-    lane
+    session
 }
 
-async fn reference(lane: &Lane, text: &str) -> Value {
-    let screen = lane.call("captureScreen", json!({})).await.unwrap().structured.unwrap();
+async fn reference(session: &TestSession, text: &str) -> Value {
+    let screen = session.call("captureScreen", json!({})).await.unwrap().structured.unwrap();
     let element = screen["elements"].as_array().unwrap().iter().find(|element| element["text"] == text).cloned();
     element.unwrap()["ref"].clone()
 }
 
 /// Compares the recording of the step, from the events and from their JSON.
-fn check(lane: &Lane, calls: &[Value], needs_model: &[&str]) -> RecordedStep {
-    let events = lane.events.all();
-    let steps = fold(&lane.attempt.id, &events);
+fn check(session: &TestSession, calls: &[Value], needs_model: &[&str]) -> RecordedStep {
+    let events = session.events.all();
+    let steps = fold(&session.attempt.id, &events);
     assert_eq!((steps[0].calls.as_slice(), &steps[0].needs_model[..]), (calls, &owned(needs_model)[..]));
     let lines = events.into_iter().map(|event| serde_json::to_string(&Line { at: 0, event }).unwrap());
     let read: Vec<Event> = lines
@@ -51,7 +51,7 @@ fn check(lane: &Lane, calls: &[Value], needs_model: &[&str]) -> RecordedStep {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(fold(&lane.attempt.id, &read), steps);
+    assert_eq!(fold(&session.attempt.id, &read), steps);
     steps[0].clone()
 }
 
@@ -101,7 +101,7 @@ async fn an_interactive_session_replays_on_another_device() {
     let trail = trail.unwrap();
     let two = Wiring::new(shop("android/two")).secret("PIN", "canary-4711").open();
     let lineage = lineage(&["android".into(), "phone".into()]);
-    assert_eq!(preflight(&trail, &two.session.registry(), &lineage), []);
+    assert_eq!(preflight(&trail, &two.inner.registry(), &lineage), []);
     let ended = two.replay(&trail).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     assert_eq!(two.driver.done(), one.driver.done());
@@ -114,11 +114,11 @@ async fn a_custom_tool_is_recorded_by_its_own_call_and_a_delegating_one_by_its_d
         .calling("login", "tap", json!({"id": "name"}))
         .delegating("checkout", &[("asks", json!({})), ("pressBack", json!({}))])
         .delegating("asks", &[("tap", json!({"text": "Help"}))]);
-    let lane = prompt(source);
-    lane.call("login", json!({"who": "{{who}}"})).await.unwrap();
-    lane.call("checkout", json!({})).await.unwrap();
+    let session = prompt(source);
+    session.call("login", json!({"who": "{{who}}"})).await.unwrap();
+    session.call("checkout", json!({})).await.unwrap();
     check(
-        &lane,
+        &session,
         &[json!({"login": {"who": "{{who}}"}}), json!({"tap": {"text": "Help"}}), json!({"pressBack": {}})],
         &[],
     );
@@ -131,29 +131,29 @@ async fn a_call_that_cannot_be_recorded_makes_the_step_need_a_model() {
         .marked(|tool| tool.is_recordable = false)
         .answering("dismiss", Outcome::delegating(vec![]))
         .marked(|tool| (tool.is_recordable, tool.is_delegating) = (false, true));
-    let lane = prompt(source);
-    lane.call("dismiss", json!({})).await.unwrap();
-    lane.call("judge", json!({})).await.unwrap();
-    check(&lane, &[], &["judge"]);
+    let session = prompt(source);
+    session.call("dismiss", json!({})).await.unwrap();
+    session.call("judge", json!({})).await.unwrap();
+    check(&session, &[], &["judge"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_typed_secret_is_recorded_as_its_placeholder() {
-    let lane = prompt(FakeSource::new("acme"));
-    lane.call("inputText", json!({"text": "canary-4711"})).await.unwrap();
-    check(&lane, &[json!({"inputText": {"text": "{{PIN}}"}})], &[]);
-    assert_eq!(lane.driver.done()[0], "InputText { text: \"canary-4711\" }");
+    let session = prompt(FakeSource::new("acme"));
+    session.call("inputText", json!({"text": "canary-4711"})).await.unwrap();
+    check(&session, &[json!({"inputText": {"text": "{{PIN}}"}})], &[]);
+    assert_eq!(session.driver.done()[0], "InputText { text: \"canary-4711\" }");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stale_ref_is_a_failure() {
-    let lane = prompt(FakeSource::new("acme"));
-    let pay = reference(&lane, "Pay").await;
-    lane.call("tap", json!({"id": "pay"})).await.unwrap();
-    let outcome = lane.call("tap", json!({"ref": pay})).await.unwrap();
+    let session = prompt(FakeSource::new("acme"));
+    let pay = reference(&session, "Pay").await;
+    session.call("tap", json!({"id": "pay"})).await.unwrap();
+    let outcome = session.call("tap", json!({"ref": pay})).await.unwrap();
     let reference = pay.as_str().unwrap();
     assert_eq!(outcome, Outcome::failed(format!("ref {reference} is no longer on the screen; take a new snapshot")));
-    check(&lane, &[json!({"tap": {"id": "pay"}})], &[]);
+    check(&session, &[json!({"tap": {"id": "pay"}})], &[]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,9 +161,9 @@ async fn an_attempt_records_its_trailhead_apart_from_its_steps() {
     let text =
         "trailhead: {step: Open, tools: [{pressHome: {}}]}\ntrail:\n  - step: Pay\n    tools: [{tap: {id: pay}}]\n";
     let (trail, _) = Trail::read(&Source::new("a.trail.yaml", text));
-    let lane = Wiring::new(shop("android/one")).open();
-    let ended = lane.replay(&trail.unwrap()).await;
-    let steps = fold(&ended.attempt, &lane.events.all());
+    let session = Wiring::new(shop("android/one")).open();
+    let ended = session.replay(&trail.unwrap()).await;
+    let steps = fold(&ended.attempt, &session.events.all());
     let steps: Vec<_> = steps.into_iter().map(|step| (step.index, step.kind, step.calls)).collect();
     assert_eq!(
         steps,

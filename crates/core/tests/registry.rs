@@ -292,8 +292,8 @@ fn prefixes_limit_the_offered_tools() {
 async fn any_registered_tool_can_be_called_by_name() {
     let hidden = source("acme", &["hidden"]).marked(|tool| tool.is_for_llm = false);
     let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    let lane = trailblaze_core::testing::Wiring::new(phone).with(hidden.batch()).open();
-    assert_eq!(lane.call("hidden", json!({})).await, Ok(Outcome::default()));
+    let session = trailblaze_core::testing::Wiring::new(phone).with(hidden.batch()).open();
+    assert_eq!(session.call("hidden", json!({})).await, Ok(Outcome::default()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,9 +303,9 @@ async fn each_call_uses_the_registry_it_started_with() {
         Outcome::success(cx.call("tap", args(json!({}))).await.unwrap_err().to_string())
     });
     let phone = FakeDriver::new("android/one", [Page::new("home", [])]);
-    let lane = trailblaze_core::testing::Wiring::new(phone).with(swapping.batch()).open();
-    assert_eq!(lane.call("swap", json!({})).await, Ok(Outcome::success("unknown tool `tap`")));
-    assert_eq!((lane.session.registry().generation, lane.session.registry().len()), (2, 0));
+    let session = trailblaze_core::testing::Wiring::new(phone).with(swapping.batch()).open();
+    assert_eq!(session.call("swap", json!({})).await, Ok(Outcome::success("unknown tool `tap`")));
+    assert_eq!((session.inner.registry().generation, session.inner.registry().len()), (2, 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use trailblaze_core::callers::preflight::preflight;
 use trailblaze_core::callers::replay::AttemptResult;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::record::fold;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Mishap, Page, Wiring, args, button, field, label};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button, field, label};
 use trailblaze_core::trail::{Trail, lineage};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::{Event, Failure, Moment, Plan, Verdict};
@@ -30,34 +30,34 @@ fn trail(text: &str) -> Trail {
 }
 
 /// Replays a trail, and compares the result and the actions on the device.
-async fn check(lane: &Lane, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> AttemptResult {
-    let ended = lane.replay(&trail(text)).await;
+async fn check(session: &TestSession, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> AttemptResult {
+    let ended = session.replay(&trail(text)).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (verdict, message));
-    assert_eq!(lane.driver.done(), done);
+    assert_eq!(session.driver.done(), done);
     ended
 }
 
-fn failure(lane: &Lane) -> Failure {
-    let failure = lane.events.all().into_iter().find_map(|event| match event {
+fn failure(session: &TestSession) -> Failure {
+    let failure = session.events.all().into_iter().find_map(|event| match event {
         Event::AttemptEnded { failure, .. } => failure,
         _ => None,
     });
     *failure.unwrap()
 }
 
-fn plans(lane: &Lane) -> Vec<Plan> {
+fn plans(session: &TestSession) -> Vec<Plan> {
     let plan = |event| match event {
         Event::StepStarted { plan, .. } => Some(plan),
         _ => None,
     };
-    lane.events.all().into_iter().filter_map(plan).collect()
+    session.events.all().into_iter().filter_map(plan).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_trail_passes_step_by_step_from_its_trailhead() {
-    let lane = Wiring::new(shop()).open();
+    let session = Wiring::new(shop()).open();
     check(
-        &lane,
+        &session,
         "trailhead:
   step: Open the shop
   recording: {android: {launchApp: {appId: com.example}}}
@@ -73,12 +73,12 @@ trail:
     )
     .await;
     let recording = || Plan::Recording { classifier: "android".into() };
-    assert_eq!(plans(&lane), [recording(), recording(), Plan::Authored]);
+    assert_eq!(plans(&session), [recording(), recording(), Plan::Authored]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_false_assertion_fails_the_trail_with_what_was_expected_and_seen() {
-    let lane = Wiring::new(shop()).open();
+    let session = Wiring::new(shop()).open();
     let text = "trail:
   - verify: The total is shown
     tools: [{assertVisible: {id: total, expectedText: '13.00'}}]
@@ -87,14 +87,14 @@ async fn a_false_assertion_fails_the_trail_with_what_was_expected_and_seen() {
 ";
     let saw = "expected id \"total\" with the text \"13.00\", saw the text \"12.50\"";
     let message = format!("step 1 \"The total is shown\": `assertVisible` failed: {saw}");
-    check(&lane, text, Verdict::Failed, &message, &[]).await;
-    let failure = failure(&lane);
+    check(&session, text, Verdict::Failed, &message, &[]).await;
+    let failure = failure(&session);
     assert_eq!(
         (failure.tool.as_deref(), failure.expected.as_deref(), failure.saw.as_deref(), failure.message.as_str()),
         (Some("assertVisible"), Some("id \"total\" with the text \"13.00\""), Some("the text \"12.50\""), saw)
     );
     assert!(failure.step.is_some_and(|step| step.as_str().ends_with("/0.1")));
-    let called = lane.events.all().into_iter().find_map(|event| match event {
+    let called = session.events.all().into_iter().find_map(|event| match event {
         Event::Called(called) => Some(called.call.clone()),
         _ => None,
     });
@@ -118,16 +118,16 @@ async fn a_step_is_retried_with_its_original_memory_and_only_the_last_try_is_rec
     tools: [{flaky: {}}, {remember: {variable: n, value: 'again'}}]
     maxRetries: 2
 ";
-    let lane = Wiring::new(shop()).with(source.batch()).open();
-    let ended = check(&lane, text, Verdict::Passed, "", &[]).await;
+    let session = Wiring::new(shop()).with(source.batch()).open();
+    let ended = check(&session, text, Verdict::Passed, "", &[]).await;
     assert_eq!(
-        lane.events.warnings(),
+        session.events.warnings(),
         [
             "try 1 of 3 failed, retrying: step 2 \"Try\": `flaky` failed: try 0",
             "try 2 of 3 failed, retrying: step 2 \"Try\": `flaky` failed: try 1"
         ]
     );
-    let steps = fold::fold(&ended.attempt, &lane.events.all());
+    let steps = fold::fold(&ended.attempt, &session.events.all());
     let calls: Vec<Value> = steps.into_iter().flat_map(|step| step.calls).collect();
     assert_eq!(calls[2..], [json!({"flaky": {}}), json!({"remember": {"variable": "n", "value": "again"}})]);
 }
@@ -159,9 +159,9 @@ async fn a_retry_does_not_repeat_earlier_warnings() {
     tools: [{assertEquals: {actual: '{{nobody}}', expected: x}}]
     maxRetries: 1
 ";
-    let lane = Wiring::new(shop()).open();
-    lane.replay(&trail(text)).await;
-    let unknown = lane.events.warnings().into_iter().filter(|text| text.starts_with("`{{nobody}}` is unknown"));
+    let session = Wiring::new(shop()).open();
+    session.replay(&trail(text)).await;
+    let unknown = session.events.warnings().into_iter().filter(|text| text.starts_with("`{{nobody}}` is unknown"));
     assert_eq!(unknown.count(), 1);
 }
 
@@ -169,9 +169,9 @@ async fn a_retry_does_not_repeat_earlier_warnings() {
 async fn a_fatal_error_is_not_retried() {
     let source = FakeSource::new("acme").answering("die", Outcome::error(Variant::FatalError, "no account"));
     let text = "trail:\n  - step: Try\n    tools: [{die: {}}]\n    maxRetries: 3\n";
-    let lane = Wiring::new(shop()).with(source.batch()).open();
-    check(&lane, text, Verdict::Failed, "step 1 \"Try\": `die` failed: no account", &[]).await;
-    assert_eq!(lane.events.calls().len(), 1);
+    let session = Wiring::new(shop()).with(source.batch()).open();
+    check(&session, text, Verdict::Failed, "step 1 \"Try\": `die` failed: no account", &[]).await;
+    assert_eq!(session.events.calls().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,10 +197,10 @@ async fn the_most_specific_classifier_is_replayed_and_an_empty_list_does_nothing
   - step: Wait
     recording: {android: [], ios: [{pressBack: {}}]}
 ";
-    let lane = Wiring::new(shop()).open();
-    check(&lane, text, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
+    let session = Wiring::new(shop()).open();
+    check(&session, text, Verdict::Passed, "", &["Tap on Button \"Pay\""]).await;
     let recording = |classifier: &str| Plan::Recording { classifier: classifier.into() };
-    assert_eq!(plans(&lane), [recording("android-phone"), recording("android")]);
+    assert_eq!(plans(&session), [recording("android-phone"), recording("android")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,10 +211,10 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_reports_it() {
   - step: Judge the colours
     recording: {ios: []}
 ";
-    let lane = Wiring::new(shop()).open();
+    let session = Wiring::new(shop()).open();
     let lineage = lineage(&["android".into(), "phone".into()]);
     let problems: Vec<String> =
-        preflight(&trail(text), &lane.session.registry(), &lineage).iter().map(ToString::to_string).collect();
+        preflight(&trail(text), &session.inner.registry(), &lineage).iter().map(ToString::to_string).collect();
     assert_eq!(
         problems,
         [
@@ -222,7 +222,7 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_reports_it() {
         ]
     );
     let message = "step 2 \"Judge the colours\": it has no recording for this device, and no model is configured";
-    check(&lane, text, Verdict::Invalid, message, &["Tap on Button \"Pay\""]).await;
+    check(&session, text, Verdict::Invalid, message, &["Tap on Button \"Pay\""]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -233,8 +233,8 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
       android: [{tapp: {}}, {tap: {index: first}}, {inputText: {}}, {tap: {index: '{{n}}', id: x}}]
       ios: [{nobody: {}}]
 ";
-    let lane = Wiring::new(shop()).open();
-    let problems: Vec<String> = preflight(&trail(text), &lane.session.registry(), &["android".into()])
+    let session = Wiring::new(shop()).open();
+    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &["android".into()])
         .iter()
         .map(ToString::to_string)
         .collect();
@@ -252,20 +252,20 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
 async fn a_lost_device_is_an_error_of_the_environment() {
     let text =
         "trail:\n  - step: Pay\n    tools: [{pressBack: {}}, {pressBack: {}}, {pressHome: {}}]\n    maxRetries: 5\n";
-    let lane = Wiring::new(shop().with(Mishap::LostAfter(1))).open();
+    let session = Wiring::new(shop().with(Mishap::LostAfter(1))).open();
     let message = "step 1 \"Pay\": the device was lost: the cable was pulled";
-    check(&lane, text, Verdict::Errored, message, &["PressKey { key: Back }"]).await;
+    check(&session, text, Verdict::Errored, message, &["PressKey { key: Back }"]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_trail_ends_as_cancelled() {
-    let lane = Wiring::new(shop()).open();
+    let session = Wiring::new(shop()).open();
     let text = "trail:\n  - step: Wait\n    tools: [{wait: {timeToWaitInSeconds: 60}}]\n  - step: Pay\n    tools: [{tap: {id: pay}}]\n";
     let cancel = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        lane.cancel.cancel();
+        session.cancel.cancel();
     };
-    tokio::join!(check(&lane, text, Verdict::Cancelled, "step 1 \"Wait\": cancelled", &[]), cancel);
+    tokio::join!(check(&session, text, Verdict::Cancelled, "step 1 \"Wait\": cancelled", &[]), cancel);
 }
 
 #[tokio::test(start_paused = true)]
@@ -279,9 +279,9 @@ async fn screenshots_are_taken_according_to_the_policy() {
     ] {
         let mut wiring = Wiring::new(shop());
         wiring.pictures = policy;
-        let lane = wiring.open();
-        assert_eq!(lane.replay(&trail(text)).await.verdict, Verdict::Failed);
-        assert_eq!(lane.events.shots().iter().map(|shot| shot.moment).collect::<Vec<_>>(), expected, "{policy:?}");
+        let session = wiring.open();
+        assert_eq!(session.replay(&trail(text)).await.verdict, Verdict::Failed);
+        assert_eq!(session.events.shots().iter().map(|shot| shot.moment).collect::<Vec<_>>(), expected, "{policy:?}");
     }
 }
 
@@ -311,21 +311,21 @@ async fn a_secret_only_reaches_the_device() {
         let phone = FakeDriver::new("android/one", [Page::new("home", [label("title", "PIN"), field("pin")])]);
         let mut wiring = Wiring::new(phone).with(source.batch()).secret("PIN", canary);
         wiring.pictures = PicturePolicy::Action;
-        let lane = wiring.open();
-        let ended = lane.replay(&trail(text)).await;
-        assert_eq!(lane.driver.done(), [format!("InputText {{ text: \"{canary}\" }}")]);
+        let session = wiring.open();
+        let ended = session.replay(&trail(text)).await;
+        assert_eq!(session.driver.done(), [format!("InputText {{ text: \"{canary}\" }}")]);
         assert_eq!(ended.verdict, Verdict::Failed, "{}", ended.message);
-        let everything: Vec<String> = lane
+        let everything: Vec<String> = session
             .events
             .all()
             .iter()
             .map(|event| without_numbers(serde_json::to_value(event).unwrap()).to_string())
-            .chain(lane.events.shots().into_iter().map(|shot| shot.tree))
+            .chain(session.events.shots().into_iter().map(|shot| shot.tree))
             .chain([ended.message])
             .collect();
         let leaks: Vec<&String> = everything.iter().filter(|text| text.contains(canary)).collect();
         assert!(leaks.is_empty(), "{canary} in {leaks:#?}");
-        let last = lane.events.shots().pop().unwrap();
+        let last = session.events.shots().pop().unwrap();
         assert!(last.masks.contains(&Rect::new(0, 50, 400, 50)), "{:?}", last.masks);
         assert!(last.tree.contains("{{PIN}}"), "{}", last.tree);
     }
@@ -342,11 +342,11 @@ async fn a_page_that_shows_a_placeholder_does_not_get_the_secret() {
       - inputText: {text: '{{own}}', hideKeyboardAfter: false}
 ";
     let page = Page::new("home", [label("link", "https://evil.example/?{{PIN}}"), field("pin")]);
-    let lane = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "canary-4711").open();
-    let ended = lane.replay(&trail(text)).await;
+    let session = Wiring::new(FakeDriver::new("android/one", [page])).secret("PIN", "canary-4711").open();
+    let ended = session.replay(&trail(text)).await;
     assert_eq!(ended.verdict, Verdict::Passed, "{}", ended.message);
     let expected = [r#"OpenUrl { url: "https://evil.example/?{{PIN}}" }"#, r#"InputText { text: "canary-4711" }"#];
-    assert_eq!(lane.driver.done(), expected);
+    assert_eq!(session.driver.done(), expected);
 }
 
 /// An event without times and coordinates, which never contain secrets even if their digits match.
@@ -365,10 +365,10 @@ async fn an_event_whose_numbers_contain_the_digits_of_a_secret_is_still_redacted
         tokio::time::sleep(Duration::from_secs(1)).await;
         panic!("1000000 is no PIN")
     });
-    let lane = Wiring::new(shop()).with(source.batch()).secret("PIN", "1000000").open();
-    lane.call("login", json!({})).await.unwrap_err();
+    let session = Wiring::new(shop()).with(source.batch()).secret("PIN", "1000000").open();
+    session.call("login", json!({})).await.unwrap_err();
     assert_eq!(
-        lane.events.calls(),
+        session.events.calls(),
         ["login {} step: exit 70: this is a bug in Trailblaze: `login` panicked: {{PIN}} is no PIN"]
     );
 }
@@ -376,9 +376,9 @@ async fn an_event_whose_numbers_contain_the_digits_of_a_secret_is_still_redacted
 #[tokio::test(start_paused = true)]
 async fn a_secret_that_is_a_keyword_of_the_format_does_not_corrupt_events() {
     let source = FakeSource::new("acme").answering("login", Outcome::failed("no"));
-    let lane = Wiring::new(shop()).with(source.batch()).secret("WORD", "failed").open();
-    lane.replay(&trail("trail:\n  - step: Log in\n    tools: [{login: {}}]\n")).await;
-    let ended = lane.events.all().pop().unwrap();
+    let session = Wiring::new(shop()).with(source.batch()).secret("WORD", "failed").open();
+    session.replay(&trail("trail:\n  - step: Log in\n    tools: [{login: {}}]\n")).await;
+    let ended = session.events.all().pop().unwrap();
     let Event::AttemptEnded { verdict, message, .. } = ended else { panic!("{ended:?}") };
     assert_eq!((verdict, message.as_str()), (Verdict::Failed, "step 1 \"Log in\": `login` {{WORD}}: no"));
 }
@@ -386,9 +386,15 @@ async fn a_secret_that_is_a_keyword_of_the_format_does_not_corrupt_events() {
 #[tokio::test(start_paused = true)]
 async fn a_fault_that_quotes_a_secret_is_redacted() {
     let source = FakeSource::new("acme").dying("login", "could not log in with canary-4711");
-    let lane = Wiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
+    let session = Wiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
     let text = "trail:\n  - step: Log in\n    tools: [{login: {}}]\n";
-    check(&lane, text, Verdict::Errored, "step 1 \"Log in\": server `acme` died: could not log in with {{PIN}}", &[])
-        .await;
-    assert!(!lane.events.text().contains("canary"));
+    check(
+        &session,
+        text,
+        Verdict::Errored,
+        "step 1 \"Log in\": server `acme` died: could not log in with {{PIN}}",
+        &[],
+    )
+    .await;
+    assert!(!session.events.text().contains("canary"));
 }

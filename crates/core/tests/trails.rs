@@ -249,10 +249,10 @@ async fn a_text_parameter_gets_the_raw_text() {
         FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("", Value::Object(args)) }).taking(
             json!({"properties": {"text": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}),
         );
-    let lane = Wiring::new(FakeDriver::new("android/one", [Page::new("home", [])])).with(echo.batch()).open();
+    let session = Wiring::new(FakeDriver::new("android/one", [Page::new("home", [])])).with(echo.batch()).open();
     let mut got = Vec::new();
     for call in trail(text).steps[0].tools.as_deref().unwrap() {
-        got.extend(dispatch(&lane.cx(), Call::written(call, CallOrigin::Step)).await.unwrap().structured);
+        got.extend(dispatch(&session.cx(), Call::written(call, CallOrigin::Step)).await.unwrap().structured);
     }
     let texts = ["0123", "no", "010", "1_000", "12", "1.50", "true", "2026-01-02", "a\tb"];
     let mut expected: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_core::screen::{Field, Node, Props, Shape};
-use trailblaze_core::testing::{FakeDriver, Lane, Page, Wiring, button, field, label};
+use trailblaze_core::testing::{FakeDriver, Page, TestSession, Wiring, button, field, label};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::outcome::Variant;
 
@@ -17,7 +17,7 @@ fn element(role: &str, name: &str) -> Node {
     Node::new(0, props.with(Field::IsInteractive, true))
 }
 
-fn browser() -> Lane {
+fn browser() -> TestSession {
     let mut covered = element("button", "Covered");
     covered.props.set(Field::IsCovered, true);
     covered.props.set(Field::CssSelector, "main > button");
@@ -37,13 +37,13 @@ fn browser() -> Lane {
 }
 
 /// Everything that a call did: the actions on the device, the result, and how long it took.
-async fn effect(lane: &Lane, tool: &str, arguments: &Value) -> String {
-    let (started, before) = (Instant::now(), lane.driver.done().len());
-    let answer = match lane.call(tool, arguments.clone()).await {
+async fn effect(session: &TestSession, tool: &str, arguments: &Value) -> String {
+    let (started, before) = (Instant::now(), session.driver.done().len());
+    let answer = match session.call(tool, arguments.clone()).await {
         Ok(outcome) => format!("{:?} {} {:?}", outcome.variant, outcome.text, outcome.structured),
         Err(fault) => fault.to_string(),
     };
-    format!("{:?}\n{answer}\nafter {:?}", &lane.driver.done()[before..], started.elapsed())
+    format!("{:?}\n{answer}\nafter {:?}", &session.driver.done()[before..], started.elapsed())
 }
 
 /// A tool, its other arguments, a parameter, and two values of it that must have different effects. Null means absent.
@@ -177,7 +177,7 @@ fn cases() -> Vec<Case> {
 #[tokio::test(start_paused = true)]
 async fn every_parameter_of_a_web_tool_has_an_effect() {
     let mut tried = BTreeSet::new();
-    let lane = browser();
+    let session = browser();
     for (tool, common, parameter, one, other) in cases() {
         let given = |value: &Value| {
             let mut arguments = common.clone();
@@ -186,7 +186,7 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
             }
             arguments
         };
-        let (a, b) = (effect(&lane, tool, &given(&one)).await, effect(&lane, tool, &given(&other)).await);
+        let (a, b) = (effect(&session, tool, &given(&one)).await, effect(&session, tool, &given(&other)).await);
         assert_ne!(a, b, "`{parameter}` of `{tool}` is ignored: {one} and {other} come to the same, with {common}");
         tried.insert(format!("{tool} {parameter}"));
     }
@@ -194,12 +194,12 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
     let empty =
         || Wiring::new(FakeDriver::new("web/fake", [Page::new("page", [])]).posing_as(Platform::Web, "w")).open();
     for millis in [100, 900] {
-        let (lane, started) = (empty(), Instant::now());
-        lane.call("web_download", json!({"timeoutMs": millis})).await.unwrap();
+        let (session, started) = (empty(), Instant::now());
+        session.call("web_download", json!({"timeoutMs": millis})).await.unwrap();
         assert_eq!(started.elapsed(), Duration::from_millis(millis));
     }
     tried.insert("web_download timeoutMs".to_string());
-    let registry = lane.session.registry();
+    let registry = session.inner.registry();
     let web = registry.tools().filter(|tool| tool.name.starts_with("web_"));
     let parameters = web.flat_map(|tool| {
         let names = tool.schema.property_names().filter(|name| *name != "reasoning");
@@ -262,7 +262,7 @@ async fn every_tool_that_waits_takes_a_timeout() {
     ];
     let phone = Wiring::new(FakeDriver::new("android/fake", [Page::new("page", [])])).open();
     let web = browser();
-    let registries = [phone.session.registry(), web.session.registry()];
+    let registries = [phone.inner.registry(), web.inner.registry()];
     let tools: BTreeSet<&str> = registries
         .iter()
         .flat_map(|registry| registry.tools())
@@ -290,10 +290,10 @@ async fn an_absent_element_costs_no_more_than_the_timeout() {
     for (tool, mut arguments) in calls {
         for millis in [0, 700] {
             let page = Page::new("home", [button("pay", "Pay"), field("name"), label("", "Words")]);
-            let lane = Wiring::new(FakeDriver::new("android/one", [page])).open();
+            let session = Wiring::new(FakeDriver::new("android/one", [page])).open();
             arguments["timeoutMs"] = json!(millis);
             let started = Instant::now();
-            let outcome = lane.call(tool, arguments.clone()).await.unwrap();
+            let outcome = session.call(tool, arguments.clone()).await.unwrap();
             assert!(outcome.is_error(), "{tool} fails");
             assert_eq!(started.elapsed(), Duration::from_millis(millis), "{tool}");
         }
@@ -303,11 +303,11 @@ async fn an_absent_element_costs_no_more_than_the_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_tap_by_ref_passes_its_timeout_on() {
     let page = Page::new("home", [button("pay", "Pay")]);
-    let lane = Wiring::new(FakeDriver::new("android/one", [page])).open();
-    let shown = lane.call("captureScreen", json!({})).await.unwrap();
+    let session = Wiring::new(FakeDriver::new("android/one", [page])).open();
+    let shown = session.call("captureScreen", json!({})).await.unwrap();
     let reference = shown.structured.unwrap()["elements"][0]["ref"].clone();
-    lane.call("tap", json!({"ref": reference, "timeoutMs": 40})).await.unwrap();
-    let calls = lane.events.calls();
+    session.call("tap", json!({"ref": reference, "timeoutMs": 40})).await.unwrap();
+    let calls = session.events.calls();
     assert!(calls.iter().any(|call| call.contains(r#"tap {"id":"pay","timeoutMs":40} delegate"#)), "{calls:#?}");
 }
 

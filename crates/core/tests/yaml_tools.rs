@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::check_tools;
 use trailblaze_core::engine::registry::Batch;
-use trailblaze_core::testing::{FakeDriver, FakeSource, Lane, Page, Wiring, field};
+use trailblaze_core::testing::{FakeDriver, FakeSource, Page, TestSession, Wiring, field};
 use trailblaze_core::tool_files::{FileTool, read};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::Event;
@@ -38,7 +38,7 @@ fn problems(text: &str) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
-fn lane(batches: impl IntoIterator<Item = Batch>) -> Lane {
+fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
     let echo =
         FakeSource::new("acme").tool("echo", |_, args| async move { Outcome::value("echo", Value::Object(args)) });
     let phone = FakeDriver::new("android/one", [Page::new("home", [field("name")])]);
@@ -48,16 +48,16 @@ fn lane(batches: impl IntoIterator<Item = Batch>) -> Lane {
 
 /// Calls `greet`, and compares the arguments that are recorded for its call, and those that `echo` received.
 async fn check(expansion: &str, given: Value, called: Value, got: Value) {
-    let lane = lane([greet(expansion)]);
-    let outcome = lane.call("greet", given).await.unwrap();
+    let session = session([greet(expansion)]);
+    let outcome = session.call("greet", given).await.unwrap();
     assert!(!outcome.is_error(), "{}", outcome.text);
-    let echo = lane.events.all().into_iter().find_map(|event| match event {
+    let echo = session.events.all().into_iter().find_map(|event| match event {
         Event::Called(called) if called.tool == "echo" => Some(called),
         _ => None,
     });
     let echo = echo.unwrap();
     assert_eq!(json!(*echo.args), called, "{expansion}");
-    let answered = lane.events.all().into_iter().find_map(|event| match event {
+    let answered = session.events.all().into_iter().find_map(|event| match event {
         Event::Answered { call, answer: trailblaze_protocol::event::CallResult::Outcome(outcome), .. }
             if call == echo.call =>
         {
@@ -139,8 +139,8 @@ async fn parameters_shadow_memory_and_other_tokens_refer_to_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn a_template_that_the_caller_passes_is_resolved_once() {
-    let lane = lane([greet("{t: '{{who}}!', n: '{{n}}'}")]);
-    let outcome = lane.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
+    let session = session([greet("{t: '{{who}}!', n: '{{n}}'}")]);
+    let outcome = session.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
     // An unknown token is not a valid integer.
     let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: no value is \
                    remembered under that name";
@@ -150,12 +150,12 @@ async fn a_template_that_the_caller_passes_is_resolved_once() {
 
 #[tokio::test(start_paused = true)]
 async fn the_expansion_is_nested_in_the_call_and_its_last_text_is_the_result() {
-    let lane = lane([own(
+    let session = session([own(
         "id: both\ndescription: d\nparameters: []\ntools: [{echo: {a: b}}, {remember: {variable: x, value: y}}]",
     )]);
-    assert_eq!(lane.call("both", json!({})).await.unwrap(), Outcome::success("x = y"));
+    assert_eq!(session.call("both", json!({})).await.unwrap(), Outcome::success("x = y"));
     assert_eq!(
-        lane.events.calls(),
+        session.events.calls(),
         [
             "both {} step: ok",
             r#"  echo {"a":"b"} expansion: ok"#,
@@ -166,26 +166,26 @@ async fn the_expansion_is_nested_in_the_call_and_its_last_text_is_the_result() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_failing_call_fails_the_tool() {
-    let lane = lane([own(
+    let session = session([own(
         "id: both\ndescription: d\nparameters: []\ntools: [{assertEquals: {actual: a, expected: b}}, {echo: {}}]",
     )]);
     assert_eq!(
-        lane.call("both", json!({})).await.unwrap().text,
+        session.call("both", json!({})).await.unwrap().text,
         "its call to `assertEquals` failed: expected \"b\", saw \"a\""
     );
-    assert_eq!(lane.events.calls().len(), 2);
+    assert_eq!(session.events.calls().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_shipped_erase_text_erases_all_or_a_number_of_characters() {
-    let lane = lane([]);
-    lane.call("inputText", json!({"text": "Grace", "hideKeyboardAfter": false})).await.unwrap();
+    let session = session([]);
+    session.call("inputText", json!({"text": "Grace", "hideKeyboardAfter": false})).await.unwrap();
     for arguments in [json!({"charactersToErase": 2}), json!({"charactersToErase": null}), json!({})] {
-        let outcome = lane.call("eraseText", arguments).await.unwrap();
+        let outcome = session.call("eraseText", arguments).await.unwrap();
         assert!(!outcome.is_error(), "{}", outcome.text);
     }
     assert_eq!(
-        lane.driver.done()[1..],
+        session.driver.done()[1..],
         ["EraseText { count: Some(2) }", "EraseText { count: None }", "EraseText { count: None }"]
     );
 }
@@ -196,10 +196,10 @@ async fn an_optional_parameter_can_be_passed_on_to_a_built_in_tool() {
 description: Taps.
 parameters: [{name: id, type: string}, {name: index, type: integer, required: false}]
 tools: [{tap: {id: '{{id}}', index: '{{index}}'}}]");
-    let lane = lane([tool]);
-    let outcome = lane.call("tapIt", json!({"id": "name"})).await.unwrap();
+    let session = session([tool]);
+    let outcome = session.call("tapIt", json!({"id": "name"})).await.unwrap();
     assert!(!outcome.is_error(), "{}", outcome.text);
-    assert_eq!(lane.driver.done(), ["Tap on EditText [id=name]"]);
+    assert_eq!(session.driver.done(), ["Tap on EditText [id=name]"]);
 }
 
 #[test]
@@ -217,8 +217,8 @@ parameters:
 tools:
   - tap: {text: '{{text}}', index: '{{index}}'}
 ");
-    let lane = lane([]);
-    let registry = lane.session.registry();
+    let session = session([]);
+    let registry = session.inner.registry();
     let compiled = registry.get("tapOnElementWithText").unwrap();
     let moved = &moved.tools[0];
     assert_eq!(
@@ -326,13 +326,13 @@ fn description_and_parameters_are_required_or_forbidden_by_the_mode() {
 #[test]
 fn problems_across_files_are_found_before_anything_runs() {
     let tool = |id: &str, calls: &str| own(&format!("id: {id}\ndescription: d\nparameters: []\ntools: {calls}\n"));
-    let lane = lane([
+    let session = session([
         tool("a", "[{b: {}}]"),
         tool("b", "[{echo: {}}, {a: {}}, {c: {}}]"),
         tool("c", "[{c: {}}]"),
         tool("d", "[{a: {}}, {tapp: {}}, {inputText: {txt: x}}, {tap: {index: '{{n}}'}}]"),
     ]);
-    let found: Vec<String> = check_tools(&lane.session.registry()).iter().map(ToString::to_string).collect();
+    let found: Vec<String> = check_tools(&session.inner.registry()).iter().map(ToString::to_string).collect();
     assert_eq!(
         found,
         [
@@ -355,5 +355,5 @@ fn many_paths_through_the_same_tools_are_checked_quickly() {
     };
     let mut batches: Vec<Batch> = (0..40).map(tool).collect();
     batches.push(own("id: t40\ndescription: d\nparameters: []\ntools: []\n"));
-    assert_eq!(check_tools(&lane(batches).session.registry()), []);
+    assert_eq!(check_tools(&session(batches).inner.registry()), []);
 }

@@ -1,5 +1,5 @@
-//! Walks through the wallet example on every platform, writes what it sees as PNG files to the folder that is
-//! given, and tells how long a picture takes: `cargo run -p trailblaze-drivers --example sim_gallery -- /tmp/gallery`.
+//! Walks through the wallet example on every platform, writes each screen as a PNG file to the given folder, and prints
+//! how long a picture takes: `cargo run -p trailblaze-drivers --example sim_gallery -- /tmp/gallery`.
 
 use std::fs::File;
 use std::path::Path;

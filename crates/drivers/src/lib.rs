@@ -1,4 +1,4 @@
-//! Devices. A driver knows nothing of tools, trails or models.
+//! Device drivers. They know nothing about tools, trails or models.
 
 pub mod sim;
 pub mod web;

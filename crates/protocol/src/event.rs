@@ -226,6 +226,16 @@ pub enum Event {
         /// Why it was closed. May be empty.
         message: String,
     },
+    /// A trail was not started, because the run was cancelled or stopped early.
+    NotRun {
+        /// The trail that was not started.
+        trail: TrailRef,
+        /// The platform that it would have run on.
+        platform: Platform,
+        /// The number of the repetition, from 1. Present only if the trail runs several times (`--repeat-each`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<u32>,
+    },
     /// The run ended. Always the last event; missing if the run was killed.
     RunEnded {
         /// The most severe result of the run. Decides the exit code of the process.

@@ -1,4 +1,4 @@
-//! A handle on a child: what became of it, and how to end it.
+//! A handle to a child process: how it ended, and how to stop it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use crate::folders;
 use crate::launch::Grace;
 
-/// A child and everything that it started. When the last handle is dropped, it is ended as by [`Child::stop`].
+/// A child and everything that it started. Dropping the last handle stops it like [`Child::stop`].
 #[derive(Clone, Debug)]
 pub struct Child {
     pub(crate) pid: u32,
@@ -18,14 +18,14 @@ pub struct Child {
     pub(crate) fate: watch::Receiver<Fate>,
 }
 
-/// What handles ask of the task that tends the child.
+/// Orders from handles to the task that manages the child.
 #[derive(Debug)]
 pub(crate) enum Order {
     Stop(Grace),
     Folder(PathBuf),
 }
 
-/// What is known of the child's end.
+/// What is known about the child's end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fate {
     pub ended: Option<Ended>,
@@ -38,15 +38,15 @@ pub(crate) struct Fate {
 pub enum Ended {
     Code(i32),
     Signal(i32),
-    /// Nobody saw it: its guardian was killed.
+    /// Not observed: its guardian was killed.
     Unknown,
 }
 
-/// The child and everything beneath it are gone, but for what is counted.
+/// The child and everything beneath it are gone, except for the leaked processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
     pub ended: Ended,
-    /// Processes that could not be ended.
+    /// The number of processes that could not be killed.
     pub leaked: usize,
 }
 
@@ -60,7 +60,7 @@ impl Child {
         self.fate.borrow().ended
     }
 
-    /// Waits until the child itself has ended. What it left behind is being ended then.
+    /// Waits until the child itself has ended. Processes that it left behind are being stopped at that point.
     pub async fn ended(&self) -> Ended {
         let mut fate = self.fate.clone();
         match fate.wait_for(|fate| fate.ended.is_some()).await {
@@ -69,30 +69,30 @@ impl Child {
         }
     }
 
-    /// Ends the child and all that it started: time to see its stdin close, then SIGTERM, then SIGKILL. Waits until all
-    /// are gone. Any number of callers may ask, at any time; the earliest end that was asked for holds.
+    /// Stops the child and everything that it started: closes stdin, then sends SIGTERM, then SIGKILL. Waits until all
+    /// of them are gone. May be called any number of times; the earliest requested end applies.
     pub async fn stop(&self) -> Stopped {
         self.stop_within(self.grace).await
     }
 
-    /// Ends the child and all that it started with SIGKILL.
+    /// Kills the child and everything that it started with SIGKILL.
     pub async fn kill(&self) -> Stopped {
         self.stop_within(Grace::NONE).await
     }
 
     async fn stop_within(&self, grace: Grace) -> Stopped {
-        // A closed channel means that it is over already.
+        // A closed channel means that it has already ended.
         let _ = self.orders.send(Order::Stop(grace));
         let mut fate = self.fate.clone();
         match fate.wait_for(|fate| fate.stopped.is_some()).await {
             Ok(fate) => fate.stopped,
-            // The runtime is going down. The guardian has seen our end close and needs nobody.
+            // The runtime is shutting down. The guardian has seen the socket close and finishes by itself.
             Err(_) => None,
         }
         .unwrap_or_else(|| Stopped { ended: self.exited().unwrap_or(Ended::Unknown), leaked: 0 })
     }
 
-    /// Gives a folder to the child: removed when the child is gone. The path must be absolute.
+    /// Hands a folder to the child: it is removed when the child is gone. The path must be absolute.
     pub fn own_folder(&self, path: &Path) {
         if self.orders.send(Order::Folder(path.to_path_buf())).is_err() {
             folders::remove(path);
@@ -108,12 +108,12 @@ impl fmt::Display for Ended {
                 Some(name) => write!(f, "was killed by signal {number} ({name})"),
                 None => write!(f, "was killed by signal {number}"),
             },
-            Ended::Unknown => write!(f, "ended, nobody saw how"),
+            Ended::Unknown => write!(f, "ended in an unknown way"),
         }
     }
 }
 
-/// Those with the same number on every Unix.
+/// Signals that have the same number on every Unix.
 fn signal_name(number: i32) -> Option<&'static str> {
     Some(match number {
         1 => "SIGHUP",

@@ -1,17 +1,17 @@
-//! Removing the folders that belonged to a child. Only what was registered, and only what cannot be meant by accident.
+//! Removes the folders of a child: only registered ones, and only paths that cannot be a mistake.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// A process that could not be ended, or one that is just ending, may write into a folder while it is being removed.
+/// Retries, because a process that is still exiting, or could not be killed, may write into the folder meanwhile.
 const TRIES: usize = 5;
 
 /// How long removing all folders of a child may take.
 pub(crate) const TO_REMOVE: Duration = Duration::from_secs(20);
 
-/// Removes folders off the path of everything else. A disk that does not answer keeps nobody.
+/// Removes folders on another thread, with a time limit, so that a hanging disk does not block anything.
 pub(crate) async fn remove_all(paths: Vec<PathBuf>) {
     if paths.is_empty() {
         return;
@@ -20,7 +20,7 @@ pub(crate) async fn remove_all(paths: Vec<PathBuf>) {
     let _ = tokio::time::timeout(TO_REMOVE, removal).await;
 }
 
-/// Removes a folder and what is in it. A link is removed and not followed. What cannot be removed stays.
+/// Removes a folder and its contents. A symbolic link is removed, not followed. Errors are ignored.
 pub(crate) fn remove(path: &Path) {
     if !may_remove(path) {
         return;
@@ -34,7 +34,7 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
-/// Absolute, without a way back up, and not at the top of the disk.
+/// Absolute, without `..`, and not at the top of the file system.
 fn may_remove(path: &Path) -> bool {
     let names = path.components().filter(|component| matches!(component, Component::Normal(_))).count();
     path.is_absolute() && names >= 2 && !path.components().any(|component| component == Component::ParentDir)

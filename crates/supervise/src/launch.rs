@@ -1,4 +1,4 @@
-//! What to start, what a start gives, and why one can fail.
+//! What to start, the result of a start, and why one can fail.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,18 +14,18 @@ use crate::child::Child;
 /// A program to start.
 #[derive(Debug)]
 pub struct Launch {
-    /// A path, or a name that is looked for on the child's `PATH`. A relative path starts at `dir`.
+    /// A path, or a name to look up on the child's `PATH`. A relative path starts at `dir`.
     pub program: OsString,
     pub args: Vec<OsString>,
     pub dir: PathBuf,
-    /// Set on top of our own environment, after `drop_env`.
+    /// Added to our own environment, after `drop_env`.
     pub set_env: Vec<(OsString, OsString)>,
     pub drop_env: Vec<OsString>,
-    /// Variables that it may have although they are withheld from children.
+    /// Variables that the child may have although they are withheld from other children.
     pub may_have: Vec<OsString>,
-    /// Absolute paths of folders that belong to the child: removed when it is gone, or could not be started.
+    /// Absolute paths of folders that belong to the child: removed when it is gone or could not be started.
     pub folders: Vec<PathBuf>,
-    /// What the child finds open besides its standard streams, by number from 3 on.
+    /// Files that are open in the child besides its standard streams, numbered from 3.
     pub fds: Vec<(i32, OwnedFd)>,
     pub grace: Grace,
 }
@@ -46,7 +46,7 @@ impl Launch {
         }
     }
 
-    /// The same once more, without open files: those can be given away only once.
+    /// A copy without the open files, which can be passed on only once.
     pub fn again(&self) -> Launch {
         Launch {
             program: self.program.clone(),
@@ -62,21 +62,21 @@ impl Launch {
     }
 }
 
-/// How long a child that is to end may take.
+/// How long a child may take to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grace {
-    /// From the request, which its closed stdin tells the child, to SIGTERM.
+    /// From the closing of its stdin to SIGTERM.
     pub after_stdin: Duration,
     /// From SIGTERM to SIGKILL.
     pub after_term: Duration,
 }
 
 impl Grace {
-    /// SIGKILL at once.
+    /// SIGKILL immediately.
     pub(crate) const NONE: Grace = Grace { after_stdin: Duration::ZERO, after_term: Duration::ZERO };
     const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// Times that can be added to a clock without a thought.
+    /// Clamps the times, so that adding them to a clock cannot overflow.
     pub(crate) fn bounded(self) -> Grace {
         Grace { after_stdin: self.after_stdin.min(Grace::LONGEST), after_term: self.after_term.min(Grace::LONGEST) }
     }
@@ -88,7 +88,7 @@ impl Default for Grace {
     }
 }
 
-/// A child that was started. Who stops it drops `stdin` first: that is how a well-behaved child learns of it.
+/// A started child. Drop `stdin` before stopping it: that is how a well-behaved child learns that it should exit.
 #[derive(Debug)]
 pub struct Running {
     pub stdin: ChildStdin,
@@ -97,16 +97,16 @@ pub struct Running {
     pub child: Child,
 }
 
-/// Why there is no child.
+/// Why a program could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("there is no folder `{}` to start `{program}` in", dir.display())]
     NoFolder { program: String, dir: PathBuf },
     #[error("there is no program `{program}`")]
     NotFound { program: String },
-    #[error("`{program}` is there, but the interpreter that its first line names is not")]
+    #[error("the interpreter named in the first line of `{program}` does not exist")]
     NoInterpreter { program: String },
-    #[error("`{program}` may not be executed: permission denied")]
+    #[error("`{program}` cannot be executed: permission denied")]
     NotPermitted { program: String },
     #[error("cannot start the guardian of `{program}`: {fault}")]
     Guardian { program: String, fault: GuardianFault },
@@ -114,7 +114,7 @@ pub enum StartError {
     Other { program: String, source: io::Error },
 }
 
-/// What is wrong with the process between us and the child.
+/// What went wrong with the guardian, the process between us and the child.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardianFault {
     #[error("{0}")]

@@ -1,9 +1,9 @@
-//! Child processes that cannot outlive us, whatever they start in turn and however we end.
+//! Child processes that cannot outlive us, whatever they start and however we end.
 //!
-//! Each child has a guardian: this very program, started again, between us and the child. It holds one end of a socket;
-//! when the other end closes, because we asked, because every handle was dropped, or because we were killed, it ends
-//! everything beneath it, removes the folders that belonged to the child, and goes. If a guardian is killed, what was
-//! beneath it comes to us, and we end it.
+//! Each child has a guardian: this program, started again as a process between us and the child. It holds one end of a
+//! socket. When the other end closes, because we stop the child, drop every handle or are killed, the guardian kills
+//! everything beneath it, removes the child's folders, and exits. If a guardian is killed, its descendants are
+//! reparented to us, and we kill them.
 
 mod child;
 mod folders;

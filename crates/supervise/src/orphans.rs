@@ -1,5 +1,6 @@
-//! What a killed guardian leaves behind. On Linux it comes to this process, whatever session or group it is in, and can be
-//! told from our own children: those are guardians, and everything else that we start stays in our session.
+//! Finds the processes that a killed guardian leaves behind. On Linux they are reparented to this process, whatever
+//! session or group they are in, and can be told apart from our own children: those are guardians, and everything else
+//! that we start stays in our session.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,14 +11,15 @@ use tokio::process::{Child, Command};
 
 use crate::processes::{self, Process};
 
-/// The guardians that this process has started and not yet waited for. Children belong to a process as a whole.
+/// The guardians that this process has started and not yet waited for. Global because children belong to the whole
+/// process.
 static GUARDIANS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 fn guardians() -> MutexGuard<'static, BTreeSet<i32>> {
     GUARDIANS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A guardian that must not be taken for an orphan.
+/// A registered guardian, which must not be taken for an orphan.
 #[derive(Debug)]
 pub(crate) struct Guardian {
     pub process: Child,
@@ -26,7 +28,7 @@ pub(crate) struct Guardian {
 
 impl Guardian {
     pub fn spawn(command: &mut Command) -> io::Result<Guardian> {
-        // Held until it is known, or it could be taken for an orphan in between.
+        // Held until the new process is registered; otherwise it could be taken for an orphan.
         let mut guardians = guardians();
         let process = command.spawn()?;
         let pid = process.id().map_or(0, u32::cast_signed);
@@ -41,24 +43,24 @@ impl Drop for Guardian {
     }
 }
 
-/// Makes this process the one that orphans among its descendants come to.
+/// Makes this process a subreaper: orphans among its descendants are reparented to it.
 #[cfg(target_os = "linux")]
 pub(crate) fn take_in() {
-    // Where it is not possible, what is in the session of a killed guardian is still found.
+    // Where that is not possible, orphans in the session of a killed guardian are still found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn take_in() {}
 
-/// Whether a guardian has ended, so that everything beneath it has another parent.
+/// Whether a guardian has ended, so that everything beneath it has been reparented.
 pub(crate) fn is_dead(guardian: Pid) -> bool {
     let all = processes::all();
     all.iter().find(|process| process.pid == guardian.as_raw_pid()).is_none_or(|process| process.is_zombie)
 }
 
-/// What a dead guardian has left: everything in its session, and, where orphans come to us, everything beneath us that is
-/// neither ours nor another guardian's.
+/// The processes that a dead guardian left: everything in its session and, if we are a subreaper, everything beneath us
+/// that belongs neither to us nor to another guardian.
 pub(crate) fn left_by(guardian: Pid) -> Vec<Process> {
     let all = processes::all();
     let own = rustix::process::getpid().as_raw_pid();
@@ -85,7 +87,7 @@ fn is_taking_in() -> bool {
     false
 }
 
-/// Kills them, and takes in those that have ended.
+/// Kills processes and reaps those that have ended.
 pub(crate) fn kill(left: &[Process]) {
     let own = rustix::process::getpid();
     processes::signal(left, own, Signal::KILL);

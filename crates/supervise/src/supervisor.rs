@@ -1,4 +1,4 @@
-//! Starting children, each with its guardian, and counting what could not be ended.
+//! Starts children, each with its guardian, and counts the processes that could not be killed.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,33 +19,33 @@ use crate::child::{Child, Fate};
 use crate::folders;
 use crate::launch::{GuardianFault, Launch, Running, StartError};
 use crate::orphans::{self, Guardian};
-use crate::tend::{self, Tended};
+use crate::tend::{self, GuardianHandle};
 use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
 
 /// How long a guardian may take to start the program.
 const TO_START: Duration = Duration::from_secs(30);
 /// How long to wait for children that are ending: longer than any of them should take.
 const TO_SETTLE: Duration = Duration::from_secs(30);
-/// The highest number that a child's file may have.
+/// The highest file descriptor that can be passed to a child.
 const HIGHEST: i32 = 63;
 
-/// Starts children. Cheap to clone; clones count together.
+/// Starts children. Cheap to clone; clones share their counts.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     guardian: PathBuf,
     leaked: Arc<AtomicUsize>,
-    /// How many children are not over.
+    /// How many children have not ended.
     at_work: Arc<watch::Sender<usize>>,
-    /// Variables that children do not get unless they may have them.
+    /// Variables that are withheld from children unless they are allowed to have them.
     withheld: Arc<RwLock<Vec<OsString>>>,
 }
 
 impl Supervisor {
-    /// Guardians are this very program: its `main` calls [`crate::guardian_main`] before anything else. From now on this
-    /// process takes in what a killed guardian leaves behind.
+    /// Uses this program for guardians: its `main` must call [`crate::guardian_main`] before anything else. Also makes
+    /// this process the one that adopts what a killed guardian leaves behind.
     pub fn new() -> Supervisor {
         orphans::take_in();
-        // The link leads to the running program even if its file was replaced since.
+        // The link refers to the running program even if its file has been replaced.
         #[cfg(target_os = "linux")]
         let guardian = PathBuf::from("/proc/self/exe");
         #[cfg(not(target_os = "linux"))]
@@ -53,7 +53,7 @@ impl Supervisor {
         Supervisor::with_guardian(guardian)
     }
 
-    /// Guardians are another program that calls [`crate::guardian_main`].
+    /// Uses another program for guardians; it must call [`crate::guardian_main`].
     pub fn with_guardian(program: impl Into<PathBuf>) -> Supervisor {
         Supervisor {
             guardian: program.into(),
@@ -63,7 +63,7 @@ impl Supervisor {
         }
     }
 
-    /// Keeps variables of our environment from all children that are started from now on, but for those that may have
+    /// Withholds environment variables from all children started from now on, except those that are allowed to have
     /// them. On Linux, other processes of this user cannot read them from this process either.
     pub fn withhold(&self, names: impl IntoIterator<Item = OsString>) {
         let mut withheld = self.withheld.write().unwrap_or_else(PoisonError::into_inner);
@@ -75,18 +75,19 @@ impl Supervisor {
         }
     }
 
-    /// How many processes could not be ended, of all children together.
+    /// The number of processes that could not be killed, over all children.
     pub fn leaked(&self) -> usize {
         self.leaked.load(Ordering::Relaxed)
     }
 
-    /// Waits until every child is over, those included that nobody holds any more. Only then is it known what leaked.
+    /// Waits until every child has ended, including those without a handle. Only then is the number of leaked processes
+    /// final.
     pub async fn settled(&self) {
         let mut at_work = self.at_work.subscribe();
         let _ = timeout(TO_SETTLE, at_work.wait_for(|n| *n == 0)).await;
     }
 
-    /// Starts a program. If the wait is given up, the program ends as if it had been stopped.
+    /// Starts a program. If this future is dropped, the program is stopped.
     pub async fn start(&self, launch: Launch) -> Result<Running, StartError> {
         let folders = launch.folders.clone();
         let result = self.try_start(launch).await;
@@ -107,7 +108,7 @@ impl Supervisor {
         let name = program.clone();
         let at_fault = move |fault: GuardianFault| StartError::Guardian { program: name, fault };
 
-        let (mut guarded, stdio) = match self.spawn(&launch, &program) {
+        let (mut handle, stdio) = match self.spawn(&launch, &program) {
             Ok(started) => started,
             Err(error) => return Err(at_fault(error.into())),
         };
@@ -121,22 +122,22 @@ impl Supervisor {
             numbers: launch.fds.iter().map(|(number, _)| *number).collect(),
             grace,
         });
-        // Ours must close, or the other side would never see the end of a stream.
+        // Our copies must be closed; otherwise the other side would never see the end of a stream.
         drop(launch.fds);
         let answer = timeout(TO_START, async {
-            guarded.mouth.as_mut()?.say(&request).await.ok()?;
-            guarded.ear.hear().await
+            handle.writer.as_mut()?.write(&request).await.ok()?;
+            handle.reader.read().await
         });
         match answer.await {
             Ok(Some(Report::Started { pid })) => {
                 let (orders, heard) = mpsc::unbounded_channel();
                 let (told, fate) = watch::channel(Fate::default());
                 let child = Child { pid, grace, orders, fate };
-                guarded.child = Pid::from_raw(pid.cast_signed());
-                guarded.folders = launch.folders;
+                handle.child = Pid::from_raw(pid.cast_signed());
+                handle.folders = launch.folders;
                 let at_work = AtWork::new(&self.at_work);
                 tokio::spawn(async move {
-                    tend::tend(guarded, grace, heard, told).await;
+                    tend::tend(handle, grace, heard, told).await;
                     drop(at_work);
                 });
                 let (stdin, stdout, stderr) = stdio;
@@ -144,22 +145,22 @@ impl Supervisor {
             }
             Ok(Some(Report::Failed { code, text })) => {
                 let source = code.map_or_else(|| io::Error::other(text), io::Error::from_raw_os_error);
-                guarded.part().await;
+                handle.wait_for_exit().await;
                 Err(explain(program, &dir, source))
             }
             Ok(_) => {
-                guarded.give_up().await;
+                handle.give_up().await;
                 Err(at_fault(GuardianFault::Ended))
             }
             Err(_) => {
-                guarded.give_up().await;
+                handle.give_up().await;
                 Err(at_fault(GuardianFault::Silent(TO_START)))
             }
         }
     }
 
     /// Starts the guardian and passes it the child's ends of the streams.
-    fn spawn(&self, launch: &Launch, shown: &str) -> io::Result<(Tended, Stdio3)> {
+    fn spawn(&self, launch: &Launch, shown: &str) -> io::Result<(GuardianHandle, Stdio3)> {
         let (ours, theirs) = UnixStream::pair()?;
         let (stdin, to_child) = io::pipe()?;
         let (from_child, stdout) = io::pipe()?;
@@ -176,9 +177,9 @@ impl Supervisor {
             ChildStdout::from_std(from_child)?,
             ChildStderr::from_std(from_child_too)?,
         );
-        let (ear, mouth) = wire::talk(ours)?;
+        let (reader, writer) = wire::split(ours)?;
         let mut command = Command::new(&self.guardian);
-        // The rest of the line is for people who look at a list of processes.
+        // The rest of the command line is for people who read a list of processes.
         command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
         for name in self.withheld.read().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -188,11 +189,11 @@ impl Supervisor {
         }
         let guardian = Guardian::spawn(&mut command)?;
         let leaked = Arc::clone(&self.leaked);
-        Ok((Tended { guardian, child: None, ear, mouth: Some(mouth), folders: Vec::new(), leaked }, stdio))
+        Ok((GuardianHandle { guardian, child: None, reader, writer: Some(writer), folders: Vec::new(), leaked }, stdio))
     }
 }
 
-/// Keeps the files of this process in `/proc` from others of the same user. It costs core dumps and debuggers.
+/// Hides this process's files in `/proc` from other processes of the same user. Disables core dumps and debuggers.
 #[cfg(target_os = "linux")]
 fn hide_environment() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
@@ -201,7 +202,7 @@ fn hide_environment() {
 #[cfg(not(target_os = "linux"))]
 fn hide_environment() {}
 
-/// One more child, until it goes.
+/// Counts a child until it is dropped.
 struct AtWork(Arc<watch::Sender<usize>>);
 
 impl AtWork {
@@ -225,7 +226,7 @@ impl Default for Supervisor {
     }
 }
 
-/// What would only fail strangely in the guardian.
+/// Checks for mistakes that would fail in an obscure way in the guardian.
 fn check(launch: &Launch) -> io::Result<()> {
     let refuse = |text: String| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     if launch.fds.len() + 3 > MOST_FILES {

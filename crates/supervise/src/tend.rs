@@ -1,5 +1,5 @@
-//! Our side of a guardian: a task that passes on what handles ask for, keeps what the guardian reports, and does what it
-//! can itself when the guardian was killed.
+//! Our side of a guardian: a task that forwards orders from handles, stores what the guardian reports, and takes over
+//! when the guardian is killed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,62 +16,62 @@ use crate::guardian::AFTER_KILL;
 use crate::launch::Grace;
 use crate::orphans::{self, Guardian};
 use crate::processes;
-use crate::wire::{Ear, Mouth, Report, Request};
+use crate::wire::{Reader, Report, Request, Writer};
 
-/// What a guardian may need beyond the times it was given.
+/// The time that a guardian may need beyond its grace times.
 const SLACK: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(20);
 
 /// A guardian, seen from our side.
-pub(crate) struct Tended {
+pub(crate) struct GuardianHandle {
     pub guardian: Guardian,
-    /// The child, once it runs and until its end is reported.
+    /// The child, from its start until its end is reported.
     pub child: Option<Pid>,
-    pub ear: Ear,
-    pub mouth: Option<Mouth>,
+    pub reader: Reader,
+    pub writer: Option<Writer>,
     pub folders: Vec<PathBuf>,
     pub leaked: Arc<AtomicUsize>,
 }
 
-/// Runs until the guardian is gone, and with it everything beneath.
+/// Runs until the guardian and everything beneath it are gone.
 pub(crate) async fn tend(
-    mut tended: Tended,
+    mut handle: GuardianHandle,
     grace: Grace,
     mut orders: mpsc::UnboundedReceiver<Order>,
     fate: watch::Sender<Fate>,
 ) {
-    let n_at_start = tended.folders.len();
-    let leaked = match tended.follow(grace, &mut orders, &fate).await {
+    let n_at_start = handle.folders.len();
+    let leaked = match handle.follow(grace, &mut orders, &fate).await {
         Some(Done { leaked, n_folders }) => {
-            tended.folders.drain(..(n_at_start + n_folders).min(tended.folders.len()));
-            tended.part().await;
+            handle.folders.drain(..(n_at_start + n_folders).min(handle.folders.len()));
+            handle.wait_for_exit().await;
             leaked
         }
-        None => tended.give_up().await,
+        None => handle.give_up().await,
     };
-    tended.leaked.fetch_add(leaked, Ordering::Relaxed);
-    // Whoever gives a folder from here on removes it himself.
+    handle.leaked.fetch_add(leaked, Ordering::Relaxed);
+    // Folders registered from now on are removed by the caller.
     orders.close();
     while let Ok(order) = orders.try_recv() {
         if let Order::Folder(path) = order {
-            tended.folders.push(path);
+            handle.folders.push(path);
         }
     }
-    folders::remove_all(std::mem::take(&mut tended.folders)).await;
+    folders::remove_all(std::mem::take(&mut handle.folders)).await;
     fate.send_modify(|fate| {
         let ended = *fate.ended.get_or_insert(Ended::Unknown);
         fate.stopped = Some(Stopped { ended, leaked });
     });
 }
 
-/// The guardian's last word.
+/// The guardian's final report.
 struct Done {
     leaked: usize,
     n_folders: usize,
 }
 
-impl Tended {
-    /// Passes on and takes in; nothing is returned when the guardian was killed or does not end.
+impl GuardianHandle {
+    /// Forwards orders and handles reports. Returns `None` if the guardian was killed or does not end in time.
     async fn follow(
         &mut self,
         grace: Grace,
@@ -85,22 +85,22 @@ impl Tended {
         };
         loop {
             tokio::select! {
-                order = orders.recv(), if self.mouth.is_some() => match order {
+                order = orders.recv(), if self.writer.is_some() => match order {
                     Some(Order::Stop(grace)) => {
                         until = sooner(until, grace.after_stdin + grace.after_term);
-                        self.say(&Request::Stop(grace)).await;
+                        self.write(&Request::Stop(grace)).await;
                     }
                     Some(Order::Folder(path)) => {
-                        self.say(&Request::folder(&path)).await;
+                        self.write(&Request::folder(&path)).await;
                         self.folders.push(path);
                     }
-                    // Nobody holds the child any more. The guardian hears our end close.
+                    // The last handle was dropped. Closing the socket tells the guardian.
                     None => {
                         until = sooner(until, grace.after_stdin + grace.after_term);
-                        self.mouth = None;
+                        self.writer = None;
                     }
                 },
-                report = self.ear.hear() => match report {
+                report = self.reader.read() => match report {
                     Some(Report::Exited(ended)) => {
                         until = sooner(until, grace.after_term);
                         self.child = None;
@@ -115,38 +115,38 @@ impl Tended {
         }
     }
 
-    /// An error means that the guardian is gone, which its silence tells as well.
-    async fn say(&mut self, request: &Request) {
-        if let Some(mouth) = &mut self.mouth {
-            let _ = timeout(SLACK, mouth.say(request)).await;
+    /// Errors are ignored: if the guardian is gone, reading from it ends too.
+    async fn write(&mut self, request: &Request) {
+        if let Some(writer) = &mut self.writer {
+            let _ = timeout(SLACK, writer.write(request)).await;
         }
     }
 
-    /// Waits for a guardian that has said its last word.
-    pub async fn part(&mut self) {
+    /// Waits for the guardian to exit after its final report, and kills it if it does not.
+    pub async fn wait_for_exit(&mut self) {
         let guardian = &mut self.guardian.process;
         if timeout(SLACK, guardian.wait()).await.is_err() {
             let _ = timeout(SLACK, guardian.kill()).await;
         }
     }
 
-    /// The guardian was killed, or does not answer: ends it and everything that it leaves, and returns how many processes
-    /// could not be ended.
+    /// Handles a guardian that was killed or does not answer: kills it and everything that it left, and returns how
+    /// many processes could not be killed.
     pub async fn give_up(&mut self) -> usize {
-        self.mouth = None;
+        self.writer = None;
         let _ = self.guardian.process.start_kill();
         let mut leaked = 0;
-        // Where sessions cannot be looked through, the child's group is all that can be reached.
+        // Where processes cannot be listed, only the child's group can be signalled.
         if let Some(child) = self.child.filter(|_| cfg!(not(target_os = "linux"))) {
             let _ = kill_process_group(child, Signal::KILL);
         }
-        // As long as the guardian has not been reaped, its number means no other process.
+        // Its pid cannot be reused before the guardian is reaped.
         if let Some(guardian) = self.guardian.process.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             let until = Instant::now() + AFTER_KILL;
             loop {
                 let left = orphans::left_by(guardian);
                 leaked = processes::count_living(&left);
-                // What it leaves comes to us at the very end of its life.
+                // Its descendants are reparented only at the very end.
                 if left.is_empty() && orphans::is_dead(guardian) || Instant::now() >= until {
                     break;
                 }
@@ -154,7 +154,7 @@ impl Tended {
                 sleep(TICK).await;
             }
         }
-        self.part().await;
+        self.wait_for_exit().await;
         leaked
     }
 }

@@ -1,4 +1,4 @@
-//! What we and a guardian say to each other: one byte that carries the open files, then JSON, one message a line.
+//! The protocol between us and a guardian: one byte that carries the open files, then JSON, one message per line.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -18,14 +18,14 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use crate::child::Ended;
 use crate::launch::Grace;
 
-/// The argument that makes this program a guardian.
+/// The argument that starts this program as a guardian.
 pub(crate) const GUARDIAN: &str = "__guardian";
 
-/// The most files that a child can be given, its three standard streams included.
+/// The most files that a child can be given, including its three standard streams.
 pub(crate) const MOST_FILES: usize = 16;
 const ROOM: usize = rustix::cmsg_space!(ScmRights(MOST_FILES));
 
-/// To the guardian.
+/// Messages to the guardian.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
@@ -34,7 +34,7 @@ pub(crate) enum Request {
     Folder(OsString),
 }
 
-/// Paths are texts of the system here: a path need not be UTF-8.
+/// Uses OS strings, because a path need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Start {
     pub program: OsString,
@@ -43,12 +43,12 @@ pub(crate) struct Start {
     pub set_env: Vec<(OsString, OsString)>,
     pub drop_env: Vec<OsString>,
     pub folders: Vec<OsString>,
-    /// The numbers in the child of the files that follow the three standard streams.
+    /// The descriptors, in the child, of the files that follow the three standard streams.
     pub numbers: Vec<i32>,
     pub grace: Grace,
 }
 
-/// From the guardian.
+/// Messages from the guardian.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
@@ -60,14 +60,14 @@ pub(crate) enum Report {
         text: String,
     },
     Exited(Ended),
-    /// The last word. `folders` is how many `Folder` requests were heard in time.
+    /// The final report. `folders` is the number of `Folder` requests that were received in time.
     Done {
         leaked: usize,
         folders: usize,
     },
 }
 
-/// Passes open files through a socket. They are sent before anything is said, so the socket has room.
+/// Passes open files through a socket. They are sent first, so the socket buffer has room.
 pub(crate) fn send_files(socket: impl AsFd, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut room = [MaybeUninit::uninit(); ROOM];
     let mut ancillary = SendAncillaryBuffer::new(&mut room);
@@ -82,7 +82,7 @@ pub(crate) fn receive_files(socket: impl AsFd) -> io::Result<Vec<OwnedFd>> {
     let mut room = [MaybeUninit::uninit(); ROOM];
     let mut ancillary = RecvAncillaryBuffer::new(&mut room);
     let mut byte = [0];
-    // Where a file cannot be received closed-on-exec, nothing else is being started at this time.
+    // Where files cannot be received with close-on-exec set, nothing else is started at this point.
     #[cfg(target_os = "linux")]
     let flags = RecvFlags::CMSG_CLOEXEC;
     #[cfg(not(target_os = "linux"))]
@@ -101,30 +101,29 @@ pub(crate) fn receive_files(socket: impl AsFd) -> io::Result<Vec<OwnedFd>> {
     Ok(files)
 }
 
-/// The end that hears.
-pub(crate) struct Ear(Lines<BufReader<OwnedReadHalf>>);
+/// The reading half of the socket.
+pub(crate) struct Reader(Lines<BufReader<OwnedReadHalf>>);
 
-/// The end that speaks. When it is dropped, the other side's ear hears the end.
-pub(crate) struct Mouth(OwnedWriteHalf);
+/// The writing half. Dropping it ends the other side's reader.
+pub(crate) struct Writer(OwnedWriteHalf);
 
-pub(crate) fn talk(socket: std::os::unix::net::UnixStream) -> io::Result<(Ear, Mouth)> {
+pub(crate) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Reader, Writer)> {
     socket.set_nonblocking(true)?;
-    let (ear, mouth) = UnixStream::from_std(socket)?.into_split();
-    Ok((Ear(BufReader::new(ear).lines()), Mouth(mouth)))
+    let (reader, writer) = UnixStream::from_std(socket)?.into_split();
+    Ok((Reader(BufReader::new(reader).lines()), Writer(writer)))
 }
 
-impl Ear {
-    /// The next message; nothing when the other side is gone, or no longer makes sense. Nothing is lost when the wait is
-    /// given up.
-    pub async fn hear<T: DeserializeOwned>(&mut self) -> Option<T> {
+impl Reader {
+    /// Returns the next message, or `None` if the other side is gone or sent something invalid. Cancel safe.
+    pub async fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let line = self.0.next_line().await.ok()??;
         serde_json::from_str(&line).ok()
     }
 }
 
-impl Mouth {
-    /// An error means that the other side is gone, which its listener notices by itself.
-    pub async fn say<T: Serialize>(&mut self, message: &T) -> io::Result<()> {
+impl Writer {
+    /// An error means that the other side is gone, which the reader notices as well.
+    pub async fn write<T: Serialize>(&mut self, message: &T) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.0.write_all(&line).await

@@ -1,4 +1,4 @@
-//! From what a tool answered to an outcome.
+//! Converts the answer of a tool into an outcome.
 
 use std::sync::Arc;
 
@@ -12,16 +12,14 @@ use crate::limits;
 
 const DELEGATES: &str = "_trailblaze_delegates";
 
-/// Reads the result of `tools/call`. `is_delegating` tools may ask for delegates in their text too; from others, text is
-/// only text, since a page that a tool read must not drive the device.
+/// Reads the result of `tools/call`. Only tools with `is_delegating` may request delegates in their text; the text of
+/// others is never interpreted, because a page that a tool read must not drive the device.
 pub fn outcome(mut answer: Value, tool: &str, is_delegating: bool) -> Outcome {
     if answer.get("resultType").and_then(Value::as_str) == Some("input_required") {
-        return Outcome::failed(
-            "it asks for input in the middle of a call (sampling or elicitation), which nobody gives it",
-        );
+        return Outcome::failed("it requests input during a call (sampling or elicitation), which is not supported");
     }
     if let Some(flaw) = flaw(&answer) {
-        return Outcome::failed(format!("its answer is of no use: {flaw}"));
+        return Outcome::failed(format!("its answer is malformed: {flaw}"));
     }
     let structured = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
     let blocks = blocks(&answer);
@@ -44,13 +42,13 @@ pub fn outcome(mut answer: Value, tool: &str, is_delegating: bool) -> Outcome {
     }
     match delegates(&mut outcome, blocks, is_delegating) {
         Ok(delegates) => outcome.delegates = delegates,
-        Err(wrong) => return Outcome::failed(format!("its delegates make no sense: {wrong}")),
+        Err(wrong) => return Outcome::failed(format!("its delegates are malformed: {wrong}")),
     }
     outcome.memory = own.map(memory).unwrap_or_default();
     outcome
 }
 
-/// The outcome of a call that got an error of the protocol in place of an answer.
+/// The outcome of a call that got a protocol error instead of a result.
 pub fn refusal(message: String, tool: &str) -> Outcome {
     Outcome::failed(if message.trim().is_empty() { without_reason(tool) } else { message })
 }
@@ -59,29 +57,29 @@ fn without_reason(tool: &str) -> String {
     format!("`{tool}` gave no reason for its failure")
 }
 
-/// Whether an answer that passed says `success: false`, as a value or as JSON text. Its author most likely took that for a
+/// Whether an answer that passed contains `success: false`, as a value or as JSON text. Its author most likely meant a
 /// failure, but only `isError` is one.
 pub fn says_it_failed(outcome: &Outcome) -> bool {
     let says_so = |value: &Value| value.get("success") == Some(&Value::Bool(false));
     let in_text = || {
         let text = outcome.text.trim_start();
-        // Most texts are something else, and need not be parsed to know it.
+        // Avoids parsing texts that cannot match.
         let may_say_so = text.starts_with('{') && text.contains("\"success\"");
         may_say_so && serde_json::from_str(text).is_ok_and(|value| says_so(&value))
     };
     !outcome.is_error() && (outcome.structured.as_ref().is_some_and(says_so) || in_text())
 }
 
-/// Why nobody could tell what an answer means.
+/// What is malformed about an answer.
 fn flaw(answer: &Value) -> Option<String> {
-    let Some(answer) = answer.as_object() else { return Some(format!("it is no object but {}", brief(answer))) };
+    let Some(answer) = answer.as_object() else { return Some(format!("it must be an object, got {}", brief(answer))) };
     let n_parts = answer.get("content").and_then(Value::as_array).map_or(0, Vec::len);
     if n_parts > limits::ANSWER_PARTS {
-        return Some(format!("it has {n_parts} parts; the limit is {}", limits::ANSWER_PARTS));
+        return Some(format!("it has {n_parts} content blocks; the limit is {}", limits::ANSWER_PARTS));
     }
     match answer.get("isError") {
         None | Some(Value::Null | Value::Bool(_)) => None,
-        Some(other) => Some(format!("`isError` is no boolean but {}", brief(other))),
+        Some(other) => Some(format!("`isError` must be a boolean, got {}", brief(other))),
     }
 }
 
@@ -116,7 +114,7 @@ fn memory(own: &Value) -> MemoryChanges {
     }
 }
 
-/// What the answer asks for, taken out of its structured value.
+/// The delegates that the answer requests, removed from its structured value.
 fn delegates(outcome: &mut Outcome, blocks: &[Value], is_delegating: bool) -> Result<Vec<Delegate>, String> {
     let structured = outcome.structured.as_mut().and_then(Value::as_object_mut);
     if let Some(asked) = structured.and_then(|map| map.shift_remove(DELEGATES)) {
@@ -139,7 +137,7 @@ fn delegates(outcome: &mut Outcome, blocks: &[Value], is_delegating: bool) -> Re
 }
 
 fn read_delegates(asked: Value) -> Result<Vec<Delegate>, String> {
-    let Value::Array(items) = asked else { return Err(format!("`{DELEGATES}` is no list but {}", brief(&asked))) };
+    let Value::Array(items) = asked else { return Err(format!("`{DELEGATES}` must be a list, got {}", brief(&asked))) };
     let read = |(index, item): (usize, Value)| {
         let Some(tool) = item.get("tool").and_then(Value::as_str) else {
             return Err(format!("number {} has no `tool`", index + 1));
@@ -147,14 +145,14 @@ fn read_delegates(asked: Value) -> Result<Vec<Delegate>, String> {
         let args = match item.get("args") {
             None | Some(Value::Null) => Default::default(),
             Some(Value::Object(args)) => args.clone(),
-            Some(other) => return Err(format!("`args` of `{tool}` is no object but {}", brief(other))),
+            Some(other) => return Err(format!("`args` of `{tool}` must be an object, got {}", brief(other))),
         };
         Ok(Delegate { tool: tool.to_string(), args })
     };
     items.into_iter().enumerate().map(read).collect()
 }
 
-/// Everything that came besides the first text, as files.
+/// All content besides the first text, as files.
 fn attachments(blocks: &[Value]) -> Vec<Attachment> {
     let mut has_text = false;
     let mut attachments = Vec::new();
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn delegates_come_from_the_structured_value_and_from_text_only_of_delegating_tools() {
+    fn delegates_are_read_from_the_structured_value_and_from_text_of_delegating_tools_only() {
         let asked = json!({"_trailblaze_delegates": [{"tool": "tap", "args": {"text": "Pay"}}]});
         let in_text = json!({"content": [{"type": "text", "text": asked.to_string()}]});
         assert_eq!(outcome(in_text.clone(), "pay", false).delegates, []);
@@ -231,18 +229,18 @@ mod tests {
         let read = outcome(json!({"content": [], "structuredContent": asked}), "pay", false);
         assert_eq!((read.delegates.as_slice(), read.structured), (expected.as_slice(), None));
         let failed = outcome(json!({"content": [], "structuredContent": asked, "isError": true}), "pay", true);
-        assert_eq!(failed.delegates, [], "an error asks for nothing");
+        assert_eq!(failed.delegates, [], "an error requests no delegates");
     }
 
     #[test]
-    fn delegates_that_make_no_sense_fail_the_call() {
+    fn malformed_delegates_fail_the_call() {
         let check = |asked: Value, expected: &str| {
             let answer = json!({"content": [], "structuredContent": {"_trailblaze_delegates": asked}});
-            assert_eq!(outcome(answer, "pay", false).text, format!("its delegates make no sense: {expected}"));
+            assert_eq!(outcome(answer, "pay", false).text, format!("its delegates are malformed: {expected}"));
         };
-        check(json!("tap"), "`_trailblaze_delegates` is no list but \"tap\"");
+        check(json!("tap"), "`_trailblaze_delegates` must be a list, got \"tap\"");
         check(json!([{"name": "tap"}]), "number 1 has no `tool`");
-        check(json!([{"tool": "tap", "args": [1]}]), "`args` of `tap` is no object but [1]");
+        check(json!([{"tool": "tap", "args": [1]}]), "`args` of `tap` must be an object, got [1]");
     }
 
     #[test]
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn success_false_is_noticed_where_the_call_passed() {
+    fn success_false_is_noticed_in_a_call_that_passed() {
         let check = |answer: Value, expected: bool| {
             assert_eq!(says_it_failed(&outcome(answer.clone(), "pay", false)), expected, "{answer}");
         };

@@ -1,6 +1,7 @@
-//! What a server listed and answered, kept so that it can be played back in the server's place, without its backend.
+//! Cassettes: a server's listing and answers, recorded so that they can be replayed without the server and its backend.
 //!
-//! A cassette holds nothing of the run that it comes from: secrets are their names, and neither ids nor addresses are on it.
+//! A cassette contains nothing specific to the run that recorded it: secrets are replaced by their names, and ids and
+//! addresses are removed.
 
 mod file;
 mod player;
@@ -11,11 +12,11 @@ use serde_json::{Map, Value};
 
 pub use file::{NotFit, Written};
 pub use player::{Player, Role};
-pub use recorder::{Ear, Tape};
+pub use recorder::{CallbackListener, Tape};
 
 use crate::listing::RawListing;
 
-/// What one server listed and answered, in the order of its answers.
+/// The listing and answers of one server, in the order of the answers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cassette {
     pub listing: RawListing,
@@ -23,7 +24,7 @@ pub struct Cassette {
 }
 
 impl Cassette {
-    /// Keeps of an earlier one the calls that were not made again, as long as there is such a tool.
+    /// Keeps the calls of an earlier cassette that were not made again, if their tool still exists.
     pub fn keep_from(&mut self, earlier: Cassette) {
         let is_listed = |tool: &str| self.listing.tools.iter().any(|listed| listed["name"] == tool);
         let is_new = |call: &Kept| self.calls.iter().any(|new| (&new.tool, &new.args) == (&call.tool, &call.args));
@@ -33,20 +34,20 @@ impl Cassette {
     }
 }
 
-/// One call, and what became of it.
+/// One call and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
     pub tool: String,
-    /// After templates, and without the context that rides along.
+    /// After templates, without the context that is added to every call.
     pub args: Map<String, Value>,
-    /// The device that it was made for, where there were several.
+    /// The device that it was made for, if there were several.
     pub device: Option<String>,
-    /// What the tool called before it answered, in order.
+    /// The calls that the tool made before it answered, in order.
     pub callbacks: Vec<Callback>,
     pub answer: Answer,
 }
 
-/// A call that a tool made by calling back. What is beneath it happens by itself when it is made again.
+/// A call that a tool made by calling back. Calls beneath it are not recorded, because making it again repeats them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Callback {
     pub tool: String,
@@ -56,8 +57,8 @@ pub struct Callback {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The result of `tools/call`, word for word.
+    /// The result of `tools/call`, unchanged.
     Result(Value),
-    /// The message of an error in place of a result.
+    /// The message of an error returned instead of a result.
     Refusal(String),
 }

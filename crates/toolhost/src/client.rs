@@ -1,30 +1,30 @@
-//! The client's side of the Model Context Protocol, in both of its generations.
+//! The client side of the Model Context Protocol, in both of its generations.
 //!
-//! The older one opens with `initialize`; the newer one has no opening, tells its version with every request, and says
-//! what a server can do in answer to `server/discover`. Every server tried answers `initialize` first; some refuse it after
-//! `server/discover`. So that is the order.
+//! The older generation starts with `initialize`. The newer one has no handshake: every request carries the protocol
+//! version, and `server/discover` returns what the server can do. `initialize` is tried first because some servers
+//! refuse it after `server/discover`, and none has been seen that does not answer it.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::connection::{Connection, Request, RpcError, Unanswered};
+use crate::connection::{Connection, Request, RequestError, RpcError};
 use crate::envelope::Call;
-use crate::http::Speech;
+use crate::http::Protocol;
 use crate::limits;
 use crate::listing::ParamHeader;
 
-/// The newest version that opens with `initialize`.
+/// The newest version that starts with `initialize`.
 const NEWEST_WITH_OPENING: &str = "2025-11-25";
 const WITH_OPENING: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", NEWEST_WITH_OPENING];
-/// The version without an opening.
+/// The version without `initialize`.
 const WITHOUT_OPENING: &str = "2026-07-28";
 
 const REGISTRY: &str = "trailblaze://registry";
 
-/// What was agreed on with a server.
+/// The result of a handshake with a server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Agreement {
+pub struct Handshake {
     pub version: String,
     pub generation: Generation,
     pub capabilities: Value,
@@ -32,43 +32,43 @@ pub struct Agreement {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
-    /// Opens with `initialize`.
+    /// Starts with `initialize`.
     Opening,
-    /// Tells its version with every request.
+    /// Sends the version with every request.
     PerRequest,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Disagreement {
+pub enum HandshakeError {
     #[error(transparent)]
-    Unanswered(#[from] Unanswered),
+    Request(#[from] RequestError),
     #[error("it refused `{method}`: {error}")]
     RefusedOne { method: &'static str, error: RpcError },
-    #[error("it refuses version {pinned} of the protocol, which it was asked for: {error}")]
+    #[error("it refuses version {pinned} of the protocol, which was requested: {error}")]
     RefusedPinned { pinned: String, error: RpcError },
     #[error("it refuses `initialize` ({initialize}) and `server/discover` ({discover})")]
     Refused { initialize: RpcError, discover: RpcError },
     #[error("it speaks version {theirs} of the protocol; this build speaks {}, {WITHOUT_OPENING}", WITH_OPENING.join(", "))]
     UnknownVersion { theirs: String },
-    #[error("it speaks version {theirs} of the protocol, and its entry pins {pinned}")]
+    #[error("it speaks version {theirs} of the protocol, but its entry pins {pinned}")]
     OtherVersion { theirs: String, pinned: String },
-    #[error("its answer to `{method}` is not what the protocol says: {what}")]
+    #[error("its answer to `{method}` does not follow the protocol: {what}")]
     Malformed { method: &'static str, what: String },
-    #[error("it lists {key} without end: {} pages, and still there is more", limits::LIST_PAGES)]
+    #[error("its list of {key} does not end: more than {} pages", limits::LIST_PAGES)]
     EndlessPages { key: &'static str },
-    #[error("it lists {key} without end: the page after `{cursor}` is `{cursor}` again")]
+    #[error("its list of {key} does not end: the page after `{cursor}` is `{cursor}` again")]
     RepeatedPage { key: &'static str, cursor: String },
     #[error("it lists more than {} {key}", limits::LIST_TOOLS)]
     TooMany { key: &'static str },
 }
 
-impl Disagreement {
-    fn malformed(method: &'static str, what: impl Into<String>) -> Disagreement {
-        Disagreement::Malformed { method, what: what.into() }
+impl HandshakeError {
+    fn malformed(method: &'static str, what: impl Into<String>) -> HandshakeError {
+        HandshakeError::Malformed { method, what: what.into() }
     }
 }
 
-/// Why a server's registry could not be read though it has one.
+/// Why the registry of a server that has one could not be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RegistryError {
     #[error(transparent)]
@@ -77,72 +77,72 @@ pub enum RegistryError {
     NoText,
 }
 
-/// Shakes hands, in the generation that the server speaks or its entry pins.
-pub async fn agree(connection: &Connection, pinned: Option<&str>) -> Result<Agreement, Disagreement> {
+/// Negotiates the protocol: the version that the server's entry pins, or else the generation that the server speaks.
+pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<Handshake, HandshakeError> {
     if pinned == Some(WITHOUT_OPENING) {
         return match discover(connection).await {
-            Err(Disagreement::Unanswered(Unanswered::Refused(error))) => {
-                Err(Disagreement::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
+            Err(HandshakeError::Request(RequestError::Refused(error))) => {
+                Err(HandshakeError::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
             }
-            agreed => agreed,
+            result => result,
         };
     }
     let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING)).await {
-        Err(Disagreement::Unanswered(Unanswered::Refused(error))) => error,
-        agreed => {
-            let agreement = agreed?;
+        Err(HandshakeError::Request(RequestError::Refused(error))) => error,
+        result => {
+            let handshake = result?;
             return match pinned {
-                Some(pinned) if pinned != agreement.version => {
-                    Err(Disagreement::OtherVersion { theirs: agreement.version, pinned: pinned.to_string() })
+                Some(pinned) if pinned != handshake.version => {
+                    Err(HandshakeError::OtherVersion { theirs: handshake.version, pinned: pinned.to_string() })
                 }
-                _ => Ok(agreement),
+                _ => Ok(handshake),
             };
         }
     };
     if let Some(pinned) = pinned {
-        return Err(Disagreement::RefusedPinned { pinned: pinned.to_string(), error: initialize });
+        return Err(HandshakeError::RefusedPinned { pinned: pinned.to_string(), error: initialize });
     }
     match discover(connection).await {
-        Err(Disagreement::Unanswered(Unanswered::Refused(discover))) => {
-            Err(Disagreement::Refused { initialize, discover })
+        Err(HandshakeError::Request(RequestError::Refused(discover))) => {
+            Err(HandshakeError::Refused { initialize, discover })
         }
-        agreed => agreed,
+        result => result,
     }
 }
 
-async fn initialize(connection: &Connection, version: &str) -> Result<Agreement, Disagreement> {
+async fn initialize(connection: &Connection, version: &str) -> Result<Handshake, HandshakeError> {
     let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()});
     let answer = connection.request("initialize", &params).answer().await?;
     let version = text(&answer, "protocolVersion")
-        .ok_or_else(|| Disagreement::malformed("initialize", "it has no `protocolVersion`"))?;
+        .ok_or_else(|| HandshakeError::malformed("initialize", "it has no `protocolVersion`"))?;
     if !WITH_OPENING.contains(&version.as_str()) {
-        return Err(Disagreement::UnknownVersion { theirs: version });
+        return Err(HandshakeError::UnknownVersion { theirs: version });
     }
-    connection.speak(Speech { version: version.clone(), is_stateless: false });
+    connection.use_protocol(Protocol { version: version.clone(), is_stateless: false });
     connection.notify_first("notifications/initialized", &json!({})).await?;
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
-    Ok(Agreement { version, generation: Generation::Opening, capabilities })
+    Ok(Handshake { version, generation: Generation::Opening, capabilities })
 }
 
-async fn discover(connection: &Connection) -> Result<Agreement, Disagreement> {
+async fn discover(connection: &Connection) -> Result<Handshake, HandshakeError> {
     let params = json!({"_meta": per_request_meta(WITHOUT_OPENING)});
-    connection.speak(Speech { version: WITHOUT_OPENING.to_string(), is_stateless: true });
+    connection.use_protocol(Protocol { version: WITHOUT_OPENING.to_string(), is_stateless: true });
     let answer = connection.request("server/discover", &params).answer().await?;
     let versions = answer.get("supportedVersions").and_then(Value::as_array);
     let versions =
-        versions.ok_or_else(|| Disagreement::malformed("server/discover", "it has no `supportedVersions`"))?;
+        versions.ok_or_else(|| HandshakeError::malformed("server/discover", "it has no `supportedVersions`"))?;
     if !versions.iter().any(|version| version == WITHOUT_OPENING) {
         let theirs: Vec<&str> = versions.iter().filter_map(Value::as_str).collect();
-        return Err(Disagreement::UnknownVersion { theirs: theirs.join(", ") });
+        return Err(HandshakeError::UnknownVersion { theirs: theirs.join(", ") });
     }
-    Ok(Agreement {
+    Ok(Handshake {
         version: WITHOUT_OPENING.to_string(),
         generation: Generation::PerRequest,
         capabilities: answer.get("capabilities").cloned().unwrap_or_default(),
     })
 }
 
-/// The header that names the tool or resource that a request is about.
+/// The header that names the tool or resource of a request.
 const NAME: &str = "mcp-name";
 
 fn client_info() -> Value {
@@ -161,73 +161,77 @@ fn text(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_string)
 }
 
-/// A server that hands were shaken with.
+/// A connection after its handshake.
 pub struct Client<'a> {
     pub connection: &'a Connection,
-    pub agreement: &'a Agreement,
+    pub handshake: &'a Handshake,
 }
 
 impl<'a> Client<'a> {
-    /// Makes a request as the agreed generation wants it.
+    /// Makes a request in the negotiated generation.
     pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
-        if self.agreement.generation == Generation::PerRequest {
-            params.insert("_meta".to_string(), per_request_meta(&self.agreement.version).into());
+        if self.handshake.generation == Generation::PerRequest {
+            params.insert("_meta".to_string(), per_request_meta(&self.handshake.version).into());
         }
-        let labels = params.get("uri").and_then(Value::as_str).map(|uri| (NAME.to_string(), uri.to_string()));
-        self.connection.request_labelled(method, labels.into_iter().collect(), &params)
+        let headers = params.get("uri").and_then(Value::as_str).map(|uri| (NAME.to_string(), uri.to_string()));
+        self.connection.request_with_headers(method, headers.into_iter().collect(), &params)
     }
 
-    /// Calls a tool. In the newer generation log messages must be asked for with each call, and headers tell which tool
-    /// it is and those arguments that the tool wants told there.
+    /// Calls a tool. In the newer generation, each call requests log messages, and headers carry the tool's name and
+    /// the arguments that its schema marks for headers.
     pub fn call(&self, call: Call<'_>, headers: &[ParamHeader]) -> Request<'a> {
-        if self.agreement.generation == Generation::Opening {
+        if self.handshake.generation == Generation::Opening {
             return self.connection.request("tools/call", &call);
         }
-        let mut meta = per_request_meta(&self.agreement.version);
+        let mut meta = per_request_meta(&self.handshake.version);
         meta.insert("io.modelcontextprotocol/logLevel".to_string(), "info".into());
         let named = [(NAME.to_string(), call.name.to_string())];
-        let told = headers.iter().filter_map(|header| header.label(call.arguments.given));
-        self.connection.request_labelled("tools/call", named.into_iter().chain(told).collect(), &call.with_meta(meta))
+        let told = headers.iter().filter_map(|header| header.pair(call.arguments.given));
+        self.connection.request_with_headers(
+            "tools/call",
+            named.into_iter().chain(told).collect(),
+            &call.with_meta(meta),
+        )
     }
 
-    pub async fn tools(&self) -> Result<Vec<Value>, Disagreement> {
-        if self.agreement.capabilities.get("tools").is_none() {
+    pub async fn tools(&self) -> Result<Vec<Value>, HandshakeError> {
+        if self.handshake.capabilities.get("tools").is_none() {
             return Ok(Vec::new());
         }
         self.all_pages("tools/list", "tools").await
     }
 
-    /// All pages of a list.
-    async fn all_pages(&self, method: &'static str, key: &'static str) -> Result<Vec<Value>, Disagreement> {
+    /// Fetches all pages of a list.
+    async fn all_pages(&self, method: &'static str, key: &'static str) -> Result<Vec<Value>, HandshakeError> {
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
         let mut seen = HashSet::new();
         for _ in 0..limits::LIST_PAGES {
             let params = cursor.iter().map(|cursor| ("cursor".to_string(), Value::from(cursor.as_str()))).collect();
             let mut page = self.request(method, params).answer().await.map_err(|unanswered| match unanswered {
-                Unanswered::Refused(error) => Disagreement::RefusedOne { method, error },
+                RequestError::Refused(error) => HandshakeError::RefusedOne { method, error },
                 closed => closed.into(),
             })?;
             match page.get_mut(key).map(Value::take) {
                 Some(Value::Array(page)) => items.extend(page),
-                _ => return Err(Disagreement::malformed(method, format!("it has no list of `{key}`"))),
+                _ => return Err(HandshakeError::malformed(method, format!("it has no list of `{key}`"))),
             }
             if items.len() > limits::LIST_TOOLS {
-                return Err(Disagreement::TooMany { key });
+                return Err(HandshakeError::TooMany { key });
             }
             cursor = text(&page, "nextCursor").filter(|cursor| !cursor.is_empty());
             let Some(next) = &cursor else { return Ok(items) };
             if !seen.insert(next.clone()) {
-                return Err(Disagreement::RepeatedPage { key, cursor: next.clone() });
+                return Err(HandshakeError::RepeatedPage { key, cursor: next.clone() });
             }
         }
-        Err(Disagreement::EndlessPages { key })
+        Err(HandshakeError::EndlessPages { key })
     }
 
-    /// The text of the server's registry. A server without one is fine; one that cannot be read is an error of its own,
-    /// because what it says about the tools is lost.
-    pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, Unanswered> {
-        if self.agreement.capabilities.get("resources").is_none() {
+    /// Returns the text of the server's registry, or `None` if it has none. A registry that exists but cannot be read
+    /// is an error, because the metadata in it would be lost silently.
+    pub async fn registry(&self) -> Result<Result<Option<String>, RegistryError>, RequestError> {
+        if self.handshake.capabilities.get("resources").is_none() {
             return Ok(Ok(None));
         }
         let params = [("uri".to_string(), Value::from(REGISTRY))].into_iter().collect();
@@ -236,16 +240,16 @@ impl<'a> Client<'a> {
                 let text = answer.pointer("/contents/0").and_then(|content| text(content, "text"));
                 Ok(text.map(Some).ok_or(RegistryError::NoText))
             }
-            Err(Unanswered::Refused(error)) if error.is_missing_resource() || !self.may_have_registry().await => {
+            Err(RequestError::Refused(error)) if error.is_missing_resource() || !self.may_have_registry().await => {
                 Ok(Ok(None))
             }
-            Err(Unanswered::Refused(error)) => Ok(Err(RegistryError::Refused(error))),
+            Err(RequestError::Refused(error)) => Ok(Err(RegistryError::Refused(error))),
             Err(closed) => Err(closed),
         }
     }
 
-    /// Whether the registry is among the server's resources, as far as it tells. Some libraries answer with one and the same
-    /// code whether a resource is missing or its handler failed.
+    /// Whether the server lists the registry among its resources; true if it does not answer that either. Some
+    /// libraries use the same error code for a missing resource and for a handler that failed.
     async fn may_have_registry(&self) -> bool {
         match self.all_pages("resources/list", "resources").await {
             Ok(resources) => resources.iter().any(|resource| resource["uri"] == REGISTRY),
@@ -253,14 +257,14 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Whether the server says when its tools change.
+    /// Whether the server sends notifications when its tools change.
     pub fn tells_changes(&self) -> bool {
-        self.agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
+        self.handshake.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
     }
 
-    /// Asks to be told when the tools change, where that must be asked for. The request stays open.
+    /// Subscribes to changes of the tools, in the generation that requires it. The request stays open.
     pub fn listen(&self) -> Option<Request<'a>> {
-        let must_ask = self.agreement.generation == Generation::PerRequest && self.tells_changes();
+        let must_ask = self.handshake.generation == Generation::PerRequest && self.tells_changes();
         must_ask.then(|| {
             let params = json!({"notifications": {"toolsListChanged": true}});
             self.request("subscriptions/listen", params.as_object().cloned().unwrap_or_default())

@@ -1,7 +1,7 @@
-//! JSON-RPC with a peer, over a pair of streams or over http. Nothing here knows what the messages mean.
+//! JSON-RPC with a peer, over a pair of streams or over HTTP. This module does not know what the messages mean.
 //!
-//! A peer may send anything: messages are bounded, what is no message is told apart from what is a broken one, and an
-//! answer that nobody waits for is never taken for another's.
+//! A peer may send anything: messages are bounded, other output is told apart from broken messages, and an answer to an
+//! unknown request is never taken for the answer to another.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,19 +16,19 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use trailblaze_core::foreign_json::{self, Foreign};
 
-use crate::http::{Http, Lost, Post, Speech};
+use crate::http::{Http, HttpError, Post, Protocol};
 use crate::limits;
 use crate::patience::Glance;
 use crate::pipe::{Input, Pipe};
 
-/// What happens besides answers.
+/// Receives everything other than answers.
 pub trait Listener: Send + Sync {
     fn notified(&self, method: &str, params: Value);
 
-    /// The answer to a request of the peer.
+    /// Handles a request from the peer and returns the answer.
     fn asked(&self, method: &str, params: Value) -> Result<Value, RpcError>;
 
-    /// The peer did something odd that does no harm.
+    /// The peer did something wrong that is harmless.
     fn odd(&self, oddity: Oddity);
 }
 
@@ -42,7 +42,7 @@ pub enum Oddity {
     NotUnicode,
 }
 
-/// An error that the peer answered with.
+/// An error that the peer returned.
 #[derive(Debug, Clone, PartialEq, Deserialize, thiserror::Error)]
 #[error("{} ({code})", brief(message))]
 pub struct RpcError {
@@ -54,21 +54,21 @@ pub struct RpcError {
 impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     pub const INVALID_PARAMS: i64 = -32602;
-    /// Not the peer's word, but ours: nobody waits any more.
-    pub const CALLED_OFF: i64 = -32800;
+    /// Set by us, not by the peer: the request was cancelled.
+    pub const CANCELLED: i64 = -32800;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into() }
     }
 
-    /// Whether it says that a resource does not exist: -32002 in the older generation, -32602 in the newer one. A server that
-    /// cannot read resources at all has none either.
+    /// Whether it means that a resource does not exist: -32002 in the older generation, -32602 in the newer one. A
+    /// server that does not implement resources has none either.
     pub fn is_missing_resource(&self) -> bool {
         matches!(self.code, -32002 | RpcError::INVALID_PARAMS | RpcError::METHOD_NOT_FOUND)
     }
 }
 
-/// Why a connection carries no more messages.
+/// Why a connection closed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Closed {
     #[error("it closed its stdout")]
@@ -77,13 +77,13 @@ pub enum Closed {
     LongLine,
     #[error("it broke the protocol: broken JSON: {error} in `{line}`")]
     BrokenJson { error: String, line: String },
-    #[error("it broke the protocol: no message: {error} in `{line}`")]
+    #[error("it broke the protocol: not a JSON-RPC message: {error} in `{line}`")]
     NoMessage { error: String, line: String },
-    #[error("it broke the protocol: it answered a request that nobody made (id {id})")]
+    #[error("it broke the protocol: it answered a request that was never made (id {id})")]
     WrongId { id: String },
-    #[error("it reads nothing from its stdin: {} MiB are waiting", limits::BACKLOG_BYTES >> 20)]
+    #[error("it does not read its stdin: {} MiB are waiting", limits::BACKLOG_BYTES >> 20)]
     Deaf,
-    #[error("it could not read what it was sent: {0}")]
+    #[error("it could not read our message: {0}")]
     Unreadable(RpcError),
     #[error("it closed its stdin")]
     ClosedStdin,
@@ -93,17 +93,17 @@ pub enum Closed {
 
 /// Why a request got no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Unanswered {
+pub enum RequestError {
     #[error(transparent)]
     Refused(#[from] RpcError),
     #[error(transparent)]
     Closed(#[from] Closed),
-    /// Over http one answer can be lost while the peer is still there.
+    /// Over HTTP a single answer can be lost while the peer keeps running.
     #[error(transparent)]
-    Lost(#[from] Lost),
+    Http(#[from] HttpError),
 }
 
-/// A connection to a peer. Whoever holds it may make requests side by side.
+/// A connection to a peer. Requests may be made concurrently.
 pub struct Connection {
     shared: Arc<Shared>,
     reader: Option<AbortHandle>,
@@ -116,7 +116,7 @@ pub(crate) struct Shared {
     pub wire: Wire,
 }
 
-/// What carries the messages.
+/// The transport of a connection.
 pub(crate) enum Wire {
     Pipe(Pipe),
     Http(Box<Http>),
@@ -125,13 +125,13 @@ pub(crate) enum Wire {
 #[derive(Default)]
 struct Pending {
     last_id: u64,
-    waiting: HashMap<u64, oneshot::Sender<Result<Value, Unanswered>>>,
-    /// Nobody waits for these any more, but their answers may still come.
-    called_off: HashSet<u64>,
+    waiting: HashMap<u64, oneshot::Sender<Result<Value, RequestError>>>,
+    /// Cancelled requests whose answers may still arrive.
+    cancelled: HashSet<u64>,
 }
 
 impl Connection {
-    /// Speaks over a pair of streams, one message a line.
+    /// Connects over a pair of streams, one message per line.
     pub fn open(
         input: impl Input + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
@@ -147,21 +147,22 @@ impl Connection {
         Connection { shared, reader: Some(reader.abort_handle()) }
     }
 
-    /// Speaks over http, one message a request. Nothing is sent yet.
+    /// Connects over HTTP, one message per request. Sends nothing yet.
     pub fn over(http: Http, listener: Arc<dyn Listener>) -> Connection {
         Connection { shared: Shared::new(Wire::Http(Box::new(http)), listener), reader: None }
     }
 
-    /// Makes a request and waits for its answer. The request can be called off by its id: see [`Request::id`].
+    /// Makes a request; await [`Request::answer`] for the result. To cancel it, pass [`Request::id`] to
+    /// [`Connection::cancel`].
     pub fn request(&self, method: &str, params: &impl Serialize) -> Request<'_> {
-        self.request_labelled(method, Vec::new(), params)
+        self.request_with_headers(method, Vec::new(), params)
     }
 
-    /// The same, with headers that http carries beside the message.
-    pub fn request_labelled(
+    /// Like [`Connection::request`], with headers to send when the transport is HTTP.
+    pub fn request_with_headers(
         &self,
         method: &str,
-        labels: Vec<(String, String)>,
+        headers: Vec<(String, String)>,
         params: &impl Serialize,
     ) -> Request<'_> {
         let (send, answer) = oneshot::channel();
@@ -172,7 +173,7 @@ impl Connection {
             pending.waiting.insert(id, send);
             id
         };
-        // A connection that closed in between has let go of everybody who waited.
+        // If the connection closed in between, its waiters have already been dropped.
         if self.closed().is_some() {
             self.shared.pending().waiting.remove(&id);
         }
@@ -181,7 +182,7 @@ impl Connection {
             Wire::Pipe(pipe) => pipe.push(&message),
             Wire::Http(_) => match serde_json::to_vec(&message) {
                 Ok(body) => {
-                    Post { id: Some(id), method: method.into(), labels, body }.send(&self.shared);
+                    Post { id: Some(id), method: method.into(), headers, body }.send(&self.shared);
                     Ok(())
                 }
                 Err(error) => Err(Closed::Io(error.to_string())),
@@ -190,46 +191,46 @@ impl Connection {
         Request { connection: self, id, answer, pushed, is_answered: false }
     }
 
-    /// Sends a notification, without waiting for it to be read.
+    /// Sends a notification without waiting for it to be delivered.
     pub fn notify(&self, method: &str, params: &Value) {
         self.shared.say(method, &Outgoing { jsonrpc: VERSION, id: None, method, params });
     }
 
-    /// Sends a notification that what follows builds upon. Over http messages may overtake each other.
-    pub async fn notify_first(&self, method: &str, params: &Value) -> Result<(), Unanswered> {
+    /// Sends a notification that later messages depend on. Over HTTP, messages may overtake each other.
+    pub async fn notify_first(&self, method: &str, params: &Value) -> Result<(), RequestError> {
         let Wire::Http(_) = &self.shared.wire else {
             self.notify(method, params);
             return Ok(());
         };
         let message = Outgoing { jsonrpc: VERSION, id: None, method, params };
         let body = serde_json::to_vec(&message).map_err(|error| Closed::Io(error.to_string()))?;
-        Ok(Post { id: None, method: method.into(), labels: Vec::new(), body }.exchange(&self.shared).await?)
+        Ok(Post { id: None, method: method.into(), headers: Vec::new(), body }.exchange(&self.shared).await?)
     }
 
-    /// Tells the peer that nobody waits for a request any more.
-    pub fn call_off(&self, id: u64, reason: &str) {
-        let is_hung_up = match &self.shared.wire {
+    /// Tells the peer that the answer to a request is no longer needed.
+    pub fn cancel(&self, id: u64, reason: &str) {
+        let is_cancelled = match &self.shared.wire {
             Wire::Pipe(_) => false,
-            Wire::Http(http) => http.hang_up_on(id),
+            Wire::Http(http) => http.cancel_stateless(id),
         };
-        if is_hung_up {
-            let error = RpcError::new(RpcError::CALLED_OFF, "called off");
+        if is_cancelled {
+            let error = RpcError::new(RpcError::CANCELLED, "cancelled");
             return self.shared.settle(id, Err(error.into()));
         }
         self.notify("notifications/cancelled", &json!({"requestId": id, "reason": reason}));
     }
 
-    /// Speaks so from now on. Only http needs to know.
-    pub fn speak(&self, speech: Speech) {
+    /// Sets the negotiated protocol, which HTTP sends in headers.
+    pub fn use_protocol(&self, protocol: Protocol) {
         if let Wire::Http(http) = &self.shared.wire {
-            http.speak(speech);
+            http.use_protocol(protocol);
         }
     }
 
-    /// Lets the peer say what belongs to no request, where that needs a stream of its own.
-    pub fn lend_an_ear(&self) {
+    /// Opens the stream on which a peer sends messages that belong to no request, where the transport needs one.
+    pub fn open_event_stream(&self) {
         if let Wire::Http(http) = &self.shared.wire {
-            http.lend_an_ear(&self.shared);
+            http.open_event_stream(&self.shared);
         }
     }
 
@@ -237,24 +238,24 @@ impl Connection {
         self.shared.closed.borrow().clone()
     }
 
-    /// Whether the peer has not taken all that it was sent.
+    /// Whether the peer has not yet read everything that was sent.
     pub fn has_backlog(&self) -> bool {
         matches!(&self.shared.wire, Wire::Pipe(pipe) if pipe.has_backlog())
     }
 
-    /// Waits until the connection is closed, and says why.
+    /// Waits until the connection closes, and returns why.
     pub async fn wait_closed(&self) -> Closed {
         let mut closed = self.shared.closed.subscribe();
         let reason = closed.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
         reason.unwrap_or(Closed::Ended)
     }
 
-    /// Takes leave: lets go of the peer's stdin, or ends the session that it keeps for us.
-    pub async fn part(&self) {
+    /// Closes the connection: closes the peer's stdin, or ends the session that it keeps for us.
+    pub async fn close(&self) {
         match &self.shared.wire {
             Wire::Pipe(_) => self.hang_up(),
             Wire::Http(http) => {
-                http.part().await;
+                http.close().await;
                 self.shared.close(Closed::Ended);
             }
         }
@@ -263,7 +264,7 @@ impl Connection {
     fn hang_up(&self) {
         let shared = Arc::clone(&self.shared);
         match &self.shared.wire {
-            // A write that is stuck holds the stream; whoever ends the peer ends that write too.
+            // A blocked write holds the stream until the peer is killed.
             Wire::Pipe(_) => drop(tokio::spawn(async move {
                 let Wire::Pipe(pipe) = &shared.wire else { return };
                 pipe.hang_up().await;
@@ -282,9 +283,9 @@ impl Drop for Connection {
     }
 }
 
-type Answer = oneshot::Receiver<Result<Value, Unanswered>>;
+type Answer = oneshot::Receiver<Result<Value, RequestError>>;
 
-/// A request that was made. Dropping it unanswered leaves the peer at work: call it off first.
+/// A request in flight. Dropping it does not stop the peer's work: cancel it first.
 pub struct Request<'a> {
     connection: &'a Connection,
     pub id: u64,
@@ -294,15 +295,15 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    pub async fn answer(self) -> Result<Value, Unanswered> {
+    pub async fn answer(self) -> Result<Value, RequestError> {
         self.answer_meanwhile(|| {}).await
     }
 
-    /// The same, with something to do while the peer is at work.
-    pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, Unanswered> {
+    /// Like [`Request::answer`], and runs `meanwhile` once the request has been sent.
+    pub async fn answer_meanwhile(mut self, meanwhile: impl FnOnce()) -> Result<Value, RequestError> {
         std::mem::replace(&mut self.pushed, Ok(()))?;
         let shared = &self.connection.shared;
-        // The peer may answer, or the connection close, while what was asked is still being written.
+        // The peer may answer, or the connection may close, before the request is fully written.
         let asked = Instant::now();
         let answer = tokio::select! {
             biased;
@@ -333,11 +334,11 @@ impl Drop for Request<'_> {
         }
         let mut pending = self.connection.shared.pending();
         if pending.waiting.remove(&self.id).is_some() {
-            pending.called_off.insert(self.id);
+            pending.cancelled.insert(self.id);
         }
         drop(pending);
         if let Wire::Http(http) = &self.connection.shared.wire {
-            http.let_go(self.id);
+            http.abort(self.id);
         }
     }
 }
@@ -351,15 +352,15 @@ impl Shared {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what is in line. A peer that cannot be sent anything is of no use any more.
+    /// Writes the queued messages. A connection that cannot be written to is closed.
     async fn flush(&self) -> Result<(), Closed> {
         let Wire::Pipe(pipe) = &self.wire else { return Ok(()) };
         let flushed = pipe.flush().await;
         flushed.inspect_err(|closed| self.close(closed.clone()))
     }
 
-    /// The answer to what was just sent, if it is known at once, be it that there will be none.
-    fn look_for(self: &Arc<Self>, asked: Instant, answer: &mut Answer) -> Option<Option<Result<Value, Unanswered>>> {
+    /// Polls briefly for the answer to the request just sent. `Some(None)` means that none will come.
+    fn look_for(self: &Arc<Self>, asked: Instant, answer: &mut Answer) -> Option<Option<Result<Value, RequestError>>> {
         let Wire::Pipe(pipe) = &self.wire else { return None };
         pipe.patience.look(asked, || {
             let makes_sense = pipe.take_what_is_there(self);
@@ -367,13 +368,13 @@ impl Shared {
                 Ok(answer) => Glance::Found(Some(answer)),
                 Err(TryRecvError::Empty) if makes_sense => Glance::Nothing,
                 Err(TryRecvError::Empty) => Glance::GiveUp,
-                // Nobody will answer.
+                // The connection closed; no answer will come.
                 Err(TryRecvError::Closed) => Glance::Found(None),
             }
         })
     }
 
-    /// Sends a message that nobody waits for.
+    /// Sends a message without waiting for it to be delivered.
     fn say(self: &Arc<Self>, method: &str, message: &impl Serialize) {
         match &self.wire {
             Wire::Pipe(pipe) => {
@@ -384,7 +385,7 @@ impl Shared {
             }
             Wire::Http(_) => {
                 if let Ok(body) = serde_json::to_vec(message) {
-                    Post { id: None, method: method.into(), labels: Vec::new(), body }.send(self);
+                    Post { id: None, method: method.into(), headers: Vec::new(), body }.send(self);
                 }
             }
         }
@@ -403,20 +404,20 @@ impl Shared {
         self.pending().waiting.contains_key(&id)
     }
 
-    /// Answers a request in the peer's stead, unless it has been answered.
-    pub fn settle(&self, id: u64, answer: Result<Value, Unanswered>) {
+    /// Completes a request with this result, unless it has been answered.
+    pub fn settle(&self, id: u64, answer: Result<Value, RequestError>) {
         let waiting = self.pending().waiting.remove(&id);
         if let Some(waiting) = waiting {
             drop(waiting.send(answer));
         }
     }
 
-    /// Takes a line that may be a message, or several, or something else.
+    /// Handles a line that may be a message, a batch, or other output.
     pub fn take(self: &Arc<Self>, line: &[u8]) -> Result<(), Closed> {
         take_line(self, line, &*self.listener)
     }
 
-    /// Takes what must be a message, or several: over http nothing else has a reason to be there.
+    /// Handles a message or a batch; over HTTP, anything else is an error.
     pub fn take_message(self: &Arc<Self>, text: &[u8]) -> Result<(), Closed> {
         let messages = match text.first() {
             Some(b'[') => read::<Vec<Incoming>>(text, &*self.listener),
@@ -435,7 +436,7 @@ impl Shared {
 
 const VERSION: &str = "2.0";
 
-/// A request or a notification, written without a copy of what it carries.
+/// A request or a notification, serialized without copying its parameters.
 #[derive(Serialize)]
 struct Outgoing<'a, P> {
     jsonrpc: &'static str,
@@ -445,7 +446,7 @@ struct Outgoing<'a, P> {
     params: &'a P,
 }
 
-/// A line that may be a message. What else it holds is ignored.
+/// A line that may be a message. Unknown fields are ignored.
 #[derive(Deserialize)]
 struct Incoming {
     jsonrpc: Option<IgnoredAny>,
@@ -457,7 +458,7 @@ struct Incoming {
     error: Option<Value>,
 }
 
-/// Reads what a peer wrote. Broken text in it is odd, and no reason to lose the message.
+/// Parses what a peer wrote. Invalid Unicode is reported but does not lose the message.
 fn read<T: DeserializeOwned>(text: &[u8], listener: &dyn Listener) -> Result<T, serde_json::Error> {
     let Foreign { value, is_replaced } = foreign_json::read(text)?;
     if is_replaced {
@@ -471,7 +472,7 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
         None => Ok(()),
         Some(b'{') => match read::<Incoming>(line, listener) {
             Ok(message) => take(shared, message, line, listener),
-            // A log line may use our words for something else.
+            // A log line may use the same field names.
             Err(error) => match serde_json::from_slice::<Value>(line) {
                 Ok(value) if value.get("jsonrpc").is_none() => {
                     listener.odd(Oddity::Noise(shown(line)));
@@ -481,7 +482,7 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
                 Err(_) => Err(Closed::BrokenJson { error: error.to_string(), line: shown(line) }),
             },
         },
-        // One version of the protocol allows several messages at once.
+        // One version of the protocol allows batches.
         Some(b'[') => match read::<Vec<Incoming>>(line, listener) {
             Ok(messages) => messages.into_iter().try_for_each(|message| take(shared, message, line, listener)),
             Err(_) => {
@@ -515,7 +516,7 @@ fn take(shared: &Arc<Shared>, message: Incoming, line: &[u8], listener: &dyn Lis
             let error = RpcError::deserialize(&error).unwrap_or_else(odd);
             match id.filter(|id| !id.is_null()) {
                 Some(id) => return take_answer(shared, &id, Err(error.into()), listener),
-                // The peer could not read what we sent, so it cannot say what it answers.
+                // The peer could not parse our message, so it cannot name the request that it answers.
                 None => return Err(Closed::Unreadable(error)),
             }
         }
@@ -530,14 +531,14 @@ fn take(shared: &Arc<Shared>, message: Incoming, line: &[u8], listener: &dyn Lis
 fn take_answer(
     shared: &Shared,
     id: &Value,
-    answer: Result<Value, Unanswered>,
+    answer: Result<Value, RequestError>,
     listener: &dyn Listener,
 ) -> Result<(), Closed> {
     let mut pending = shared.pending();
     let number = id.as_u64().filter(|number| (1..=pending.last_id).contains(number));
     let Some(number) = number else { return Err(Closed::WrongId { id: id.to_string() }) };
     let waiting = pending.waiting.remove(&number);
-    let is_called_off = pending.called_off.remove(&number);
+    let is_called_off = pending.cancelled.remove(&number);
     drop(pending);
     match waiting {
         Some(waiting) => drop(waiting.send(answer)),
@@ -547,7 +548,7 @@ fn take_answer(
     Ok(())
 }
 
-/// The beginning of an odd line, fit to be shown.
+/// The beginning of a line, safe to show.
 pub fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(limits::SHOWN_CHARS * 4)]);
     let mut short: String = text.chars().filter(|c| !c.is_control()).take(limits::SHOWN_CHARS).collect();
@@ -557,7 +558,7 @@ pub fn shown(line: &[u8]) -> String {
     short
 }
 
-/// The beginning of something that a peer made up, fit to be shown.
+/// The beginning of a value from the peer, safe to show.
 pub fn brief(thing: &impl std::fmt::Display) -> String {
     shown(thing.to_string().as_bytes())
 }

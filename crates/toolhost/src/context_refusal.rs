@@ -1,26 +1,26 @@
-//! Whether a call failed because the server does not take `_trailblazeContext`, the argument that we add to it.
+//! Detects that a call failed because the server does not accept `_trailblazeContext`, the argument that we add.
 //!
-//! Some libraries refuse arguments that a tool does not declare, and do not say so in its schema. A call may be made once
-//! more only if it is certain that the tool did not run, so only the words of a library that checks arguments before it runs
-//! the tool count; that a tool's own message mentions the argument does not.
+//! Some libraries refuse undeclared arguments although the tool's schema allows them. A call may be retried only if the
+//! tool certainly did not run, so only the error texts of libraries that validate arguments before running the tool
+//! count. A tool's own message that mentions the argument does not.
 
 use serde_json::Value;
 
 use crate::answer::first_text;
-use crate::connection::{RpcError, Unanswered};
+use crate::connection::{RequestError, RpcError};
 use crate::envelope::ARGUMENT;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextRefusal {
-    /// The arguments were refused, and the tool did not run.
+    /// The arguments were refused before the tool ran.
     BeforeItRan,
     /// The error mentions the argument. The tool may have run.
     Maybe,
 }
 
-pub fn context_refusal(answered: &Result<Value, Unanswered>) -> Option<ContextRefusal> {
+pub fn context_refusal(answered: &Result<Value, RequestError>) -> Option<ContextRefusal> {
     let (text, is_refused) = match answered {
-        Err(Unanswered::Refused(error)) => (error.message.as_str(), error.code == RpcError::INVALID_PARAMS),
+        Err(RequestError::Refused(error)) => (error.message.as_str(), error.code == RpcError::INVALID_PARAMS),
         Ok(answer) if answer.get("isError") == Some(&Value::Bool(true)) => {
             let text = first_text(answer);
             (text, is_refused_by_pydantic(text))
@@ -33,9 +33,9 @@ pub fn context_refusal(answered: &Result<Value, Unanswered>) -> Option<ContextRe
     Some(if is_refused { ContextRefusal::BeforeItRan } else { ContextRefusal::Maybe })
 }
 
-/// Whether this is how pydantic says, before it calls a function, that the function does not take the argument: the
-/// function and the number of errors on the first line, and then the arguments in question, each with its error. FastMCP
-/// answers with it, some versions of it behind a few words of their own.
+/// Whether this is pydantic's error for an unexpected argument, raised before the function is called: the first line
+/// has the number of errors and the function, then each argument is followed by its error. FastMCP returns it, in some
+/// versions with a prefix.
 fn is_refused_by_pydantic(text: &str) -> bool {
     let mut lines = text.lines();
     let head = lines.next().unwrap_or_default();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_the_tool_itself_is_no_proof_that_it_did_not_run() {
+    fn a_message_from_the_tool_itself_does_not_prove_that_it_did_not_run() {
         for text in [
             "_trailblazeContext",
             "paid, then failed: Unexpected keyword argument `_trailblazeContext`",
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_protocol_about_the_parameters_comes_before_the_tool() {
+    fn a_protocol_error_about_the_parameters_is_raised_before_the_tool_runs() {
         let refused = |code: i64, message: &str| context_refusal(&Err(RpcError::new(code, message).into()));
         let strict = "Invalid arguments: unrecognized key \"_trailblazeContext\"";
         assert_eq!(refused(RpcError::INVALID_PARAMS, strict), Some(ContextRefusal::BeforeItRan));

@@ -1,7 +1,7 @@
-//! What rides along with every call: which device it is for, what is remembered, and where to call back.
+//! What is sent with every call: the device, the memory, and where to call back.
 //!
-//! It borrows what it carries and is written straight into the line that is sent: a call should cost little more than
-//! the pipe.
+//! Borrows its contents and serializes straight into the outgoing line, to keep the cost of a call close to that of the
+//! pipe.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,12 @@ use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::ids::{DeviceId, SessionId};
 
-/// Whether a tool's arguments carry the context too, besides `_meta`.
+/// Whether the context is sent in the arguments as well as in `_meta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     /// Older tools read it from their arguments.
     ArgumentsAndMeta,
-    /// Strict ones refuse an argument that they did not declare.
+    /// Strict tools refuse undeclared arguments.
     Meta,
 }
 
@@ -36,7 +36,7 @@ pub struct Call<'a> {
     meta: Meta<'a>,
 }
 
-/// What a call is made from.
+/// What a call is built from.
 pub struct Asked<'a> {
     pub cx: &'a Cx,
     pub memory: &'a Memory,
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Adds to `_meta` what is not ours.
+    /// Adds other entries to `_meta`.
     pub fn with_meta(mut self, further: Map<String, Value>) -> Call<'a> {
         self.meta.further = further;
         self
@@ -88,7 +88,7 @@ impl Serialize for Arguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(context) = &self.context else { return self.given.serialize(serializer) };
         let mut map = serializer.serialize_map(None)?;
-        // Nobody can make up the context.
+        // A caller cannot forge the context.
         for (name, value) in self.given.iter().filter(|(name, _)| *name != ARGUMENT) {
             map.serialize_entry(name, value)?;
         }
@@ -171,7 +171,7 @@ impl<'a> Device<'a> {
     }
 }
 
-/// What is remembered, less what is secret.
+/// The memory without secrets.
 #[derive(Clone, Copy)]
 struct Remembered<'a> {
     memory: &'a Memory,

@@ -1,4 +1,4 @@
-//! How a server is started: which program runs a script, in which folder, with which environment.
+//! How a server is started: the program for a script, the folder, and the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use trailblaze_core::driver::Description;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::{Launch, Supervisor};
 
-/// Where a server is started, and for whom.
+/// Where a server is started, and for which session.
 pub struct Place<'a> {
-    /// The folder of the project; relative paths start here.
+    /// The project folder; relative paths start here.
     pub root: &'a Path,
     pub base_url: &'a str,
-    /// The session that it belongs to; none where several share it.
+    /// The session that the server belongs to; `None` if several share it.
     pub session: Option<(&'a SessionId, &'a Description)>,
 }
 
@@ -25,7 +25,7 @@ pub struct Place<'a> {
 pub enum LaunchError {
     #[error("its script `{path}` does not exist")]
     NoScript { path: String },
-    #[error("its script `{path}` is no .ts or .js file")]
+    #[error("its script `{path}` is not a .ts or .js file")]
     NoScriptKind { path: String },
     #[error("No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.")]
     NoRuntime,
@@ -39,9 +39,9 @@ pub enum LaunchError {
     NoWay,
 }
 
-/// What can run scripts here. It is looked for once per process.
+/// The runtimes that can run scripts. Searched for once per process.
 pub struct Runtimes {
-    /// Where programs are looked for, as in the variable PATH.
+    /// The folders to search, in the format of PATH.
     path: OsString,
     supervisor: Supervisor,
     found: OnceCell<Found>,
@@ -53,7 +53,7 @@ struct Found {
     node: Option<PathBuf>,
     npm: Option<PathBuf>,
     tsx: Option<PathBuf>,
-    /// Whether this node strips types by itself.
+    /// Whether this node can run TypeScript without a loader.
     node_runs_types: bool,
 }
 
@@ -73,7 +73,7 @@ impl Runtimes {
     }
 }
 
-/// The way to start a server, if there is one.
+/// How to start a server.
 pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
     let mut launch = match (&server.script, &server.command) {
         (Some(script), _) => for_script(script, place.root, runtimes).await?,
@@ -88,7 +88,7 @@ pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> 
     Ok(launch)
 }
 
-/// What a server can read of its session from the environment. Public: changing a name breaks servers.
+/// The environment variables that describe a session to its server. A public contract: renaming one breaks servers.
 fn environment(place: &Place<'_>) -> Vec<(String, String)> {
     let mut variables = vec![
         ("TRAILBLAZE_BASE_URL", place.base_url.to_string()),
@@ -106,11 +106,11 @@ fn environment(place: &Place<'_>) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// The Python of a project's own environment.
+/// The Python of the project's virtual environment.
 const OWN_PYTHON: &str = ".venv/bin/python";
 
-/// The program that a command means. A name is looked for on PATH, and a path starts at the project; the Python of the
-/// project's own environment comes before that of the machine.
+/// Resolves a command. A bare name is looked up on PATH, and a path is relative to the project; the Python of the
+/// project's virtual environment is preferred over the system's.
 pub fn program(command: &str, root: &Path) -> OsString {
     let own = root.join(OWN_PYTHON);
     match command {
@@ -120,20 +120,20 @@ pub fn program(command: &str, root: &Path) -> OsString {
     }
 }
 
-/// Whether a command is Python, by its name.
+/// Whether a command is Python, judging by its name.
 pub fn is_python(command: &str) -> bool {
     Path::new(command).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
 }
 
-/// The commands that install Python packages for a project, in order: `what` is how pip is told of them. They go into an
-/// environment of the project's own, because many systems refuse to install into theirs.
+/// The commands that install Python packages for a project, in order; `what` is the argument to pip. They use a virtual
+/// environment in the project, because many systems refuse installs into their own Python.
 pub fn python_install(root: &Path, what: &str) -> Vec<String> {
     let install = format!("{OWN_PYTHON} -m pip install {what}");
     let has_own = root.join(OWN_PYTHON).exists();
     if has_own { vec![install] } else { vec!["python3 -m venv .venv".to_string(), install] }
 }
 
-/// What to do about a Python program that ended for want of a module, as it says itself.
+/// What to do about a Python program that failed because a module is missing, judging by its output.
 pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> {
     let (_, after) = said.split_once("ModuleNotFoundError: No module named '")?;
     let module = after.split_once('\'')?.0;
@@ -145,7 +145,7 @@ pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> 
         "python" | "python3" if has("requirements.txt") => python_install(root, "-r requirements.txt").join(" && "),
         "python" | "python3" if has("pyproject.toml") => python_install(root, "-e .").join(" && "),
         "python" | "python3" => python_install(root, package).join(" && "),
-        // An interpreter that was chosen is kept.
+        // An explicitly chosen interpreter is kept.
         other if is_python(other) => format!("{other} -m pip install {package}"),
         _ => return None,
     };
@@ -170,7 +170,7 @@ async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<La
     let folder = path.parent().unwrap_or(root).to_path_buf();
     let found = runtimes.found().await;
     let package = Package::of(&folder);
-    // Nothing that a script needs is there before its packages are, not even what runs it.
+    // Without installed packages nothing a script needs is available, not even its runner.
     if let Some(package) = package.as_ref().filter(|package| found.any() && package.lacks_dependencies()) {
         return Err(package.not_installed(found));
     }
@@ -185,7 +185,7 @@ async fn for_script(script: &str, root: &Path, runtimes: &Runtimes) -> Result<La
     Ok(launch)
 }
 
-/// bun; else node, with whatever lets it run TypeScript.
+/// Bun if available; otherwise node, with a TypeScript loader if the script needs one.
 fn runner(found: &Found, is_typed: bool, folder: &Path) -> Result<(PathBuf, Vec<&'static str>), LaunchError> {
     if let Some(bun) = &found.bun {
         return Ok((bun.clone(), vec!["run"]));
@@ -214,8 +214,8 @@ impl Package {
         Some(Package { folder: folder.to_path_buf(), manifest: serde_json::from_str(&text).unwrap_or_default() })
     }
 
-    /// Whether it needs packages and none are installed. A script that is started all the same dies with a message that
-    /// does not help.
+    /// Whether it declares dependencies and none are installed. Starting the script anyway would fail with an unhelpful
+    /// message.
     fn lacks_dependencies(&self) -> bool {
         let needs = self.manifest.get("dependencies").and_then(Value::as_object).is_some_and(|needs| !needs.is_empty());
         needs && !self.folder.ancestors().any(|folder| folder.join("node_modules").is_dir())
@@ -266,7 +266,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Node runs erasable TypeScript by itself since 22.18 and 23.6.
+/// Node runs erasable TypeScript without a loader since 22.18 and 23.6.
 async fn runs_types(node: &Path, supervisor: &Supervisor) -> bool {
     let mut asked = Launch::new(node, "/");
     asked.args = vec!["--version".into()];

@@ -1,14 +1,15 @@
-//! Tools that live elsewhere: servers that speak the Model Context Protocol, started and ended by us or reached over http.
+//! Hosts tools that run outside of this process: servers that speak the Model Context Protocol, started and stopped by
+//! us or reached over HTTP.
 //!
-//! From the wire upward: `pipe` and [`http`] move messages, [`connection`] tells what they answer, `client` speaks the
-//! protocol in both of its generations, [`server`] is a source of tools for a session.
+//! From the wire upward: `pipe` and [`http`] carry messages, [`connection`] matches answers to requests, `client`
+//! speaks both generations of the protocol, and [`server`] is a source of tools for a session.
 
 mod answer;
 pub mod cassette;
 mod client;
 pub mod connection;
 mod context_refusal;
-pub mod desk;
+pub mod notification_router;
 mod envelope;
 pub mod http;
 pub mod launch;
@@ -21,59 +22,58 @@ pub mod restarts;
 pub mod server;
 mod stderr;
 
-/// Every bound of this crate, in one table.
+/// Every limit of this crate, in one table.
 pub mod limits {
     use std::time::Duration;
 
-    /// The longest line that a server may send, in bytes: a picture fits, a flood does not.
+    /// The longest line that a server may send, in bytes. Large enough for a picture.
     pub const LINE_BYTES: usize = 32 << 20;
-    /// How much may wait to be read by a server.
+    /// The most bytes that may wait for a server to read them.
     pub const BACKLOG_BYTES: usize = 32 << 20;
     /// The most pages of a list, and the most tools of one server.
     pub const LIST_PAGES: usize = 1_000;
     pub const LIST_TOOLS: usize = 20_000;
-    /// The most parts of one answer.
+    /// The most content blocks in one answer.
     pub const ANSWER_PARTS: usize = 1_000;
-    /// How often one call, or a server outside of calls, is quoted in the record.
+    /// The most log messages recorded per call, or per server outside of calls.
     pub const NOTES: usize = 1_000;
-    /// The last lines of stderr that are kept.
+    /// How many of the last lines of stderr are kept.
     pub const STDERR_LINES: usize = 64;
     /// How many of the first and of the last lines of stderr are shown.
     pub const STDERR_FIRST_LINES: usize = 8;
     pub const STDERR_SHOWN_LINES: usize = 16;
-    /// The longest line of stderr that is kept whole, in bytes.
+    /// The longest line of stderr that is kept in one piece, in bytes.
     pub const STDERR_LINE_BYTES: usize = 8 << 10;
-    /// How much of a line of stderr is shown.
+    /// The most characters shown of a line of stderr.
     pub const STDERR_SHOWN_CHARS: usize = 300;
-    /// How large the log of one server may grow, in bytes.
+    /// The largest log of one server, in bytes.
     pub const STDERR_BYTES: u64 = 16 << 20;
-    /// How long a server over http may take to let us in.
+    /// How long connecting to a server over HTTP may take.
     pub const CONNECT: Duration = Duration::from_secs(10);
-    /// How long to wait before a server that was not there is tried once more.
+    /// How long to wait before retrying a server that could not be reached.
     pub const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
-    /// The longest pause that a server can ask for before its stream is taken up again.
+    /// The longest pause that a server can request before its stream is resumed.
     pub const LONGEST_RETRY: Duration = Duration::from_secs(30);
-    /// How often a stream that brings nothing is taken up again.
+    /// How many times in a row a stream that delivers nothing is resumed.
     pub const RESUMES: usize = 5;
-    /// How long a notification may be under way.
+    /// How long sending a notification may take.
     pub const NOTICE: Duration = Duration::from_secs(30);
-    /// How much of a refusal over http is read, in bytes.
+    /// The most bytes read of an HTTP error response.
     pub const REFUSAL_BYTES: usize = 64 << 10;
-    /// How long to look for an answer before going to sleep. An answer that we sleep for takes a while longer, on a busy
-    /// machine a tenth of a millisecond: with less time than this, a quick server that was slow for a moment would seem
-    /// slow ever after.
+    /// How long to poll for an answer before sleeping. Waking up costs up to a tenth of a millisecond on a busy
+    /// machine; with a shorter time than this, a quick server that was slow once would be classified as slow for good.
     pub const LOOK: Duration = Duration::from_micros(250);
     /// How long to wait for the exit of a server that closed its stdout.
     pub const LAST_WORDS: Duration = Duration::from_secs(1);
-    /// How long a server that listens on a port may take to end by itself before it is told to.
+    /// How long a server that listens on a port may take to exit by itself before it is sent a signal.
     pub const PORT_GRACE: Duration = Duration::from_millis(500);
-    /// How long to wait before a server that died is started again, from the first time on; after that it is not.
+    /// The pauses before each restart of a server that died. After the last one it is not restarted.
     pub const RESTART_PAUSES: [Duration; 4] =
         [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
-    /// Deaths that are longer ago do not count.
+    /// Deaths longer ago than this do not count.
     pub const RESTART_WINDOW: Duration = Duration::from_secs(5 * 60);
-    /// How long a server that another took over from may be at work on its last calls. No call takes longer.
+    /// How long a replaced server may take to finish its last calls. No call takes longer.
     pub const RETIREMENT: Duration = trailblaze_core::limits::CALL_TOTAL;
-    /// How much of an odd line is shown.
+    /// The most characters shown of a malformed line.
     pub const SHOWN_CHARS: usize = 120;
 }

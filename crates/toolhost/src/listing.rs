@@ -1,4 +1,4 @@
-//! What a server says of its tools, and what we make of it: schemas, metadata, groups.
+//! Interprets a server's listing: tools with their schemas and metadata, and groups.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use trailblaze_protocol::driver::Platform;
 use crate::connection::brief;
 use crate::envelope::ARGUMENT;
 
-/// What a server answered, word for word: it can be kept, and read again without the server.
+/// A server's listing, unchanged: it can be stored and interpreted again without the server.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RawListing {
     pub tools: Vec<Value>,
@@ -23,7 +23,7 @@ pub struct RawListing {
     pub registry: Option<String>,
 }
 
-/// Makes tools of what a server listed. `toolset` is the one that the server's entry names for all of them.
+/// Converts a listing into tools. `toolset` is the one that the server's entry sets for all of them.
 pub fn interpret(
     raw: &RawListing,
     contributor: &Contributor,
@@ -53,7 +53,7 @@ pub fn interpret(
         if let Some(entry) = entries.and_then(|entries| entries.get(name)) {
             facts.take_all(entry, "registry");
         }
-        // What a tool says of itself wins.
+        // A tool's own metadata wins over the registry.
         let meta = raw_tool.get("_meta").and_then(Value::as_object).into_iter().flatten();
         let own: Map<String, Value> = meta
             .filter_map(|(key, value)| Some((key.strip_prefix("trailblaze/")?.to_string(), value.clone())))
@@ -65,7 +65,7 @@ pub fn interpret(
         let listed: HashSet<&str> =
             raw.tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
         for name in registry.tools.keys().filter(|name| !listed.contains(name.as_str())) {
-            listing.warnings.push(format!("its registry speaks of `{}`, which it does not list", brief(name)));
+            listing.warnings.push(format!("its registry mentions `{}`, which it does not list", brief(name)));
         }
         listing.groups = registry.groups;
     }
@@ -81,11 +81,11 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
     let value = match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => value,
         Ok(_) => {
-            listing.warnings.push("its registry is no JSON object, and counts as absent".to_string());
+            listing.warnings.push("its registry must be a JSON object, and is ignored".to_string());
             return None;
         }
         Err(error) => {
-            listing.warnings.push(format!("its registry is no JSON, and counts as absent: {error}"));
+            listing.warnings.push(format!("its registry is not valid JSON, and is ignored: {error}"));
             return None;
         }
     };
@@ -95,7 +95,7 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
         Some(other) => {
             listing
                 .warnings
-                .push(format!("`{key}` of its registry is no object but {}, and counts as absent", brief(other)));
+                .push(format!("`{key}` of its registry must be an object, got {}; it is ignored", brief(other)));
             Map::new()
         }
     };
@@ -107,7 +107,7 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
             None | Some(Value::Null) => false,
             Some(other) => {
                 listing.warnings.push(format!(
-                    "`defaultEnabled` of the group `{}` is no boolean but {}, and counts as absent",
+                    "`defaultEnabled` of the group `{}` must be a boolean, got {}; it is ignored",
                     brief(&name),
                     brief(other)
                 ));
@@ -120,7 +120,7 @@ fn read_registry(text: &str, listing: &mut Listing) -> Option<Registry> {
     Some(Registry { tools, groups })
 }
 
-/// A tool whose metadata is being read.
+/// Collects a tool's metadata.
 struct Facts<'a> {
     tool: &'a mut Tool,
     warnings: &'a mut Vec<String>,
@@ -130,7 +130,7 @@ impl Facts<'_> {
     fn take_all(&mut self, entry: &Value, place: &str) {
         let Some(entry) = entry.as_object() else {
             return self.warnings.push(format!(
-                "`{}`: its {place} entry is no object but {}, and counts as absent",
+                "`{}`: its {place} entry must be an object, got {}; it is ignored",
                 self.tool.name,
                 brief(entry)
             ));
@@ -138,7 +138,7 @@ impl Facts<'_> {
         for (key, value) in entry.iter().filter(|(_, value)| !value.is_null()) {
             if let Err(expected) = self.take(key, value) {
                 self.warnings.push(format!(
-                    "`{}`: `{key}` in its {place} is {}, not {expected}, and counts as absent",
+                    "`{}`: `{key}` in its {place} must be {expected}, got {}; it is ignored",
                     self.tool.name,
                     brief(value)
                 ));
@@ -146,7 +146,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Takes one fact, or says what it should have been. Keys that nobody knows are somebody else's.
+    /// Applies one entry, or returns what it should have been. Unknown keys belong to other programs and are ignored.
     fn take(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
         let tool = &mut *self.tool;
         match key {
@@ -159,9 +159,9 @@ impl Facts<'_> {
             "supportedPlatforms" | "platforms" => {
                 let parse = |word: &String| Platform::parse(&word.to_lowercase());
                 let platforms: Option<Vec<Platform>> = words(value)?.iter().map(parse).collect();
-                tool.supported_platforms = platforms.ok_or("a list of android, ios, web and desktop")?;
+                tool.supported_platforms = platforms.ok_or("a list of `android`, `ios`, `web` and `desktop`")?;
             }
-            "toolset" => tool.toolset = Some(value.as_str().ok_or("a text")?.to_string()),
+            "toolset" => tool.toolset = Some(value.as_str().ok_or("a string")?.to_string()),
             "groups" => tool.groups = words(value)?,
             _ => {}
         }
@@ -175,17 +175,17 @@ fn flag(value: &Value) -> Result<bool, &'static str> {
 
 fn words(value: &Value) -> Result<Vec<String>, &'static str> {
     let words = value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_string)).collect());
-    words.ok_or("a list of texts")
+    words.ok_or("a list of strings")
 }
 
-/// The schema of a tool's arguments as callers see it, without the argument that we fill in ourselves.
+/// The schema of a tool's arguments as callers see it, without the context argument that we add.
 fn schema(tool: &Value) -> Result<Schema, String> {
     let Some(raw) = tool.get("inputSchema") else { return Err("it has no `inputSchema`".to_string()) };
     let Some(object) = raw.as_object() else {
-        return Err(format!("its `inputSchema` is no JSON Schema but {}", brief(raw)));
+        return Err(format!("its `inputSchema` must be a JSON Schema, got {}", brief(raw)));
     };
     if object.get("type").is_some_and(|kind| kind != "object") {
-        return Err(format!("its `inputSchema` is for {}, not for an object", brief(&object["type"])));
+        return Err(format!("its `inputSchema` must be for an object, got {}", brief(&object["type"])));
     }
     let mut object = object.clone();
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
@@ -196,39 +196,39 @@ fn schema(tool: &Value) -> Result<Schema, String> {
     }
     let schema = Schema::new(object.into());
     match schema.error() {
-        Some(flaw) => Err(format!("its `inputSchema` is no JSON Schema: {}", brief(&flaw))),
+        Some(error) => Err(format!("its `inputSchema` is not a valid JSON Schema: {}", brief(&error))),
         None => Ok(schema),
     }
 }
 
-/// Whether a tool takes the argument that carries the context, and says so.
+/// Whether a tool declares the context argument.
 pub fn declares_context(tool: &Value) -> bool {
     tool.pointer("/inputSchema/properties").is_some_and(|properties| properties.get(ARGUMENT).is_some())
 }
 
-/// Whether a tool says that it takes no argument that it does not declare, and does not declare the one with the context.
+/// Whether a tool forbids undeclared arguments and does not declare the context argument.
 pub fn forbids_context(tool: &Value) -> bool {
     tool.pointer("/inputSchema/additionalProperties") == Some(&Value::Bool(false)) && !declares_context(tool)
 }
 
-/// The tools that refuse the argument with the context though their schemas allow it: FastMCP 2 takes no argument that a
-/// tool does not declare, and marks its tools with `_meta._fastmcp`.
+/// The tools that refuse the context argument although their schemas allow it: FastMCP 2 refuses undeclared arguments
+/// and marks its tools with `_meta._fastmcp`.
 pub fn silently_strict(raw: &RawListing) -> impl Iterator<Item = &str> {
     let is_strict =
         |tool: &&Value| tool.pointer("/_meta/_fastmcp").is_some() && !declares_context(tool) && !forbids_context(tool);
     raw.tools.iter().filter(is_strict).filter_map(|tool| tool.get("name")?.as_str())
 }
 
-/// An argument that a tool wants told in a header too, so that whoever stands between can read it.
+/// An argument that a tool also wants in a header, so that proxies can read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamHeader {
-    /// From the arguments inward.
+    /// The path of the argument, outermost key first.
     path: Vec<String>,
     name: String,
 }
 
 impl ParamHeader {
-    /// The headers that a tool asks for in its schema.
+    /// The headers that a tool's schema requests.
     pub fn all(tool: &Value) -> Vec<ParamHeader> {
         let mut found = Vec::new();
         if let Some(schema) = tool.get("inputSchema") {
@@ -237,8 +237,8 @@ impl ParamHeader {
         found
     }
 
-    /// The header for these arguments, if they have a value for it that one can carry.
-    pub fn label(&self, args: &Map<String, Value>) -> Option<(String, String)> {
+    /// The header for these arguments, if they have a value that a header can carry.
+    pub fn pair(&self, args: &Map<String, Value>) -> Option<(String, String)> {
         let (first, inner) = self.path.split_first()?;
         let value = inner.iter().try_fold(args.get(first)?, |value, key| value.get(key))?;
         let text = match value {

@@ -1,4 +1,4 @@
-//! How a server is brought to life, in each of the ways that one is reached, and how it comes to its end.
+//! A running instance of a server: starting it over each transport, and stopping it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,49 +12,50 @@ use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 
-use crate::client::{Agreement, Disagreement, Generation, agree};
-use crate::connection::{Closed, Connection, Listener, Oddity, RpcError, Unanswered};
-use crate::desk::{Desk, lock};
+use crate::client::{Generation, Handshake, HandshakeError, handshake};
+use crate::connection::{Closed, Connection, Listener, Oddity, RequestError, RpcError};
 use crate::http::{Address, Http};
 use crate::limits;
+use crate::notification_router::{NotificationRouter, lock};
 use crate::server::Spec;
 use crate::stderr::{Excerpt, capture};
 
-/// How a server is reached.
-pub enum Reach {
-    /// We start it, and speak to its stdin and stdout.
+/// How to connect to a server.
+pub enum Transport {
+    /// Start it and use its stdin and stdout.
     Pipe(Launch),
-    /// It runs already.
+    /// Connect to one that is already running.
     Url(Address),
-    /// We start it and ask it to listen on a port.
-    Port(Launch, Otherwise),
+    /// Start it and ask it to listen on a port.
+    Port(Launch, PortFallback),
 }
 
-/// What to do with a server that was asked to listen on a port and does not.
+/// What to do when a server was asked to listen on a port and does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Otherwise {
+pub enum PortFallback {
     Fail,
-    /// It may be spoken to over its pipes.
+    /// Use its stdin and stdout instead.
     Pipe,
 }
 
-/// A server that is at work.
-pub(crate) struct Live {
+/// A running, connected instance of a server.
+pub(crate) struct Instance {
     pub child: Option<Child>,
     pub connection: Arc<Connection>,
-    pub agreement: Agreement,
-    /// Of a server that listens on a port: its stdin must not close, and nobody speaks there.
+    pub handshake: Handshake,
+    /// For a server that listens on a port: keeps its stdin open, since closing it could stop the server.
     stdin: Option<Connection>,
     is_on_pipe: bool,
     outputs: Mutex<Vec<JoinHandle<()>>>,
     pub stderr: Excerpt,
-    /// Those that it was asked and has not answered.
+    /// Calls in flight.
     pub calls: Count,
     pub death: watch::Sender<Option<SourceError>>,
 }
 
-impl Live {
-    /// Waits for the end of a server, and makes sure of it. One that we did not start does not end.
+impl Instance {
+    /// Waits for the server to end, and kills it if it only closed its connection. Never returns for a server that we
+    /// did not start.
     pub async fn ended(&self) -> End {
         let Some(child) = &self.child else { return std::future::pending().await };
         let end = match self.is_on_pipe {
@@ -68,11 +69,11 @@ impl Live {
         end
     }
 
-    /// Ends it in good order, and says how it ended.
+    /// Stops it cleanly. Returns how its process ended, if we started it.
     pub async fn stop(&self) -> Option<String> {
-        self.connection.part().await;
+        self.connection.close().await;
         if let Some(stdin) = &self.stdin {
-            stdin.part().await;
+            stdin.close().await;
         }
         let child = self.child.as_ref()?;
         let stopped = child.stop().await;
@@ -86,37 +87,37 @@ impl Live {
     }
 }
 
-/// A server at work that somebody waits for an answer of.
-pub(crate) struct Held(Arc<Live>);
+/// An instance with a call in flight; counted, so that a replaced instance is stopped only when no call is left.
+pub(crate) struct InUse(Arc<Instance>);
 
-impl Held {
-    pub fn new(live: &Arc<Live>) -> Held {
-        live.calls.begin();
-        Held(Arc::clone(live))
+impl InUse {
+    pub fn new(instance: &Arc<Instance>) -> InUse {
+        instance.calls.begin();
+        InUse(Arc::clone(instance))
     }
 
-    pub fn live(&self) -> &Arc<Live> {
+    pub fn instance(&self) -> &Arc<Instance> {
         &self.0
     }
 }
 
-impl std::ops::Deref for Held {
-    type Target = Live;
+impl std::ops::Deref for InUse {
+    type Target = Instance;
 
-    fn deref(&self) -> &Live {
+    fn deref(&self) -> &Instance {
         &self.0
     }
 }
 
-impl Drop for Held {
+impl Drop for InUse {
     fn drop(&mut self) {
         self.0.calls.end();
     }
 }
 
-/// How a server ended whose connection is closed.
+/// How a server ended whose connection closed.
 async fn end_of(child: &Child, closed: Closed) -> End {
-    // A pipe that closes may tell of an exit; one that broke the protocol is still there.
+    // A closed pipe may mean that it exited; after a protocol error it is still running.
     if !matches!(closed, Closed::Ended | Closed::ClosedStdin | Closed::Io(_)) {
         return End::Broke(closed);
     }
@@ -127,136 +128,138 @@ async fn end_of(child: &Child, closed: Closed) -> End {
     }
 }
 
-/// What brings a server to life.
+/// Starts an instance.
 pub(crate) struct Starter<'a> {
     pub spec: &'a Spec,
     pub supervisor: &'a Supervisor,
-    pub desk: &'a Arc<Desk>,
+    pub router: &'a Arc<NotificationRouter>,
     pub stderr: &'a Excerpt,
-    /// Whether a server that was asked to listen on a port is known not to.
-    pub is_deaf: &'a Mutex<bool>,
+    /// Whether the server is known to ignore the port that it is told to listen on.
+    pub ignores_port: &'a Mutex<bool>,
 }
 
 impl Starter<'_> {
-    pub async fn begin(&self, reach: &Reach) -> Result<Live, Obstacle> {
-        match reach {
-            Reach::Pipe(launch) => self.on_pipe(launch.again()).await,
-            Reach::Url(address) => self.at_url(address.clone()).await,
-            Reach::Port(launch, Otherwise::Pipe) if *lock(self.is_deaf) => self.on_pipe(launch.again()).await,
-            Reach::Port(launch, otherwise) => self.on_port(launch, *otherwise).await,
+    pub async fn begin(&self, transport: &Transport) -> Result<Instance, SetupError> {
+        match transport {
+            Transport::Pipe(launch) => self.on_pipe(launch.again()).await,
+            Transport::Url(address) => self.at_url(address.clone()).await,
+            Transport::Port(launch, PortFallback::Pipe) if *lock(self.ignores_port) => {
+                self.on_pipe(launch.again()).await
+            }
+            Transport::Port(launch, fallback) => self.on_port(launch, *fallback).await,
         }
     }
 
-    async fn on_pipe(&self, launch: Launch) -> Result<Live, Obstacle> {
+    async fn on_pipe(&self, launch: Launch) -> Result<Instance, SetupError> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
         let stderr = self.captured(stderr);
         let connection = Connection::open(stdout, stdin, self.listener());
-        let obstacle = match self.agreed(&connection).await {
-            Ok(agreement) => return Ok(self.live(Some(child), connection, agreement, vec![stderr])),
-            Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Closed(closed)))) => {
+        let error = match self.handshake(&connection).await {
+            Ok(handshake) => return Ok(self.instance(Some(child), connection, handshake, vec![stderr])),
+            Err(SetupError::Handshake(HandshakeError::Request(RequestError::Closed(closed)))) => {
                 end_of(&child, closed).await.into()
             }
-            Err(obstacle) => obstacle,
+            Err(error) => error,
         };
         child.kill().await;
         let _ = tokio::time::timeout(limits::LAST_WORDS, stderr).await;
-        Err(obstacle)
+        Err(error)
     }
 
-    async fn at_url(&self, address: Address) -> Result<Live, Obstacle> {
+    async fn at_url(&self, address: Address) -> Result<Instance, SetupError> {
         let connection = Connection::over(Http::new(address), self.listener());
-        let agreement = self.agreed(&connection).await?;
-        Ok(self.live(None, connection, agreement, Vec::new()))
+        let handshake = self.handshake(&connection).await?;
+        Ok(self.instance(None, connection, handshake, Vec::new()))
     }
 
-    /// Starts a server that is asked to listen on a port. Whether it heard is known when it answers there, or on its
-    /// stdout, where it is asked at the same time; so nobody waits for a port that will never open.
-    async fn on_port(&self, launch: &Launch, otherwise: Otherwise) -> Result<Live, Obstacle> {
-        let port = free_port().map_err(|error| Obstacle::NoPort(error.to_string()))?;
+    /// Starts a server and asks it to listen on a port. The handshake is tried on the port and on stdio at the same
+    /// time, so that a server that stays on stdio does not hold up the start until the timeout.
+    async fn on_port(&self, launch: &Launch, fallback: PortFallback) -> Result<Instance, SetupError> {
+        let port = free_port().map_err(|error| SetupError::NoPort(error.to_string()))?;
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(with_port(launch, port)).await?;
         let (lines, stdout_lines) = tokio::io::duplex(64 << 10);
         let outputs = vec![self.captured(stderr), tokio::spawn(drain(stdout, lines))];
-        let quiet = Arc::new(Quiet { desk: Arc::clone(self.desk), is_heard: Mutex::new(false) });
-        let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&quiet) as Arc<dyn Listener>);
+        let filter = Arc::new(NoiseFilter { router: Arc::clone(self.router), is_heard: Mutex::new(false) });
+        let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&filter) as Arc<dyn Listener>);
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
         let at_port = async {
             opens(port).await;
-            agree(&http, self.spec.protocol.as_deref()).await
+            handshake(&http, self.spec.protocol.as_deref()).await
         };
         let on_pipe = async {
-            match otherwise {
-                Otherwise::Pipe => match agree(&pipe, self.spec.protocol.as_deref()).await {
-                    Ok(agreement) => agreement,
-                    // It does not speak there, as it should not.
+            match fallback {
+                PortFallback::Pipe => match handshake(&pipe, self.spec.protocol.as_deref()).await {
+                    Ok(handshake) => handshake,
+                    // It does not speak MCP on stdio, as expected.
                     Err(_) => std::future::pending().await,
                 },
-                Otherwise::Fail => std::future::pending().await,
+                PortFallback::Fail => std::future::pending().await,
             }
         };
-        let obstacle = tokio::select! {
-            agreed = at_port => match agreed {
-                Ok(agreement) => {
-                    let mut live = self.live(Some(child), http, agreement, outputs);
-                    (live.stdin, live.is_on_pipe) = (Some(pipe), false);
-                    return Ok(live);
+        let error = tokio::select! {
+            result = at_port => match result {
+                Ok(handshake) => {
+                    let mut instance = self.instance(Some(child), http, handshake, outputs);
+                    (instance.stdin, instance.is_on_pipe) = (Some(pipe), false);
+                    return Ok(instance);
                 }
-                Err(disagreement) => Obstacle::Disagreement(disagreement),
+                Err(error) => SetupError::Handshake(error),
             },
-            agreement = on_pipe => {
-                *lock(&quiet.is_heard) = true;
-                self.is_deaf(port, "it stayed on stdio");
-                return Ok(self.live(Some(child), pipe, agreement, outputs));
+            handshake = on_pipe => {
+                *lock(&filter.is_heard) = true;
+                self.ignores_port(port, "it stayed on stdio");
+                return Ok(self.instance(Some(child), pipe, handshake, outputs));
             }
             ended = child.ended() => End::Exited(ended.to_string()).into(),
-            () = tokio::time::sleep(self.spec.startup) => Obstacle::NotListening { port, limit: self.spec.startup },
+            () = tokio::time::sleep(self.spec.startup) => SetupError::NotListening { port, limit: self.spec.startup },
         };
         child.kill().await;
         let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(outputs)).await;
-        if otherwise == Otherwise::Fail {
-            return Err(obstacle);
+        if fallback == PortFallback::Fail {
+            return Err(error);
         }
-        self.is_deaf(port, &obstacle.to_string());
-        // It is started once more, and would only repeat what it said.
+        self.ignores_port(port, &error.to_string());
+        // The second start would only repeat these lines.
         self.stderr.clear();
         self.on_pipe(launch.again()).await
     }
 
-    /// Says once that a server does not listen where it was asked to.
-    fn is_deaf(&self, port: u16, how: &str) {
-        *lock(self.is_deaf) = true;
+    /// Warns that the server does not listen on its port, and remembers that.
+    fn ignores_port(&self, port: u16, how: &str) {
+        *lock(self.ignores_port) = true;
         let text = format!(
-            "it was asked to listen on port {port}, but {how}; one process on stdio serves all devices instead, which \
-             `multiDevice: stdio` asks for at once"
+            "it was asked to listen on port {port}, but {how}; one process on stdio serves all devices instead; \
+             set `multiDevice: stdio` to skip this"
         );
-        self.desk.diary.note(&self.spec.name, Level::Warning, text);
+        self.router.events.note(&self.spec.name, Level::Warning, text);
     }
 
     fn listener(&self) -> Arc<dyn Listener> {
-        Arc::clone(self.desk) as Arc<dyn Listener>
+        Arc::clone(self.router) as Arc<dyn Listener>
     }
 
-    async fn agreed(&self, connection: &Connection) -> Result<Agreement, Obstacle> {
+    async fn handshake(&self, connection: &Connection) -> Result<Handshake, SetupError> {
         let limit = self.spec.startup;
-        match tokio::time::timeout(limit, agree(connection, self.spec.protocol.as_deref())).await {
-            Ok(agreed) => Ok(agreed?),
-            Err(_) => Err(Obstacle::Slow { what: "the opening of the protocol", limit }),
+        match tokio::time::timeout(limit, handshake(connection, self.spec.protocol.as_deref())).await {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(SetupError::Slow { what: "the MCP handshake", limit }),
         }
     }
 
-    fn live(
+    fn instance(
         &self,
         child: Option<Child>,
         connection: Connection,
-        agreement: Agreement,
+        handshake: Handshake,
         outputs: Vec<JoinHandle<()>>,
-    ) -> Live {
-        if agreement.generation == Generation::Opening {
-            connection.lend_an_ear();
+    ) -> Instance {
+        if handshake.generation == Generation::Opening {
+            connection.open_event_stream();
         }
-        Live {
+        Instance {
             child,
             connection: Arc::new(connection),
-            agreement,
+            handshake,
             stdin: None,
             is_on_pipe: true,
             outputs: Mutex::new(outputs),
@@ -272,31 +275,31 @@ impl Starter<'_> {
     }
 }
 
-/// A port that nobody listens on now. That it stays so until the server listens there, nobody can promise.
+/// A free port. Another process may take it before the server does; then the start fails.
 fn free_port() -> std::io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// Asks a server in the ways that servers understand to listen on a port.
+/// Asks a server to listen on a port, in every way that the common libraries understand.
 fn with_port(launch: &Launch, port: u16) -> Launch {
     let mut launch = launch.again();
     let port = port.to_string();
     launch.args.extend(["--transport", "http", "--port", &port].map(Into::into));
     let variables = [("FASTMCP_TRANSPORT", "http"), ("FASTMCP_PORT", &port)];
     launch.set_env.extend(variables.map(|(name, value)| (name.into(), value.into())));
-    // It does not look at its stdin, so there is little to wait for.
+    // It does not watch its stdin, so closing that rarely ends it.
     launch.grace = Grace { after_stdin: limits::PORT_GRACE, ..launch.grace };
     launch
 }
 
-/// Waits until somebody listens there.
+/// Waits until the port accepts connections.
 async fn opens(port: u16) {
     while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// Passes on what a server prints as long as anybody wants it, and reads on all the same: a full pipe would stop it.
+/// Passes stdout on while it is being read, and keeps reading after that: a full pipe would block the server.
 async fn drain(mut stdout: impl AsyncRead + Unpin, lines: DuplexStream) {
     let mut lines = Some(lines);
     let mut buffer = vec![0; 8 << 10];
@@ -315,49 +318,49 @@ async fn drain(mut stdout: impl AsyncRead + Unpin, lines: DuplexStream) {
     }
 }
 
-/// Hears a server that may be speaking to us or to a terminal.
-struct Quiet {
-    desk: Arc<Desk>,
+/// Drops noise until it is known whether the server speaks MCP on stdout.
+struct NoiseFilter {
+    router: Arc<NotificationRouter>,
     is_heard: Mutex<bool>,
 }
 
-impl Listener for Quiet {
+impl Listener for NoiseFilter {
     fn notified(&self, method: &str, params: serde_json::Value) {
-        self.desk.notified(method, params);
+        self.router.notified(method, params);
     }
 
     fn asked(&self, method: &str, params: serde_json::Value) -> Result<serde_json::Value, RpcError> {
-        self.desk.asked(method, params)
+        self.router.asked(method, params)
     }
 
     fn odd(&self, oddity: Oddity) {
         if *lock(&self.is_heard) {
-            self.desk.odd(oddity);
+            self.router.odd(oddity);
         }
     }
 }
 
-/// What kept a server from starting.
+/// Why a server could not be started or listed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Obstacle {
-    #[error("it was started before")]
+pub(crate) enum SetupError {
+    #[error("it was already started")]
     Twice,
     #[error("{}", not_started(.0))]
     Start(#[from] trailblaze_supervise::StartError),
     #[error("{}", ended_early(.0))]
     End(#[from] End),
     #[error(transparent)]
-    Disagreement(#[from] Disagreement),
+    Handshake(#[from] HandshakeError),
     #[error(
-        "it did not answer {what} within {}; `startupTimeout:` of its entry allows more",
+        "it did not answer {what} within {}; raise `startupTimeout:` in its entry to allow more",
         humantime::format_duration(*limit)
     )]
     Slow { what: &'static str, limit: Duration },
     #[error("there is no free port: {0}")]
     NoPort(String),
     #[error(
-        "it did not listen on port {port} within {}, as `--transport http --port {port}` and FASTMCP_PORT ask; \
-         `startupTimeout:` of its entry allows more, and `multiDevice: stdio` does without",
+        "it did not listen on port {port} within {}, as requested with `--transport http --port {port}` and FASTMCP_PORT; \
+         raise `startupTimeout:` in its entry to allow more, or set `multiDevice: stdio`",
         humantime::format_duration(*limit)
     )]
     NotListening { port: u16, limit: Duration },
@@ -377,13 +380,13 @@ fn ended_early(end: &End) -> String {
     }
 }
 
-/// How a server came to its end.
+/// How a server ended.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum End {
     #[error("it {0}")]
     Exited(String),
-    #[error("it closed its stdout but went on running, and was ended")]
+    #[error("it closed its stdout but kept running, and was killed")]
     StillRunning,
-    #[error("{0}; it was ended")]
+    #[error("{0}; it was killed")]
     Broke(Closed),
 }

@@ -1,4 +1,4 @@
-//! A server as it was when it was last asked: its tools can be judged, and not called.
+//! A server known only from its last listing: its tools can be checked but not called.
 
 use std::sync::{Arc, Weak};
 
@@ -17,7 +17,7 @@ pub struct Remembered {
     origin: ToolOrigin,
     toolset: Option<String>,
     raw: RawListing,
-    /// Why it is not there; none where nobody asked it to be.
+    /// Why it is not running; `None` if it was not supposed to be started.
     absence: Option<SourceError>,
     me: Weak<Remembered>,
 }
@@ -27,7 +27,7 @@ impl Remembered {
         Remembered::with((name, origin, toolset), raw, None)
     }
 
-    /// A server that should be there and is not.
+    /// A server that should be running but is not.
     pub fn absent(
         name: &str,
         origin: ToolOrigin,
@@ -69,7 +69,7 @@ impl ToolSource for Remembered {
     }
 
     async fn call(&self, _: &Cx, _: &str, _: &Map<String, Value>) -> Result<Outcome, SourceError> {
-        let evidence = "it is only remembered, for checking; nothing is called offline".to_string();
+        let evidence = "it is not running: only its last listing is known, which is enough for checks".to_string();
         let offline = SourceError::NotStarted { source_name: self.name.clone(), evidence };
         Err(self.absence.clone().unwrap_or(offline))
     }

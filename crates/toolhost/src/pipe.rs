@@ -1,4 +1,4 @@
-//! Messages over a pair of streams, one a line: what a child reads from its stdin, and writes to its stdout.
+//! Messages over a pair of streams, one per line: a child's stdin and stdout.
 
 use std::future::poll_fn;
 use std::io;
@@ -16,25 +16,25 @@ use crate::connection::{Closed, Shared};
 use crate::limits;
 use crate::patience::Patience;
 
-/// Room that is kept for what comes next.
+/// The capacity that an emptied buffer keeps.
 const LARGE: usize = 256 << 10;
-/// Room for what is read at once.
+/// How much is read in one go.
 const ROOM: usize = 16 << 10;
 
-/// The ways to the peer and from it.
+/// The streams to and from the peer.
 pub(crate) struct Pipe {
     way_in: Mutex<WayIn>,
     pub patience: Patience,
     backlog: Mutex<Vec<u8>>,
-    /// Bytes that the peer has not taken yet.
+    /// Bytes that the peer has not read yet.
     n_waiting: AtomicUsize,
     way_out: tokio::sync::Mutex<Option<WayOut>>,
 }
 
-/// The stream, and what is on its way into it. What was not written stays here when whoever wrote it gives up.
+/// The stream and the bytes being written to it. What a cancelled writer did not write stays here for the next one.
 struct WayOut {
     stream: Box<dyn AsyncWrite + Send + Unpin>,
-    /// Changes places with the backlog, so that neither grows anew each time.
+    /// Swapped with the backlog, so that neither buffer is reallocated each time.
     leaving: Vec<u8>,
     n_written: usize,
 }
@@ -59,7 +59,7 @@ impl Pipe {
         self.n_waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// Puts a message in line. Whoever flushes next sends it, so that no caller that gives up tears a line in two.
+    /// Queues a message. The next flush sends it, so that a cancelled caller cannot tear a line in two.
     pub fn push(&self, message: &impl Serialize) -> Result<(), Closed> {
         let mut backlog = self.backlog();
         if self.n_waiting.load(Ordering::SeqCst) > limits::BACKLOG_BYTES {
@@ -75,7 +75,7 @@ impl Pipe {
         Ok(())
     }
 
-    /// Sends what is in line.
+    /// Writes the queued messages.
     pub async fn flush(&self) -> Result<(), Closed> {
         let failed = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::BrokenPipe => Closed::ClosedStdin,
@@ -102,7 +102,7 @@ impl Pipe {
         }
     }
 
-    /// Reads messages until the stream ends, or one is of no use.
+    /// Reads messages until the stream ends or the peer breaks the protocol.
     pub async fn read(&self, shared: &Arc<Shared>) {
         let closed = poll_fn(|cx| {
             let mut way_in = self.way_in.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,25 +111,25 @@ impl Pipe {
         shared.close(closed.await);
     }
 
-    /// Takes the messages that are there. `false` if it is of no use to try again.
+    /// Handles the messages that have already arrived. Returns `false` if polling again is pointless.
     pub fn take_what_is_there(&self, shared: &Arc<Shared>) -> bool {
-        // Whoever has it reads.
+        // Another task is reading.
         let Ok(mut way_in) = self.way_in.try_lock() else { return false };
         let taken = way_in.take_what_is_there(shared);
         taken.map_err(|closed| shared.close(closed)).is_ok()
     }
 
-    /// Lets go of the peer's stdin.
+    /// Closes the peer's stdin.
     pub async fn hang_up(&self) {
-        // What was said last is worth hearing: that a call is called off, for one.
+        // The last messages matter, such as the cancellation of a call.
         let _ = tokio::time::timeout(limits::LAST_WORDS, self.flush()).await;
         self.way_out.lock().await.take();
     }
 }
 
-/// What a peer writes to.
+/// The stream that a peer writes to.
 pub trait Input: AsyncRead + Send + Unpin {
-    /// Takes what is there, without waiting and without asking to be woken.
+    /// Reads what is available, without waiting and without registering a waker.
     fn glance(&mut self, _: &mut Vec<u8>) -> io::Result<usize> {
         Err(io::ErrorKind::WouldBlock.into())
     }
@@ -143,11 +143,11 @@ impl Input for ChildStdout {
 
 impl Input for DuplexStream {}
 
-/// The stream, and what came of a line that has not ended.
+/// The stream, and the bytes of an unfinished line.
 struct WayIn {
     stream: Box<dyn Input>,
     buffer: Vec<u8>,
-    /// How much of the buffer is known to hold no end of line.
+    /// How much of the buffer is known to contain no line end.
     searched: usize,
 }
 
@@ -171,7 +171,7 @@ impl WayIn {
     fn take_what_is_there(&mut self, shared: &Arc<Shared>) -> Result<(), Closed> {
         self.buffer.reserve(ROOM);
         match self.stream.glance(&mut self.buffer) {
-            // An end, and whatever else happens to the stream, is for the reader to tell.
+            // The end of the stream and errors are handled by the reader task.
             Ok(0) | Err(_) => Ok(()),
             Ok(_) => self.take_lines(shared),
         }
@@ -202,9 +202,9 @@ mod tests {
     use tokio::io::ReadBuf;
 
     use super::*;
-    use crate::connection::{Connection, Listener, Oddity, RpcError, Unanswered};
+    use crate::connection::{Connection, Listener, Oddity, RequestError, RpcError};
 
-    /// A peer of which some is seen at a glance, and some only by who waits for it.
+    /// A peer whose output partly arrives in `try_read` and partly only in an awaited read.
     struct Peer {
         glances: VecDeque<&'static str>,
         reads: VecDeque<&'static str>,
@@ -242,7 +242,7 @@ mod tests {
         fn odd(&self, _: Oddity) {}
     }
 
-    async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, Unanswered> {
+    async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, RequestError> {
         let peer = Peer { glances: glances.iter().copied().collect(), reads: reads.iter().copied().collect() };
         let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Deaf));
         connection.request("ask", &json!({})).answer().await
@@ -262,6 +262,6 @@ mod tests {
     #[tokio::test]
     async fn what_is_broken_at_a_glance_is_broken() {
         let closed = answer(&["{\"jsonrpc\": nonsense}\n"], &[]).await;
-        assert!(matches!(closed, Err(Unanswered::Closed(Closed::BrokenJson { .. }))), "{closed:?}");
+        assert!(matches!(closed, Err(RequestError::Closed(Closed::BrokenJson { .. }))), "{closed:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! How often a server that dies is started again, and when that is of no more use.
+//! How often a server that dies is restarted.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::desk::lock;
 use crate::limits;
+use crate::notification_router::lock;
 
-/// The deaths of one server in a run, in all its lives and sessions.
+/// The deaths of one server during a run, across all its instances and sessions.
 #[derive(Default)]
 pub struct Restarts {
     deaths: Mutex<VecDeque<Instant>>,
 }
 
 impl Restarts {
-    /// Counts a death. How long to wait before it is started again; none if it dies too often.
+    /// Counts a death. Returns how long to wait before the restart, or `None` if the server died too often.
     pub fn after_death(&self) -> Option<Duration> {
         let mut deaths = lock(&self.deaths);
         deaths.push_back(Instant::now());
@@ -24,22 +24,22 @@ impl Restarts {
         limits::RESTART_PAUSES.get(deaths.len() - 1).copied()
     }
 
-    /// Whether it died too often to be started again.
+    /// Whether it died too often to be restarted.
     pub fn are_exhausted(&self) -> bool {
         let mut deaths = lock(&self.deaths);
         forget_old(&mut deaths);
         deaths.len() > limits::RESTART_PAUSES.len()
     }
 
-    /// Counts anew.
+    /// Forgets all deaths.
     pub fn forget(&self) {
         lock(&self.deaths).clear();
     }
 
-    /// What to say of that.
+    /// The message for a server that died too often.
     pub fn verdict() -> String {
         let window = humantime::format_duration(limits::RESTART_WINDOW);
-        format!("it died {} times within {window} and is not started again", limits::RESTART_PAUSES.len() + 1)
+        format!("it died {} times within {window} and will not be restarted", limits::RESTART_PAUSES.len() + 1)
     }
 }
 
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_keeps_dying_is_given_up_and_one_that_dies_now_and_then_is_not() {
+    async fn a_server_that_keeps_dying_is_not_restarted_and_one_that_dies_now_and_then_is() {
         let often = Restarts::default();
         let pauses: Vec<Option<Duration>> = (0..=limits::RESTART_PAUSES.len()).map(|_| often.after_death()).collect();
         let expected: Vec<Option<Duration>> = limits::RESTART_PAUSES.iter().copied().map(Some).chain([None]).collect();
-        assert_eq!(pauses, expected, "each pause is longer, and then there is none");
+        assert_eq!(pauses, expected, "each pause is longer, and then there are no more restarts");
         assert!(often.are_exhausted());
 
         let seldom = Restarts::default();

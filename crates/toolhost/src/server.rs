@@ -1,4 +1,9 @@
-//! A tool server as a source of tools: brought to life, spoken to, and taken leave of.
+//! A tool server as a source of tools, across all of its instances: started, called, restarted, replaced and stopped.
+//!
+//! The state is one `watch` channel ([`State`]); every transition goes through `send_replace` or
+//! [`Server::transition`], and callers that find the server restarting wait on the channel. Locks are held only for the
+//! length of a statement, except `reopening` and `renewing`, which let one task at a time reopen or replace the
+//! instance.
 
 mod calling;
 mod renewal;
@@ -26,76 +31,76 @@ use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::Supervisor;
 
 use crate::cassette::Tape;
-use crate::client::{Client, Disagreement};
-use crate::connection::{Oddity, Unanswered};
-use crate::desk::{Desk, Diary, lock};
-use crate::http::Lost;
+use crate::client::{Client, HandshakeError};
+use crate::connection::{Oddity, RequestError};
+use crate::http::HttpError;
 use crate::limits;
 use crate::listing::{RawListing, interpret};
-use crate::live::{Held, Live, Obstacle, Reach, Starter};
+use crate::live::{InUse, Instance, SetupError, Starter, Transport};
+use crate::notification_router::{NotificationRouter, ServerEvents, lock};
 use crate::restarts::Restarts;
 use crate::stderr::Excerpt;
 use calling::CallStyle;
 
 pub use renewal::Renewed;
 
-/// A server that is to be started.
+/// How to start and call a server, and where to report its events.
 pub struct Spec {
     pub name: String,
     pub origin: ToolOrigin,
     pub startup: Duration,
     pub call_idle: Option<Duration>,
-    /// The secrets whose values it may have.
+    /// The secrets whose values may be sent to it.
     pub may_have: Vec<String>,
     pub context: Option<Context>,
-    /// Set when it refuses the argument that carries the context; shared by all sessions of a run.
+    /// Set once it refuses the argument that carries the context; shared by all sessions of a run.
     pub refuses_context: Arc<AtomicBool>,
-    /// The version of the protocol that its entry pins.
+    /// The protocol version that its entry pins.
     pub protocol: Option<String>,
     pub toolset: Option<String>,
-    /// Counts its deaths, if it is to be started again after one.
+    /// Counts its deaths; set if it is restarted after a crash.
     pub restarts: Option<Arc<Restarts>>,
     pub base_url: String,
-    /// Where its stderr goes.
+    /// The file that its stderr is written to.
     pub log: Option<PathBuf>,
     pub secrets: Arc<Secrets>,
-    pub diary: Arc<dyn Diary>,
-    /// Keeps what it lists and answers, if that is wanted.
+    pub events: Arc<dyn ServerEvents>,
+    /// Records its listings and answers, when a cassette is being recorded.
     pub tape: Option<Arc<Tape>>,
 }
 
 pub struct Server {
     spec: Spec,
     supervisor: Arc<Supervisor>,
-    reach: Reach,
+    transport: Transport,
     me: Weak<Server>,
     state: watch::Sender<State>,
-    desk: Arc<Desk>,
+    router: Arc<NotificationRouter>,
     raw: Mutex<RawListing>,
-    /// How each tool is to be called.
+    /// How to call each tool, by name.
     styles: Mutex<HashMap<String, CallStyle>>,
-    said: Mutex<HashSet<SaidOnce>>,
-    is_deaf: Mutex<bool>,
-    /// Held while a session that the server forgot is opened anew.
+    warned: Mutex<HashSet<WarnedOnce>>,
+    ignores_port: Mutex<bool>,
+    /// Held while a lost HTTP session is reopened.
     reopening: tokio::sync::Mutex<()>,
-    /// Held while it is started anew.
+    /// Held while a new instance is started because files changed.
     renewing: tokio::sync::Mutex<()>,
-    /// Ends the start from files that changed again.
-    newest: Mutex<CancellationToken>,
-    /// Ends the watch over the life at work.
+    /// Cancels the previous [`Server::renew`] when files change again.
+    latest_renewal: Mutex<CancellationToken>,
+    /// Cancels the task that watches the current instance.
     watching: Mutex<CancellationToken>,
-    /// Lives that another took over from, as they end.
+    /// Tasks that wait for replaced instances to finish their calls and stop.
     retiring: Mutex<Vec<JoinHandle<()>>>,
     stopping: CancellationToken,
 }
 
-/// What is said of a server once, however often it happens.
+/// Warnings that are given once per server.
 #[derive(PartialEq, Eq, Hash)]
-enum SaidOnce {
+enum WarnedOnce {
     UnreadableRegistry,
     RefusesContext,
     MentionsContext,
-    /// A tool that said that it failed and did not fail.
+    /// A tool that reported `success: false` in a call that passed.
     SuccessFalse {
         tool: String,
     },
@@ -104,41 +109,41 @@ enum SaidOnce {
 #[derive(Clone)]
 enum State {
     New,
-    Up(Arc<Live>),
-    /// It died, and is being started again.
-    Coming,
-    /// It can carry out no more calls.
-    Gone(SourceError),
+    Up(Arc<Instance>),
+    /// It died and is being restarted.
+    Restarting,
+    /// It takes no more calls.
+    Dead(SourceError),
 }
 
 impl Server {
-    pub fn new(spec: Spec, reach: Reach, supervisor: Arc<Supervisor>) -> Arc<Server> {
+    pub fn new(spec: Spec, transport: Transport, supervisor: Arc<Supervisor>) -> Arc<Server> {
         Arc::new_cyclic(|me| Server {
-            desk: Arc::new(Desk::new(spec.name.clone(), Arc::clone(&spec.diary))),
+            router: Arc::new(NotificationRouter::new(spec.name.clone(), Arc::clone(&spec.events))),
             spec,
             supervisor,
-            reach,
+            transport,
             me: Weak::clone(me),
             state: watch::Sender::new(State::New),
             raw: Mutex::default(),
             styles: Mutex::default(),
-            said: Mutex::default(),
-            is_deaf: Mutex::default(),
+            warned: Mutex::default(),
+            ignores_port: Mutex::default(),
             reopening: tokio::sync::Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
-            newest: Mutex::default(),
+            latest_renewal: Mutex::default(),
             watching: Mutex::default(),
             retiring: Mutex::default(),
             stopping: CancellationToken::new(),
         })
     }
 
-    /// What it listed last, word for word.
+    /// The last listing, exactly as the server sent it.
     pub fn raw_listing(&self) -> RawListing {
         lock(&self.raw).clone()
     }
 
-    /// The same, to be written to a file: a server that may have a secret may also list it.
+    /// The last listing with secrets redacted, for writing to a file: a server may repeat a secret that it was given.
     pub fn redacted_listing(&self) -> RawListing {
         let mut raw = self.raw_listing();
         raw.tools.iter_mut().for_each(|tool| self.spec.secrets.redact_value(tool));
@@ -146,33 +151,33 @@ impl Server {
         raw
     }
 
-    async fn begin(&self) -> Result<Arc<Live>, SourceError> {
-        let Server { spec, supervisor, desk, is_deaf, .. } = self;
+    async fn start_instance(&self) -> Result<Arc<Instance>, SourceError> {
+        let Server { spec, supervisor, router, ignores_port, .. } = self;
         let stderr = Excerpt::default();
-        let begun = Starter { spec, supervisor, desk, stderr: &stderr, is_deaf }.begin(&self.reach).await;
-        let live = Arc::new(begun.map_err(|obstacle| self.not_started(self.evidence(&obstacle, &stderr)))?);
-        let (connection, agreement) = (Arc::clone(&live.connection), live.agreement.clone());
+        let begun = Starter { spec, supervisor, router, stderr: &stderr, ignores_port }.begin(&self.transport).await;
+        let instance = Arc::new(begun.map_err(|error| self.not_started(self.evidence(&error, &stderr)))?);
+        let (connection, handshake) = (Arc::clone(&instance.connection), instance.handshake.clone());
         let stopping = self.stopping.clone();
-        // Stays open as long as the connection does.
+        // The request stays open for as long as the connection does.
         tokio::spawn(async move {
-            if let Some(listening) = (Client { connection: &connection, agreement: &agreement }).listen() {
+            if let Some(listening) = (Client { connection: &connection, handshake: &handshake }).listen() {
                 let _ = stopping.run_until_cancelled(listening.answer()).await;
             }
         });
-        Ok(live)
+        Ok(instance)
     }
 
-    /// The reason, with all that helps to find its cause.
+    /// The reason, followed by everything that helps to find its cause: noise on stdout and the last lines of stderr.
     fn evidence(&self, reason: &dyn std::fmt::Display, stderr: &Excerpt) -> String {
         let mut text = reason.to_string();
-        if let Some(noise) = lock(&self.desk.noise).as_deref() {
+        if let Some(noise) = lock(&self.router.noise).as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
         let written = stderr.shown();
         if !written.is_empty() {
             text.push_str(&format!("\nits stderr:\n  {}", written.join("\n  ")));
         }
-        // A server may repeat what it was sent.
+        // A server may repeat secrets that it was sent.
         self.spec.secrets.redact(&text).into_owned()
     }
 
@@ -180,62 +185,62 @@ impl Server {
         SourceError::NotStarted { source_name: self.spec.name.clone(), evidence }
     }
 
-    /// Waits for the end of a server that is at work, makes it known, and starts it again if it is to be. Whoever was
-    /// watched before is not any more.
-    fn watch(self: &Arc<Self>, mut live: Arc<Live>) {
-        // A server that nobody holds any more ends by itself, and nobody wants to know.
+    /// Waits for the instance to end, reports that, and restarts it if the server is configured to be restarted.
+    /// Replaces the previous watch.
+    fn watch(self: &Arc<Self>, mut instance: Arc<Instance>) {
+        // Once the last handle is dropped, the server is stopped and its end is not reported.
         let (server, watching) = (Arc::downgrade(self), self.stopping.child_token());
         std::mem::replace(&mut *lock(&self.watching), watching.clone()).cancel();
         tokio::spawn(async move {
             loop {
-                let Some(end) = watching.run_until_cancelled(live.ended()).await else { return };
+                let Some(end) = watching.run_until_cancelled(instance.ended()).await else { return };
                 let Some(server) = server.upgrade() else { return };
-                let evidence = server.evidence(&end, &live.stderr);
+                let evidence = server.evidence(&end, &instance.stderr);
                 let died = SourceError::Died { source_name: server.spec.name.clone(), evidence };
-                let is_at_work = |state: &State| matches!(state, State::Up(up) if Arc::ptr_eq(up, &live));
-                // Whoever took over from it speaks of its end.
+                let is_at_work = |state: &State| matches!(state, State::Up(up) if Arc::ptr_eq(up, &instance));
+                // If the instance was replaced, `retire` reports its end.
                 if is_at_work(&server.state.borrow()) {
-                    server.desk.diary.ended(&server.spec.name, died.to_string());
+                    server.router.events.ended(&server.spec.name, died.to_string());
                 }
                 let Some(restarts) = server.spec.restarts.as_deref() else {
-                    server.turn(is_at_work, State::Gone(died.clone()));
-                    live.death.send_replace(Some(died));
+                    server.transition(is_at_work, State::Dead(died.clone()));
+                    instance.death.send_replace(Some(died));
                     return;
                 };
-                // Counted before anybody hears of it, and may end the session over it.
+                // Counted before the death is visible, because a session that sees it may check the count.
                 let pause = restarts.after_death();
-                let is_awaited = server.turn(is_at_work, State::Coming);
-                live.death.send_replace(Some(died.clone()));
+                let is_awaited = server.transition(is_at_work, State::Restarting);
+                instance.death.send_replace(Some(died.clone()));
                 if !is_awaited {
                     return;
                 }
-                let is_coming = |state: &State| matches!(state, State::Coming);
-                match watching.run_until_cancelled(server.revived(restarts, pause, died)).await {
+                let is_restarting = |state: &State| matches!(state, State::Restarting);
+                match watching.run_until_cancelled(server.restart(restarts, pause, died)).await {
                     None => return,
                     Some(Err(gone)) => {
-                        server.desk.diary.note(&server.spec.name, Level::Warning, Restarts::verdict());
-                        server.turn(is_coming, State::Gone(gone));
+                        server.router.events.note(&server.spec.name, Level::Warning, Restarts::verdict());
+                        server.transition(is_restarting, State::Dead(gone));
                         return;
                     }
-                    Some(Ok(next)) => live = next,
+                    Some(Ok(next)) => instance = next,
                 }
-                server.desk.diary.started(&server.spec.name, &live.agreement.version);
-                if !server.turn(is_coming, State::Up(Arc::clone(&live))) {
-                    let ended = live.stop().await.unwrap_or_default();
-                    server.desk.diary.ended(&server.spec.name, format!("not needed any more; it {ended}"));
+                server.router.events.started(&server.spec.name, &instance.handshake.version);
+                if !server.transition(is_restarting, State::Up(Arc::clone(&instance))) {
+                    let ended = instance.stop().await.unwrap_or_default();
+                    server.router.events.ended(&server.spec.name, format!("no longer needed; it {ended}"));
                     return;
                 }
-                // It may be another one by now.
-                server.desk.revision.send_modify(|revision| *revision += 1);
+                // The new instance may list different tools.
+                server.router.revision.send_modify(|revision| *revision += 1);
                 if server.stopping.is_cancelled() {
-                    live.stop().await;
+                    instance.stop().await;
                 }
             }
         });
     }
 
-    /// Changes the state, unless somebody else did.
-    fn turn(&self, is_as_expected: impl FnOnce(&State) -> bool, next: State) -> bool {
+    /// Moves to the next state if the current state is the expected one. Returns whether it did.
+    fn transition(&self, is_as_expected: impl FnOnce(&State) -> bool, next: State) -> bool {
         self.state.send_if_modified(|state| {
             let is_as_expected = is_as_expected(state);
             if is_as_expected {
@@ -245,56 +250,56 @@ impl Server {
         })
     }
 
-    /// Starts it again, after a pause that grows, until it works or is given up.
-    async fn revived(
+    /// Restarts the server, with growing pauses, until it starts or the limit is reached.
+    async fn restart(
         &self,
         restarts: &Restarts,
         mut pause: Option<Duration>,
         mut last: SourceError,
-    ) -> Result<Arc<Live>, SourceError> {
+    ) -> Result<Arc<Instance>, SourceError> {
         while let Some(time) = pause {
             tokio::time::sleep(time).await;
-            match self.begin().await {
-                Ok(live) => return Ok(live),
+            match self.start_instance().await {
+                Ok(instance) => return Ok(instance),
                 Err(error) => last = error,
             }
             pause = restarts.after_death();
         }
-        let evidence = format!("{}; the last time: {}", Restarts::verdict(), last.evidence());
+        let evidence = format!("{}; last error: {}", Restarts::verdict(), last.evidence());
         Err(SourceError::Died { source_name: self.spec.name.clone(), evidence })
     }
 
-    /// The server at work. One that is being started again is waited for, as long as the caller likes.
-    async fn live(&self) -> Result<Held, SourceError> {
-        // Held while the state is looked at: whoever takes over from it waits for whoever holds it.
-        if let State::Up(live) = &*self.state.borrow() {
-            return Ok(Held::new(live));
+    /// The running instance. Waits while the server is restarting; the caller bounds the wait.
+    async fn instance(&self) -> Result<InUse, SourceError> {
+        // Marked as in use while the state is borrowed, so that a replacement waits for this call.
+        if let State::Up(instance) = &*self.state.borrow() {
+            return Ok(InUse::new(instance));
         }
         let mut state = self.state.subscribe();
-        // The state lives as long as this server, so that waiting cannot fail.
-        let state = state.wait_for(|state| !matches!(state, State::Coming)).await;
+        // Cannot fail: the sender lives as long as `self`.
+        let state = state.wait_for(|state| !matches!(state, State::Restarting)).await;
         match state.as_deref() {
-            Ok(State::Up(live)) => Ok(Held::new(live)),
-            Ok(State::Gone(died)) => Err(died.clone()),
-            _ => Err(self.not_started("nobody started it".to_string())),
+            Ok(State::Up(instance)) => Ok(InUse::new(instance)),
+            Ok(State::Dead(died)) => Err(died.clone()),
+            _ => Err(self.not_started("it was never started".to_string())),
         }
     }
 
-    /// Opens a session anew with a server over http that forgot the one it had, unless somebody did already.
-    async fn reopen(&self, forgetful: &Arc<Live>) -> Result<(), SourceError> {
+    /// Opens a new HTTP session with a server that lost ours, unless another call already has.
+    async fn reopen(&self, forgotten: &Arc<Instance>) -> Result<(), SourceError> {
         let _turn = self.reopening.lock().await;
-        if matches!(&*self.state.borrow(), State::Up(live) if !Arc::ptr_eq(live, forgetful)) {
+        if matches!(&*self.state.borrow(), State::Up(instance) if !Arc::ptr_eq(instance, forgotten)) {
             return Ok(());
         }
-        // What we start does not forget us: it would have died.
-        if forgetful.child.is_some() {
-            return Err(self.not_answered(&Lost::SessionGone));
+        // A server that we started loses a session only by dying.
+        if forgotten.child.is_some() {
+            return Err(self.not_answered(&HttpError::SessionGone));
         }
-        let live = self.begin().await.map_err(|error| self.not_answered(&error.evidence()))?;
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
-        self.state.send_replace(State::Up(live));
-        // It may be another one by now.
-        self.desk.revision.send_modify(|revision| *revision += 1);
+        let instance = self.start_instance().await.map_err(|error| self.not_answered(&error.evidence()))?;
+        self.router.events.started(&self.spec.name, &instance.handshake.version);
+        self.state.send_replace(State::Up(instance));
+        // The new session may list different tools.
+        self.router.revision.send_modify(|revision| *revision += 1);
         Ok(())
     }
 
@@ -303,44 +308,44 @@ impl Server {
         SourceError::NotAnswered { source_name: self.spec.name.clone(), evidence }
     }
 
-    async fn read_listing(&self, live: &Live) -> Result<RawListing, Obstacle> {
-        let client = Client { connection: &live.connection, agreement: &live.agreement };
+    async fn read_listing(&self, instance: &Instance) -> Result<RawListing, SetupError> {
+        let client = Client { connection: &instance.connection, handshake: &instance.handshake };
         let until = tokio::time::Instant::now() + self.spec.startup;
-        let slow = |what| Obstacle::Slow { what, limit: self.spec.startup };
+        let slow = |what| SetupError::Slow { what, limit: self.spec.startup };
         let tools = tokio::time::timeout_at(until, client.tools()).await.map_err(|_| slow("`tools/list`"))??;
         let registry = tokio::time::timeout_at(until, client.registry()).await;
-        let registry = registry.map_err(|_| slow("`resources/read` of its registry"))?.map_err(Disagreement::from)?;
+        let registry = registry.map_err(|_| slow("`resources/read` of its registry"))?.map_err(HandshakeError::from)?;
         let registry = registry.unwrap_or_else(|error| {
-            let text = format!("its `trailblaze://registry` could not be read, and counts as absent: {error}");
-            self.warn_once(SaidOnce::UnreadableRegistry, text);
+            let text = format!("its `trailblaze://registry` could not be read and is ignored: {error}");
+            self.warn_once(WarnedOnce::UnreadableRegistry, text);
             None
         });
         Ok(RawListing { tools, registry })
     }
 
-    fn warn_once(&self, about: SaidOnce, text: String) {
-        if lock(&self.said).insert(about) {
-            self.desk.diary.note(&self.spec.name, Level::Warning, text);
+    fn warn_once(&self, about: WarnedOnce, text: String) {
+        if lock(&self.warned).insert(about) {
+            self.router.events.note(&self.spec.name, Level::Warning, text);
         }
     }
 
-    /// What it means that a call got no answer.
-    async fn unanswered(&self, live: &Live, unanswered: &Unanswered) -> SourceError {
-        let mut death = live.death.subscribe();
-        let patience = match (unanswered, &live.child) {
-            (Unanswered::Closed(_), _) => limits::LAST_WORDS * 4,
-            // One that we started may be gone, and we not know it yet.
+    /// Turns a request error into a source error: a server that turns out to be dead is reported as dead.
+    async fn explain(&self, instance: &Instance, error: &RequestError) -> SourceError {
+        let mut death = instance.death.subscribe();
+        let patience = match (error, &instance.child) {
+            (RequestError::Closed(_), _) => limits::LAST_WORDS * 4,
+            // A process that we started may have exited without our having noticed yet.
             (_, Some(_)) => limits::LAST_WORDS,
-            (_, None) => return self.not_answered(unanswered),
+            (_, None) => return self.not_answered(error),
         };
         let known = tokio::time::timeout(patience, death.wait_for(Option::is_some)).await;
         match known.ok().and_then(Result::ok).and_then(|death| death.clone()) {
             Some(died) => died,
-            None if matches!(unanswered, Unanswered::Closed(_)) => SourceError::Died {
+            None if matches!(error, RequestError::Closed(_)) => SourceError::Died {
                 source_name: self.spec.name.clone(),
-                evidence: self.evidence(unanswered, &live.stderr),
+                evidence: self.evidence(error, &instance.stderr),
             },
-            None => self.not_answered(unanswered),
+            None => self.not_answered(error),
         }
     }
 
@@ -350,8 +355,8 @@ impl Server {
         interpret(raw, &self.contributor(), self.spec.toolset.as_deref(), &me)
     }
 
-    /// Keeps what it listed, and how its tools are to be called.
-    fn learn(&self, listing: &Listing, raw: RawListing) {
+    /// Keeps a listing, and how each of its tools is called.
+    fn keep_listing(&self, listing: &Listing, raw: RawListing) {
         let name = |raw: &'_ Value| raw.get("name").and_then(Value::as_str).map(str::to_string);
         let listed: HashMap<String, &Value> = raw.tools.iter().filter_map(|raw| Some((name(raw)?, raw))).collect();
         let style = |tool: &Tool| (tool.name.clone(), CallStyle::of(tool, listed.get(&tool.name).copied()));
@@ -376,52 +381,55 @@ impl ToolSource for Server {
 
     async fn start(&self) -> Result<(), SourceError> {
         if !matches!(&*self.state.borrow(), State::New) {
-            return Err(self.not_started(Obstacle::Twice.to_string()));
+            return Err(self.not_started(SetupError::Twice.to_string()));
         }
         if self.spec.restarts.as_ref().is_some_and(|restarts| restarts.are_exhausted()) {
             return Err(self.not_started(Restarts::verdict()));
         }
-        let live = self.begin().await?;
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
-        self.state.send_replace(State::Up(Arc::clone(&live)));
+        let instance = self.start_instance().await?;
+        self.router.events.started(&self.spec.name, &instance.handshake.version);
+        self.state.send_replace(State::Up(Arc::clone(&instance)));
         if let Some(me) = self.me.upgrade() {
-            me.watch(live);
+            me.watch(instance);
         }
         Ok(())
     }
 
     async fn list(&self) -> Result<Listing, SourceError> {
-        // One that was given up is known by what it listed: its tools are there, and say why they cannot be called.
+        // A server that is not restarted any more keeps its listing; its tools report why they cannot be called.
         if !self.is_vital() && self.death().is_some() {
             return Ok(self.interpreted(&self.raw_listing()));
         }
-        let mut live = self.live().await?;
-        let mut read = self.read_listing(&live).await;
-        if matches!(&read, Err(Obstacle::Disagreement(Disagreement::Unanswered(Unanswered::Lost(Lost::SessionGone))))) {
-            self.reopen(live.live()).await?;
-            live = self.live().await?;
-            read = self.read_listing(&live).await;
+        let mut instance = self.instance().await?;
+        let mut read = self.read_listing(&instance).await;
+        if matches!(
+            &read,
+            Err(SetupError::Handshake(HandshakeError::Request(RequestError::Http(HttpError::SessionGone))))
+        ) {
+            self.reopen(instance.instance()).await?;
+            instance = self.instance().await?;
+            read = self.read_listing(&instance).await;
         }
         let raw = match read {
             Ok(raw) => raw,
-            Err(Obstacle::Disagreement(Disagreement::Unanswered(closed @ Unanswered::Closed(_)))) => {
-                return Err(self.unanswered(&live, &closed).await);
+            Err(SetupError::Handshake(HandshakeError::Request(closed @ RequestError::Closed(_)))) => {
+                return Err(self.explain(&instance, &closed).await);
             }
-            Err(obstacle) => {
-                let evidence = self.evidence(&obstacle, &live.stderr);
+            Err(error) => {
+                let evidence = self.evidence(&error, &instance.stderr);
                 return Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence });
             }
         };
         let listing = self.interpreted(&raw);
-        // Another one may have taken over, and knows better.
-        if matches!(&*self.state.borrow(), State::Up(up) if Arc::ptr_eq(up, live.live())) {
-            self.learn(&listing, raw);
+        // If the instance was replaced meanwhile, the newer listing counts.
+        if matches!(&*self.state.borrow(), State::Up(up) if Arc::ptr_eq(up, instance.instance())) {
+            self.keep_listing(&listing, raw);
         }
         Ok(listing)
     }
 
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {
-        self.carry_out(cx, tool, args).await
+        self.make_call(cx, tool, args).await
     }
 
     fn call_idle(&self) -> Option<Duration> {
@@ -434,7 +442,7 @@ impl ToolSource for Server {
 
     fn death(&self) -> Option<SourceError> {
         match &*self.state.borrow() {
-            State::Gone(died) => Some(died.clone()),
+            State::Dead(died) => Some(died.clone()),
             _ => None,
         }
     }
@@ -444,23 +452,23 @@ impl ToolSource for Server {
     }
 
     fn revision(&self) -> u64 {
-        *self.desk.revision.borrow()
+        *self.router.revision.borrow()
     }
 
     async fn changes(&self, since: u64) {
-        // The desk lives as long as this server, so that waiting cannot fail.
-        let _ = self.desk.revision.subscribe().wait_for(|revision| *revision > since).await;
+        // Cannot fail: the sender lives as long as `self`.
+        let _ = self.router.revision.subscribe().wait_for(|revision| *revision > since).await;
     }
 
     async fn stop(&self) {
         self.stopping.cancel();
-        // Who was about to take over has done so by now, or never will.
+        // A renewal in progress has either finished or been cancelled once this lock is taken.
         let _turn = self.renewing.lock().await;
         let retiring = std::mem::take(&mut *lock(&self.retiring));
         let at_work = async {
-            let State::Up(live) = self.state.borrow().clone() else { return };
-            let ended = live.stop().await.unwrap_or_else(|| "taken leave of".to_string());
-            self.desk.diary.ended(&self.spec.name, ended);
+            let State::Up(instance) = self.state.borrow().clone() else { return };
+            let ended = instance.stop().await.unwrap_or_else(|| "disconnected".to_string());
+            self.router.events.ended(&self.spec.name, ended);
         };
         tokio::join!(at_work, join_all(retiring));
     }

@@ -1,4 +1,4 @@
-//! What a server writes to stderr: all of it goes into a file, the first and last lines are kept to be shown.
+//! Captures a server's stderr: all of it is written to a file, and the first and last lines are kept for messages.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -10,8 +10,7 @@ use trailblaze_core::values::secret::Secrets;
 
 use crate::limits;
 
-/// The first lines and the last, for whoever explains why a server is gone: some languages put the error above its stack
-/// trace, others below.
+/// The first and the last lines: some languages print the error above the stack trace, others below.
 #[derive(Clone, Default)]
 pub struct Excerpt(Arc<Mutex<Lines>>);
 
@@ -23,7 +22,7 @@ struct Lines {
 }
 
 impl Excerpt {
-    /// The lines, fit to be shown, with a note where some are left out.
+    /// The lines, safe to show, with a note where some are left out.
     pub fn shown(&self) -> Vec<String> {
         let Lines { first, last, n_lines } = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
@@ -53,7 +52,7 @@ impl Excerpt {
     }
 }
 
-/// A line without what would drive a terminal: colours, and other control sequences. A long one is cut.
+/// A line without control sequences such as colours, cut if it is long.
 fn shown(line: &str) -> String {
     let mut short = String::new();
     let mut chars = line.chars();
@@ -65,7 +64,7 @@ fn shown(line: &str) -> String {
         }
         match c {
             '\u{1b}' if chars.as_str().starts_with('[') => {
-                // The sequence goes on to its first letter.
+                // A control sequence ends with its first letter.
                 chars.by_ref().skip(1).find(|c| ('@'..='~').contains(c));
             }
             c if c.is_control() && c != '\t' => {}
@@ -78,14 +77,14 @@ fn shown(line: &str) -> String {
     short
 }
 
-/// Reads until the stream ends. Secrets are named, not shown; a flood is read to its end but not kept.
+/// Reads until the stream ends, and replaces secrets by their names. Output beyond the limit is read but not kept.
 ///
-/// A line that is too long is kept in pieces. They are cut where no secret can stand across the cut.
+/// An overlong line is kept in pieces, cut so that no secret spans a cut.
 pub async fn capture(mut stream: impl AsyncRead + Unpin, excerpt: Excerpt, log: Option<&Path>, secrets: &Secrets) {
     let mut log = log.and_then(Log::create);
     let mut buffer = Vec::with_capacity(8 << 10);
     let overlap = secrets.longest();
-    // Of a line that is too long, the beginning is shown and the rest is only logged.
+    // Of an overlong line only the first piece is shown; the rest is only logged.
     let mut is_rest = false;
     loop {
         while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
@@ -94,7 +93,7 @@ pub async fn capture(mut stream: impl AsyncRead + Unpin, excerpt: Excerpt, log: 
             is_rest = false;
         }
         if buffer.len() > limits::STDERR_LINE_BYTES + overlap {
-            // A secret that is not whole yet stands at the end, and is looked for again with what follows.
+            // An incomplete secret may be at the end; it stays in the buffer and is searched again with what follows.
             let mut piece = secrets.redact_bytes(&buffer).unwrap_or_else(|| std::mem::take(&mut buffer));
             buffer = piece.split_off(piece.len().saturating_sub(overlap));
             keep(&piece, (!is_rest).then_some(&excerpt), &mut log, secrets);
@@ -128,7 +127,7 @@ struct Log {
 }
 
 impl Log {
-    /// Only this user may read it, as all of a run folder.
+    /// Readable by this user only, like everything in a run folder.
     fn create(path: &Path) -> Option<Log> {
         let (mut folder, mut file) = (std::fs::DirBuilder::new(), std::fs::OpenOptions::new());
         #[cfg(unix)]
@@ -157,7 +156,7 @@ impl Log {
                 "… (the rest is left out)"
             }
         };
-        // A full disk must not end a server.
+        // A full disk must not stop a server.
         let _ = writeln!(self.file, "{line}");
     }
 }
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_many_lines_the_first_and_the_last_are_shown() {
+    async fn the_first_and_the_last_of_many_lines_are_shown() {
         let lines: Vec<String> = (0..100).map(|n| n.to_string()).collect();
         let (first, last) = (limits::STDERR_FIRST_LINES, 100 - limits::STDERR_SHOWN_LINES);
         let left_out = format!("… {} lines left out", last - first);
@@ -209,12 +208,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_would_drive_a_terminal_is_not_shown() {
+    async fn control_sequences_are_not_shown() {
         check(b"\x1b[1;31mred\x1b[0m and \x07loud\n", &["red and loud"]).await;
     }
 
     #[tokio::test]
-    async fn a_long_line_is_shown_by_its_beginning() {
+    async fn a_long_line_is_cut() {
         let long = format!("{}\nshort\n", "x".repeat(50_000));
         let shown = format!("{}…", "x".repeat(limits::STDERR_SHOWN_CHARS));
         check(long.as_bytes(), &[&shown, "short"]).await;

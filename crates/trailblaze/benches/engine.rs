@@ -19,7 +19,7 @@ use trailblaze::project::loaded::Loaded;
 use trailblaze::run::job::{Job, Replay, Rules};
 use trailblaze::run::queue::{self, Kind, Shared, about};
 use trailblaze::run::record::effects_file::Kept;
-use trailblaze::sessions::device_log::LaneSink;
+use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::wiring::Wiring;
 use trailblaze_core::callers::replay::{Try, replay};
 use trailblaze_core::driver::{Action, Budget, Driver, Target};
@@ -141,7 +141,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let folder = RunFolder::create(logs).expect("a run folder");
     let driver = phone().share();
     let device = driver.describe().id.clone();
-    let lane = LaneSink::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
+    let lane = DeviceLog::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
     let clock = Arc::new(Clock { sink: lane, last: Mutex::new(Instant::now()), times: Mutex::default() });
     let session = Session::open(Parts {
         registry: Registry::build(1, &tools::batches(), &scope(driver.describe())),
@@ -177,7 +177,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
 
 /// Passes everything on, and reads the clock at the ends of steps.
 struct Clock {
-    sink: LaneSink,
+    sink: DeviceLog,
     last: Mutex<Instant>,
     times: Mutex<Vec<Duration>>,
 }
@@ -336,7 +336,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
         rules: Rules::default(),
         replay: Replay::Intent,
         events: Arc::clone(&folder) as _,
-        progress: Arc::new(Progress::new(true)),
+        console: Arc::new(Progress::new(true)),
         cancel: CancellationToken::new(),
     });
     // A kind for each, so that no device takes over the trail of another.
@@ -354,7 +354,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let done = runtime().block_on(queue::run(shared, (1..=n_devices).map(kind).collect(), None));
     folder.finish(Exit::Passed, 0).expect("the folder is written");
     let seconds = started.elapsed().as_secs_f64();
-    assert!(done.iter().all(|done| done.verdict == Verdict::Passed), "every trail passes");
+    assert!(done.done.iter().all(|done| done.verdict == Verdict::Passed), "every trail passes");
     println!("{}", json!({"seconds": seconds, "megabytes": peak_megabytes()}));
 }
 

@@ -49,7 +49,7 @@ fn a_device_lost_in_the_middle_of_a_step_breaks_that_trail_only() {
     let ran = project.run(&["run", "--sim", "lostAfter=2", "--seed", "1"]).exits(2);
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:8:9)
-      step 2 "Count": the device was lost: it went away after 2 actions (injected fault)
+      step 2 "Count": the device was lost: it disconnected after 2 actions (injected fault)
 
     1 passed, 1 broken by the environment in [time]
     Report: [project]/logs/[run]/report.html

@@ -415,17 +415,17 @@ fn the_same_arguments_are_answered_in_order_and_in_any_order_of_keys() {
 fn an_answer_is_not_given_more_often_than_it_was_recorded() {
     let twice = BANK.replace(", isError: true", "");
     let call = "bank_pay: {to: Ada, amount: 5}";
-    let expected = "`bank_pay` was called with {to: Ada, amount: 5}, but `cassettes/bank.cassette.yaml` has 2 answers to that, \
-                    and no more\nhint: record it with --cassette record";
+    let expected = "`bank_pay` was called with {to: Ada, amount: 5}, but `cassettes/bank.cassette.yaml` has only 2 answers \
+                    for it, already used\nhint: record it with --cassette record";
     assert_eq!(failure(&handmade(&twice, &[call, call, call])), expected);
 }
 
 #[test]
 fn a_call_that_is_not_on_the_cassette_fails_with_what_is_there() {
     let expected = "`bank_pay` was called with {to: Grace, amount: 8}, but `cassettes/bank.cassette.yaml` has 4 other calls \
-                    of it; the nearest is with {to: Grace, amount: 7}\nhint: record it with --cassette record";
+                    of this tool; the closest has {to: Grace, amount: 7}\nhint: record it with --cassette record";
     assert_eq!(failure(&handmade(BANK, &["bank_pay: {to: Grace, amount: 8}"])), expected);
-    let expected = "`bank_close` was called with {}, but `cassettes/bank.cassette.yaml` has no call of it\nhint: record it \
+    let expected = "`bank_close` was called with {}, but `cassettes/bank.cassette.yaml` has no call of this tool\nhint: record it \
                     with --cassette record";
     assert_eq!(failure(&handmade(BANK, &["bank_close: {}"])), expected);
 }
@@ -435,7 +435,7 @@ fn a_callback_that_fails_where_it_had_passed_fails_the_call() {
     let project = handmade(BANK, &[LAUNCH, "bank_pay: {to: Grace, amount: 7}"]);
     project.write("counter.app.yaml", support::COUNTER_APP.replace("id: add", "id: plus"));
     let last = failure(&project);
-    let expected = "its callback of `tap`, which passed when the cassette was recorded, failed: ";
+    let expected = "its callback to `tap`, which passed when the cassette was recorded, failed: ";
     assert!(last.starts_with(expected), "{last}");
 }
 
@@ -454,7 +454,7 @@ fn a_cassette_that_is_broken_stops_everything_with_its_place() {
     let torn = &BANK[..BANK.find("first").expect("it is there")];
     check(torn, "", "error: ");
     let future = BANK.replace("cassette: 1", "cassette: 2");
-    check(&future, "1:11", "the cassette is of version 2; this Trailblaze reads version 1");
+    check(&future, "1:11", "the cassette has version 2; this build reads version 1");
     check(&BANK.replace("refusal: not to him", "refused: not to him"), "19:5", "unknown key `refused`");
     check(&BANK.replace("    refusal: not to him\n", ""), "17:5", "the call has neither an `answer` nor a `refusal`");
 }

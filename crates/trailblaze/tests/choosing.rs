@@ -198,6 +198,13 @@ fn after_a_failure_nothing_more_starts() {
     let project = project().with("trails/0.trail.yaml", trail("", FAILS));
     let ran = project.run(&["run", "--pictures", "off", "--fail-fast"]).exits(1);
     assert!(ran.stdout.contains("0 passed, 1 failed, 4 not run"), "{}", ran.stdout);
+    // Programs are told too.
+    let run = project.last_run();
+    let summary: serde_json::Value = serde_json::from_str(&run.text("summary.json")).unwrap();
+    assert_eq!((&summary["counts"]["total"], &summary["counts"]["notRun"]), (&5.into(), &4.into()));
+    assert_eq!(summary["notRun"].as_array().map(Vec::len), Some(4));
+    let junit = run.text("junit.xml");
+    assert!(junit.contains("tests=\"5\"") && junit.matches("not run: the run was").count() == 4, "{junit}");
 }
 
 #[test]

@@ -83,6 +83,6 @@ fn acmes_raw_server_answers_under_the_inspector() {
     let named = ask(&["tools/call", "--tool-name", "acme_nameScreen"]);
     assert_eq!(
         (&named["isError"], &named["content"][0]["text"]),
-        (&json!(true), &json!("acme_nameScreen needs Trailblaze: only it knows the device"))
+        (&json!(true), &json!("acme_nameScreen works only under Trailblaze, which tells it the device"))
     );
 }

@@ -126,7 +126,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: unknown tool `foo`; `tools` lists what there is
     error: unknown tool `tapp`; did you mean `tap`?
     error: arguments are written name=value, not `Add`
-    error: a quote " is not closed
+    error: a quote is not closed, or the line ends with a backslash
     error: `tap`: unknown argument `nonsense`; expected one of: ref, text, id, index, x, y, longPress, timeoutMs, reasoning
     error: `index` must be a whole number, not `many`
     error: `id` is given twice

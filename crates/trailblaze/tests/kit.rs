@@ -416,7 +416,7 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     insta::assert_snapshot!(lab.go(&["tool", "doctor", "small"]).exits(0).stdout, @"
     server `small`
       ok       it starts, and agrees on version 2025-06-18 of the protocol
-      note     it does not speak version 2026-07-28, which is no harm: it refuses version 2026-07-28 of the protocol, which it was asked for: method not found (-32601)
+      note     it does not speak version 2026-07-28, which is no harm: it refuses version 2026-07-28 of the protocol, which was requested: method not found (-32601)
       ok       it lists 1 tool
       ok       it ends when its stdin closes
     ");

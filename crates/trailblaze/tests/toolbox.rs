@@ -27,7 +27,7 @@ fn the_toolbox_lists_what_a_device_and_a_target_see() {
     insta::assert_snapshot!(text, @"
     # ios/sim-1 (wallet)
 
-    ## wallet: What the wallet's tests need besides touching and typing.
+    ## wallet: Tools for the wallet's tests.
     wallet_fillField(field text) Replace the text of a field.
     wallet_signIn(email? pin)    Sign in to the wallet, from its first screen.
     ");
@@ -239,7 +239,7 @@ fn a_snapshot_shows_the_screen_in_text_and_picture() {
     assert!(pixels.width * 2400 == pixels.height * 1080, "{} × {}", pixels.width, pixels.height);
     insta::assert_snapshot!(project.run(&["snapshot", "-d", "ios/sim-1", "--launch", "nowhere"]).refusal(), @"
     exit 2
-    error: the app `nowhere` is not installed; there are: com.example.counter
+    error: the app `nowhere` is not installed; installed apps: com.example.counter
     ");
 }
 

@@ -144,19 +144,19 @@ fn two_runs() -> Project {
 }
 
 #[test]
-fn sessions_are_listed_newest_first() {
+fn runs_are_listed_newest_first() {
     let project = two_runs();
-    insta::assert_snapshot!(both(&project.run(&["session", "list"]).exits(0)), @"
+    insta::assert_snapshot!(both(&project.run(&["runs", "list"]).exits(0)), @"
     [run]  [when]  failed              1 of 2 trails passed, 1 failed in [time] on 1 device
     [run]  [when]  passed              1 of 1 trail passed in [time] on 1 device
     --- stderr
     ");
-    insta::assert_snapshot!(both(&project.run(&["session", "list", "-n", "1"]).exits(0)), @"
+    insta::assert_snapshot!(both(&project.run(&["runs", "list", "-n", "1"]).exits(0)), @"
     [run]  [when]  failed              1 of 2 trails passed, 1 failed in [time] on 1 device
     --- stderr
     1 more; -n 2 lists all
     ");
-    let rows = project.run(&["session", "list", "--json"]).exits(0).json();
+    let rows = project.run(&["runs", "list", "--json"]).exits(0).json();
     let codes: Vec<&Value> = rows.as_array().expect("a list").iter().map(|row| &row["code"]).collect();
     assert_eq!(codes, [1, 0]);
 }
@@ -164,13 +164,13 @@ fn sessions_are_listed_newest_first() {
 #[test]
 fn a_project_that_never_ran_has_no_sessions() {
     let project = Project::counter();
-    insta::assert_snapshot!(both(&project.run(&["session", "list"]).exits(0)), @"
+    insta::assert_snapshot!(both(&project.run(&["runs", "list"]).exits(0)), @"
 
     --- stderr
     There is no run in [project]/logs.
     ");
-    assert_eq!(project.run(&["session", "list", "--json"]).exits(0).json(), json!([]));
-    insta::assert_snapshot!(project.run(&["session", "show"]).exits(3).refusal(), @"
+    assert_eq!(project.run(&["runs", "list", "--json"]).exits(0).json(), json!([]));
+    insta::assert_snapshot!(project.run(&["runs", "show"]).exits(3).refusal(), @"
     exit 3
     error: there is no run in `[project]/logs`
     ");
@@ -178,9 +178,9 @@ fn a_project_that_never_ran_has_no_sessions() {
 }
 
 #[test]
-fn one_session_is_shown_by_how_its_id_begins() {
+fn one_run_is_shown_by_how_its_id_begins() {
     let project = two_runs();
-    insta::assert_snapshot!(both(&project.run(&["session", "show"]).exits(0)), @r#"
+    insta::assert_snapshot!(both(&project.run(&["runs", "show"]).exits(0)), @r#"
     [run]: failed
     1 of 2 trails passed, 1 failed in [time] on 1 device
     Started: [when]
@@ -192,21 +192,21 @@ fn one_session_is_shown_by_how_its_id_begins() {
     --- stderr
     "#);
     let first = project.runs()[0].path.file_name().expect("a name").to_string_lossy().into_owned();
-    let shown = project.run(&["session", "show", &first[..first.len() - 1], "--json"]).exits(0).json();
+    let shown = project.run(&["runs", "show", &first[..first.len() - 1], "--json"]).exits(0).json();
     assert_eq!((&shown["id"], &shown["code"]), (&json!(first), &json!(0)));
     assert!(Path::new(shown["report"].as_str().expect("a path")).is_file());
 
-    let ambiguous = project.run(&["session", "show", "2"]).exits(3);
+    let ambiguous = project.run(&["runs", "show", "2"]).exits(3);
     insta::assert_snapshot!(ambiguous.refusal(), @"
     exit 3
     error: 2 runs begin with `2`: `[run]`, `[run]`
     hint: write more of the id
     ");
-    let unknown = project.run(&["session", "show", "nothing"]).exits(3);
+    let unknown = project.run(&["runs", "show", "nothing"]).exits(3);
     insta::assert_snapshot!(unknown.refusal(), @"
     exit 3
     error: no run begins with `nothing`
-    hint: `trailblaze session list` shows what there is
+    hint: `trailblaze runs list` shows what there is
     ");
 }
 
@@ -223,9 +223,9 @@ fn cut_short(project: &Project, run: usize) {
 fn a_killed_run_is_unfinished_and_stays_while_it_may_go_on() {
     let project = two_runs();
     cut_short(&project, 0);
-    let rows = project.run(&["session", "list", "--json"]).exits(0).json();
+    let rows = project.run(&["runs", "list", "--json"]).exits(0).json();
     assert_eq!((&rows[1]["isFinished"], &rows[1]["exit"]), (&json!(false), &Value::Null));
-    let cleaned = project.run(&["session", "clean", "--keep", "0"]).exits(0);
+    let cleaned = project.run(&["runs", "clean", "--keep", "0"]).exits(0);
     insta::assert_snapshot!(without_sizes(&both(&cleaned)), @"
     [run]
     --- stderr
@@ -236,7 +236,7 @@ fn a_killed_run_is_unfinished_and_stays_while_it_may_go_on() {
 
     let events = std::fs::File::options().append(true).open(project.runs()[0].path.join("events.jsonl"));
     events.expect("events").set_modified(std::time::SystemTime::UNIX_EPOCH).expect("a time");
-    project.run(&["session", "clean", "--keep", "0"]).exits(0);
+    project.run(&["runs", "clean", "--keep", "0"]).exits(0);
     assert_eq!(project.runs().len(), 0);
 }
 
@@ -258,27 +258,37 @@ fn clean_removes_run_folders_and_nothing_else() {
     std::os::unix::fs::symlink(project.root().join("elsewhere"), project.root().join("logs/link")).expect("a link");
     let before = names(project.root());
 
-    insta::assert_snapshot!(project.run(&["session", "clean"]).exits(3).refusal(), @"
+    insta::assert_snapshot!(project.run(&["runs", "clean"]).exits(3).refusal(), @"
     exit 3
     error: nothing says which runs are to go
     hint: `--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none
     ");
-    let dry = project.run(&["session", "clean", "--keep", "1", "--dry-run"]).exits(0);
+    let dry = project.run(&["runs", "clean", "--keep", "1", "--dry-run"]).exits(0);
     insta::assert_snapshot!(without_sizes(&both(&dry)), @"
     [run]
     --- stderr
     would remove 1 run, free [size] kB
     ");
-    project.run(&["session", "clean", "--older-than", "1h"]).exits(0);
+    project.run(&["runs", "clean", "--older-than", "1h"]).exits(0);
     assert_eq!(names(project.root()), before, "nothing was removed");
 
-    let removed = project.run(&["session", "clean", "--keep", "0", "--json"]).exits(0).json();
+    let removed = project.run(&["runs", "clean", "--keep", "0", "--json"]).exits(0).json();
     assert_eq!(removed["removed"].as_array().map(Vec::len), Some(2));
     assert!(removed["bytes"].as_u64() > Some(1000), "{removed}");
     let left = ["logs/more/report.html", "logs/notes.txt", "logs/other/events.jsonl", "elsewhere/events.jsonl"];
     left.iter().for_each(|file| assert!(project.root().join(file).is_file(), "{file}"));
     assert!(project.root().join("logs/link").exists());
     assert_eq!(std::fs::read_dir(project.root().join("logs")).expect("logs").count(), 4);
+}
+
+#[test]
+fn the_former_name_of_runs_leads_to_it() {
+    let project = Project::counter();
+    insta::assert_snapshot!(project.run(&["session", "list", "-n", "5"]).exits(3).refusal(), @"
+    exit 3
+    error: `trailblaze session` is now `trailblaze runs`
+    hint: write `trailblaze runs list -n 5`
+    ");
 }
 
 #[test]
@@ -443,7 +453,7 @@ fn every_verb_has_a_man_page() {
         assert!(pages.contains(&page.as_str()), "{page}");
         assert!(project.read(&page).contains(".SH SYNOPSIS"), "{page}");
     }
-    assert!(pages.contains(&"man/trailblaze-session-clean.1"), "{pages:?}");
+    assert!(pages.contains(&"man/trailblaze-runs-clean.1"), "{pages:?}");
     let all = project.run(&["docs", "man"]).exits(0).stdout;
     assert_eq!(all.matches(".SH NAME").count(), pages.len());
 }
@@ -490,10 +500,10 @@ fn escape_codes_are_for_terminals() {
         &["run", "fail.trail.yaml"],
         &["run", "missing"],
         &["check", "fail.trail.yaml"],
-        &["session", "list"],
-        &["session", "show"],
-        &["session", "show", "x"],
-        &["session", "clean", "--keep", "9"],
+        &["runs", "list"],
+        &["runs", "show"],
+        &["runs", "show", "x"],
+        &["runs", "clean", "--keep", "9"],
         &["tool", "tap", "id=nowhere", "--sim", "drift=x"],
         &["config"],
         &["docs", "man"],
@@ -531,7 +541,7 @@ fn help_of_the_program() {
       snapshot     Show what is on a device's screen, as text with refs
       toolbox      List the tools that a device and a target see
       device       List devices
-      session      List, show and remove the folders of earlier runs
+      runs         List, show and remove the folders of earlier runs
       report       Write the report of a run anew, also of one that was killed
       config       Show the project's configuration, with defaults filled in and where each file is
       schema       Print the JSON Schema of a kind of file
@@ -592,7 +602,7 @@ fn help_of_run() {
               Possible values:
               - intent:  They run
               - effects: Their recorded effects are played instead, and no tool server is started
-              - verify:  They run, and the trail fails if they do otherwise than recorded
+              - verify:  They run, and the trail fails if they behave differently from their recording
               
               [default: intent]
 

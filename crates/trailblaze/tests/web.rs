@@ -80,7 +80,7 @@ fn what_cannot_be_touched_is_named_with_the_reason() {
     check("tap: {id: under}", "A veil");
     check("tap: {text: Nowhere}", "nothing on the screen has the text \"Nowhere\"");
     check("openUrl: {url: 'http://127.0.0.1:9/'}", "cannot open `http://127.0.0.1:9/`: net::ERR");
-    check("openUrl: {url: shop.html}", "`shop.html` is no address");
+    check("openUrl: {url: shop.html}", "`shop.html` is not a full URL");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_browser_that_is_not_there_is_told_with_what_to_do() {
     let mut command = shop.command(&["run", "--pictures", "off"]);
     command.env("TRAILBLAZE_CHROMIUM", "/nowhere/chromium");
     let ran = shop.project.finish(command).exits(2);
-    assert!(ran.stdout.contains("the device did not start: `/nowhere/chromium` is no program"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the device did not start: `/nowhere/chromium` is not a program"), "{}", ran.stdout);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""A server with FastMCP. What Trailblaze should know about its tools is in a resource, `trailblaze://registry`."""
+"""A server with FastMCP. Metadata of its tools for Trailblaze is in the resource `trailblaze://registry`."""
 
 import json
 from typing import Annotated
@@ -19,7 +19,7 @@ REGISTRY = {
         "acme_signInAs": {"groups": ["accounts"], "isDelegating": True},
         "acme_listAccounts": {"groups": ["accounts"], "isRecordable": False},
     },
-    "groups": {"accounts": {"description": "Accounts to test with.", "defaultEnabled": True}},
+    "groups": {"accounts": {"description": "Test accounts.", "defaultEnabled": True}},
     "serverInfo": {"name": "acme-accounts", "version": VERSION},
 }
 
@@ -33,17 +33,17 @@ def registry() -> str:
 
 @server.tool(name="acme_listAccounts", annotations={"readOnlyHint": True})
 def list_accounts() -> str:
-    """The names of the accounts to test with."""
+    """List the names of the test accounts."""
     return ", ".join(ACCOUNTS)
 
 
 @server.tool(name="acme_signInAs")
-def sign_in_as(account: Annotated[str, "Its name, such as ada"]) -> ToolResult:
-    """Sign in with an account to test with, from the first screen. Waits for nothing afterwards."""
+def sign_in_as(account: Annotated[str, "The account's name, such as ada"]) -> ToolResult:
+    """Sign in with a test account, from the first screen. Does not wait for the next screen."""
     found = ACCOUNTS.get(account)
     if found is None:
-        raise ToolError(f"no account `{account}`; there is: {', '.join(ACCOUNTS)}")
-    # It touches nothing itself: Trailblaze makes these calls, and records them in place of this one.
+        raise ToolError(f"no account `{account}`; known accounts: {', '.join(ACCOUNTS)}")
+    # It does not touch the device: Trailblaze makes these calls, and records them instead of this one.
     delegates = [*fill("email", found["email"]), *fill("pin", found["pin"]), {"tool": "tap", "args": {"id": "submit"}}]
     return ToolResult(
         content=f"signing in as {found['email']}",

@@ -1,4 +1,4 @@
-/** The tools without a device and without Trailblaze. */
+/** Unit tests of the tools, without a device and without Trailblaze. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

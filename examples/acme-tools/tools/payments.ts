@@ -1,4 +1,4 @@
-/** Tools that work the wallet's screens by calling Trailblaze back. */
+/** Tools that drive the wallet's screens through callbacks to Trailblaze. */
 
 import { tool, type ToolClient } from '@trailblaze/scripting';
 import { assertionFailed } from '@trailblaze/scripting/result';
@@ -7,10 +7,10 @@ import { z } from 'zod';
 tool(
   'acme_sendMoney',
   {
-    description: 'Send money to somebody, from the home screen. Remembers the receipt as `reference`.',
+    description: 'Send money, from the home screen. Remembers the number of the receipt as `reference`.',
     input: {
-      to: z.string().describe('Who gets it'),
-      amount: z.string().regex(/^\d+\.\d\d$/, 'must look like 12.50').describe('How much, in euros, such as 12.50'),
+      to: z.string().describe('The recipient'),
+      amount: z.string().regex(/^\d+\.\d\d$/, 'must look like 12.50').describe('The amount in euros, such as 12.50'),
     },
     toolset: 'acme',
   },

@@ -1,5 +1,5 @@
 /**
- * A server with the official MCP SDK alone. Of @trailblaze/scripting it takes only types, which cost nothing at run time.
+ * A server with the official MCP SDK alone. It imports only types from @trailblaze/scripting, which cost nothing at run time.
  * `acme_splitBill` works under any MCP client; `acme_nameScreen` needs what Trailblaze adds to the arguments.
  */
 
@@ -14,12 +14,12 @@ type RawTool = { tool: TrailblazeTool; call: (args: Arguments) => CallToolResult
 const splitBill: RawTool = {
   tool: {
     name: 'acme_splitBill',
-    description: 'Split a bill evenly. Answers one share, and remembers it as `share`.',
+    description: 'Split a bill evenly. Returns one share, and remembers it as `share`.',
     inputSchema: {
       type: 'object',
       properties: {
         total: { type: 'number', description: 'The bill, in euros' },
-        people: { type: 'integer', minimum: 1, description: 'How many share it' },
+        people: { type: 'integer', minimum: 1, description: 'How many people share it' },
       },
       required: ['total', 'people'],
     },
@@ -27,7 +27,7 @@ const splitBill: RawTool = {
   },
   call: ({ total, people }) => {
     if (typeof total !== 'number' || !Number.isInteger(people) || Number(people) < 1) {
-      return failed('`total` must be a number, and `people` a whole one, at least 1');
+      return failed('`total` must be a number, and `people` an integer of at least 1');
     }
     const share = (total / Number(people)).toFixed(2);
     return remembering({ share }, share);
@@ -37,14 +37,14 @@ const splitBill: RawTool = {
 const nameScreen: RawTool = {
   tool: {
     name: 'acme_nameScreen',
-    description: 'Say what kind of screen this is, and remember it as `screen`: portrait or landscape.',
+    description: 'Return whether the screen is portrait or landscape, and remember it as `screen`.',
     inputSchema: { type: 'object', properties: {} },
     annotations: { readOnlyHint: true },
     _meta: { 'trailblaze/requiresContext': true },
   },
   call: ({ _trailblazeContext }) => {
     if (_trailblazeContext === undefined) {
-      return failed('acme_nameScreen needs Trailblaze: only it knows the device');
+      return failed('acme_nameScreen works only under Trailblaze, which tells it the device');
     }
     const { platform, widthPixels, heightPixels } = _trailblazeContext.device;
     const screen = widthPixels > heightPixels ? 'landscape' : 'portrait';
@@ -63,7 +63,7 @@ server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
 await server.connect(new StdioServerTransport());
 
 function remembering(memoryDelta: Record<string, unknown>, text: string): CallToolResult {
-  // Other clients pass over what they do not know in `_meta`.
+  // Other clients ignore unknown keys in `_meta`.
   return { content: [{ type: 'text', text }], isError: false, _meta: { trailblaze: { memoryDelta } } };
 }
 

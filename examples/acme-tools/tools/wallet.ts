@@ -1,4 +1,4 @@
-/** A server with @trailblaze/scripting. The tools are beside it, so that tests can load them without starting it. */
+/** A server with @trailblaze/scripting. The tools are in other files, so that tests can load them without starting it. */
 
 import { run } from '@trailblaze/scripting';
 

@@ -1,4 +1,4 @@
-// What all pages share: saying what happened, money, and the quick search.
+// Shared by all pages: status messages, money, and the quick search.
 const at = (id) => document.getElementById(id);
 const say = (text, id = "said") => { at(id).textContent = text; };
 const money = (cents) => `€${(cents / 100).toFixed(2)}`;

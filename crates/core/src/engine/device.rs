@@ -231,7 +231,7 @@ impl Device {
     }
 
     /// The waiting loop: find and act, else wait for the screen to change, or for a tick, until the time is up.
-    pub async fn reach(&self, cx: &Cx, query: &Query, goal: Goal<'_>, timeout: Duration) -> Result<Reached, Stop> {
+    pub async fn wait_for(&self, cx: &Cx, query: &Query, goal: Goal<'_>, timeout: Duration) -> Result<Reached, Stop> {
         let started = Instant::now();
         let end = started + timeout;
         let wanted = self.revealed_query(query);

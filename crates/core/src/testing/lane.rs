@@ -37,8 +37,8 @@ pub struct Wiring {
 }
 
 /// An open session, its events, and one attempt in it.
-pub struct Lane {
-    pub session: Arc<Session>,
+pub struct TestSession {
+    pub inner: Arc<Session>,
     pub events: Arc<Events>,
     pub driver: Arc<FakeDriver>,
     pub attempt: Arc<Attempt>,
@@ -72,11 +72,11 @@ impl Wiring {
         self
     }
 
-    pub fn open(self) -> Lane {
+    pub fn open(self) -> TestSession {
         let registry = Registry::build(1, &self.batches, &scope(self.driver.describe()));
         assert_eq!(registry.refused, [], "every batch of a test is registered");
         let events = Arc::new(Events::default());
-        let session = Session::open(Parts {
+        let inner = Session::open(Parts {
             id: ids::session(),
             driver: Arc::clone(&self.driver) as Arc<dyn Driver>,
             registry,
@@ -89,7 +89,7 @@ impl Wiring {
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()), "");
-        Lane { session, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
+        TestSession { inner, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
     }
 }
 
@@ -107,10 +107,10 @@ pub fn scope(device: &Description) -> ToolScope {
     }
 }
 
-impl Lane {
+impl TestSession {
     /// The context of a step's own calls.
     pub fn cx(&self) -> Cx {
-        Cx::for_step(&self.session, &self.attempt, StepId::new("step"), self.cancel.clone())
+        Cx::for_step(&self.inner, &self.attempt, StepId::new("step"), self.cancel.clone())
     }
 
     /// Makes a call as a step would.
@@ -130,7 +130,6 @@ impl Lane {
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
         let cancel = self.cancel.clone();
-        replay(&self.session, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom })
-            .await
+        replay(&self.inner, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom }).await
     }
 }

@@ -8,7 +8,7 @@ mod source;
 
 pub use driver::{FakeDriver, Mishap, Page, button, field, label};
 pub use events::Events;
-pub use lane::{Lane, Wiring, scope};
+pub use lane::{TestSession, Wiring, scope};
 pub use source::FakeSource;
 
 use serde_json::{Map, Value};

@@ -145,7 +145,7 @@ fn by_pattern(args: &Args) -> Result<Query, Stop> {
 }
 
 pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Option<&str>) -> Result<Outcome, Stop> {
-    match cx.session.device.reach(cx, &query, Goal::Visible, timeout).await? {
+    match cx.session.device.wait_for(cx, &query, Goal::Visible, timeout).await? {
         Reached::Met { found, .. } => {
             let found = found.ok_or_else(|| Stop::failed("nothing was found"))?;
             match text {
@@ -165,7 +165,7 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
 }
 
 pub async fn expect_gone(cx: &Cx, query: Query, timeout: Duration) -> Result<Outcome, Stop> {
-    match cx.session.device.reach(cx, &query, Goal::Gone, timeout).await? {
+    match cx.session.device.wait_for(cx, &query, Goal::Gone, timeout).await? {
         Reached::Met { .. } => Ok(Outcome::success(format!("{query} is not on the screen"))),
         Reached::Missed { saw, .. } => Err(Stop::Failed(differs(&format!("{query} to be gone"), &saw))),
     }

@@ -326,7 +326,7 @@ pub async fn press(cx: &Cx, key: Key) -> Result<Outcome, Stop> {
 
 async fn is_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let query = Query { index: Some(0), ..element(args)? };
-    let reached = cx.session.device.reach(cx, &query, Goal::Visible, timeout(args, Duration::ZERO)).await?;
+    let reached = cx.session.device.wait_for(cx, &query, Goal::Visible, timeout(args, Duration::ZERO)).await?;
     Ok(answer(matches!(reached, Reached::Met { .. })))
 }
 

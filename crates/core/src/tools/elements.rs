@@ -230,7 +230,7 @@ pub fn containing(text: &str) -> Query {
 
 /// Waits for the element, then acts on it.
 pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> Result<Outcome, Stop> {
-    match cx.session.device.reach(cx, &query, Goal::Acted(action), wait).await? {
+    match cx.session.device.wait_for(cx, &query, Goal::Acted(action), wait).await? {
         Reached::Met { found, acted } => {
             let what = found.map(|found| found.summary).unwrap_or_default();
             Ok(Outcome { text: format!("{} on {what}", action.name()), structured: acted.value, ..Outcome::default() })
@@ -241,7 +241,7 @@ pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> R
 
 /// Waits for the element to be on the screen.
 pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
-    match cx.session.device.reach(cx, query, Goal::Visible, wait).await? {
+    match cx.session.device.wait_for(cx, query, Goal::Visible, wait).await? {
         Reached::Met { found: Some(found), .. } => Ok(found),
         Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no position on the screen"))),
         Reached::Missed { saw, waited } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),

@@ -9,7 +9,7 @@ use super::row::{P, Row, Ty};
 use super::{apps, assertions, commands, elements, keyboard, maestro, reload, remember, waiting};
 use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, READ};
-use crate::testing::{FakeDriver, Lane, Page, Wiring, button, field};
+use crate::testing::{FakeDriver, Page, TestSession, Wiring, button, field};
 
 /// The tools that are not only for browsers.
 fn rows() -> impl Iterator<Item = &'static Row> {
@@ -28,7 +28,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     .flatten()
 }
 
-fn lane(row: &Row) -> Lane {
+fn session(row: &Row) -> TestSession {
     let platform = row.platforms.first().copied().unwrap_or(Platform::Android);
     let page = Page::new("home", [button("pay", "Pay"), field("name")]);
     let driver = FakeDriver::new("fake/one", [page]).posing_as(platform, DriverKey::default_for(platform).as_str());
@@ -87,12 +87,12 @@ async fn every_parameter_that_a_tool_takes_is_read() {
     for row in rows() {
         // The reason is only recorded.
         for param in row.params.iter().filter(|param| !["reasoning", "reason"].contains(&param.name)) {
-            let lane = lane(row);
+            let session = session(row);
             // Refs and node ids refer to the last snapshot.
-            let _ = lane.call("captureScreen", json!({})).await;
+            let _ = session.call("captureScreen", json!({})).await;
             READ.take();
             let args = Args(arguments(row, Some(param)));
-            let _ = (row.run)(&lane.cx(), &args).await;
+            let _ = (row.run)(&session.cx(), &args).await;
             if !READ.take().contains(param.name) {
                 ignored.push(format!("{} {}", row.name, param.name));
             }
@@ -112,8 +112,8 @@ async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
         ("waitForChange", json!({"quietWindowMs": -1})),
         ("assertNotVisibleWithText", json!({"text": "Nowhere", "index": -1})),
     ] {
-        let lane = lane(&commands::ROWS[0]);
-        let outcome = lane.call(tool, args).await.unwrap();
+        let session = session(&commands::ROWS[0]);
+        let outcome = session.call(tool, args).await.unwrap();
         assert!(outcome.text.ends_with("must be a non-negative integer, got -1"), "{tool}: {}", outcome.text);
     }
 }
@@ -121,7 +121,7 @@ async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
 #[tokio::test(start_paused = true)]
 async fn a_failed_assertion_is_reported_as_one() {
     for row in rows().filter(|row| row.kind == ToolKind::Assertion) {
-        let lane = lane(row);
+        let session = session(row);
         let mut args = arguments(row, None);
         match row.name {
             "assertEquals" => drop(args.insert("actual".into(), json!("other"))),
@@ -139,21 +139,21 @@ async fn a_failed_assertion_is_reported_as_one() {
                 }
             }
         }
-        match (row.run)(&lane.cx(), &Args(args)).await {
+        match (row.run)(&session.cx(), &Args(args)).await {
             Err(Stop::Failed(outcome)) => {
                 assert_eq!(outcome.variant, Variant::AssertionFailed, "{}: {}", row.name, outcome.text);
             }
             other => panic!("{}: {other:?}", row.name),
         }
     }
-    let lane = lane(&maestro::ROWS[0]);
+    let session = session(&maestro::ROWS[0]);
     for command in [
         json!({"assertVisible": "Nowhere"}),
         json!({"assertNotVisible": "Pay"}),
         json!({"extendedWaitUntil": {"visible": "Nowhere", "timeout": 1}}),
         json!({"extendedWaitUntil": {"notVisible": "Pay", "timeout": 1}}),
     ] {
-        let outcome = lane.call("maestro", json!({"commands": [command]})).await.unwrap();
+        let outcome = session.call("maestro", json!({"commands": [command]})).await.unwrap();
         assert_eq!(outcome.variant, Variant::AssertionFailed, "{command}: {}", outcome.text);
     }
 }

@@ -20,7 +20,7 @@ impl Secrets {
                 text(project);
             }
             Event::SessionOpened { target, .. } => target.iter_mut().for_each(text),
-            Event::AttemptStarted { trail, .. } => {
+            Event::AttemptStarted { trail, .. } | Event::NotRun { trail, .. } => {
                 text(&mut trail.id);
                 text(&mut trail.title);
                 text(&mut trail.path);

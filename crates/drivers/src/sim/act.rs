@@ -1,4 +1,4 @@
-//! One action on the device.
+//! Performs one action on the device.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -37,7 +37,7 @@ impl Device {
             }
             Action::SetClipboard { text } => self.clipboard.clone_from(text),
             Action::PressKey { key } => self.press(*key, now)?,
-            // No keyboard is drawn, and a field that loses its keyboard keeps the focus.
+            // No keyboard is drawn, and a field keeps the focus when the keyboard is hidden.
             Action::HideKeyboard => {}
             Action::Swipe { from, to, .. } => drop(self.swipe(*from, *to, now)),
             Action::Scroll { direction, amount } => self.scroll(target, *direction, *amount, now)?,
@@ -86,14 +86,14 @@ impl Device {
         Ok(Acted::default())
     }
 
-    /// A tap gives the target the focus, if there is one.
+    /// A tap focuses the target, if there is one.
     fn focus_on(&mut self, target: &Target, now: Instant) {
         if let Some(point) = target.point() {
             self.tap(point, now);
         }
     }
 
-    /// Moves the view: scrolling down shows what is further down. At the end of a list it stays where it is.
+    /// Scrolls the view: scrolling down shows what is further down. Does nothing at the end of a list.
     fn scroll(
         &mut self,
         target: &Target,
@@ -115,7 +115,7 @@ impl Device {
         Ok(())
     }
 
-    /// Elements stand in columns, so nothing scrolls sideways by itself; on a phone, what answers to a swipe does.
+    /// Elements are in columns, so nothing scrolls sideways; on a phone, elements with a swipe effect respond.
     fn scroll_sideways(&mut self, target: &Target, by: i32, now: Instant) -> Result<(), DriverError> {
         let middle = Point { x: self.metrics.width() / 2, y: self.metrics.height() / 2 };
         let from = target.point().unwrap_or(middle);
@@ -153,7 +153,7 @@ impl Device {
 
     fn open_url(&mut self, url: &str, now: Instant) -> Result<(), DriverError> {
         let Some((idx, screen)) = self.linked(url) else {
-            let reason = format!("no app on this device opens `{url}`; there are: {}", self.ids().join(", "));
+            let reason = format!("no app on this device opens `{url}`; installed apps: {}", self.ids().join(", "));
             return Err(DriverError::Refused { reason });
         };
         self.open_screen(idx, &screen, now);
@@ -177,13 +177,15 @@ impl Device {
 
     pub fn app(&self, id: &str) -> Result<usize, DriverError> {
         self.installed(id).ok_or_else(|| DriverError::Refused {
-            reason: format!("the app `{id}` is not installed; there are: {}", self.ids().join(", ")),
+            reason: format!("the app `{id}` is not installed; installed apps: {}", self.ids().join(", ")),
         })
     }
 }
 
 fn aim(target: &Target, action: &Action) -> Result<Point, DriverError> {
-    target.point().ok_or_else(|| DriverError::Refused { reason: format!("`{}` needs a place to touch", action.name()) })
+    target
+        .point()
+        .ok_or_else(|| DriverError::Refused { reason: format!("`{}` needs an element or a point", action.name()) })
 }
 
 fn is_supported(platform: Platform, action: &Action) -> bool {

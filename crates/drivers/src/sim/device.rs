@@ -1,4 +1,4 @@
-//! The device behind the driver: its apps, what is in front, and what time does to them.
+//! The device behind the driver: its apps, the one in front, and the effects of time.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::tree::tree;
 pub struct Device {
     pub metrics: Metrics,
     pub shape: Shape,
-    /// The home screen, then what is installed.
+    /// The home screen, then the installed apps.
     pub apps: Vec<Installed>,
     pub front: usize,
     pub clipboard: String,
@@ -95,12 +95,12 @@ impl Device {
         std::time::Duration::from_millis(millis)
     }
 
-    /// Lets the faults have their turn before an action.
+    /// Applies faults before an action.
     pub fn strike(&mut self, action: &str) -> Result<(), DriverError> {
         let is_lost = self.failing.happens(self.faults.lost_at.value());
         let is_refused = self.failing.happens(self.faults.refuse.value());
         if is_lost {
-            self.lost = Some(format!("it went away during `{action}` (injected fault)"));
+            self.lost = Some(format!("it disconnected during `{action}` (injected fault)"));
             return self.here();
         }
         if is_refused {
@@ -109,15 +109,15 @@ impl Device {
         Ok(())
     }
 
-    /// Counts an action that was carried out.
+    /// Counts a completed action.
     pub fn count(&mut self) {
         self.acts += 1;
         if self.faults.lost_after.is_some_and(|most| self.acts >= most) {
-            self.lost = Some(format!("it went away after {} actions (injected fault)", self.acts));
+            self.lost = Some(format!("it disconnected after {} actions (injected fault)", self.acts));
         }
     }
 
-    /// Does something, and notices whether it can be seen.
+    /// Performs a change, and notes whether it is visible.
     pub fn change<T>(&mut self, now: Instant, work: impl FnOnce(&mut Device) -> T) -> T {
         let before = (self.front, self.front_state().shown.clone());
         let done = work(self);
@@ -128,14 +128,14 @@ impl Device {
         done
     }
 
-    /// Does everything that has come due.
+    /// Applies everything that is due.
     pub fn advance(&mut self, now: Instant) {
         while let Some((due, idx)) = self.first_due().filter(|(due, _)| *due <= now) {
             self.change(due, |device| device.elapse(idx, due));
         }
     }
 
-    /// When time will next do something.
+    /// When the next effect is due.
     pub fn next_due(&self) -> Option<Instant> {
         self.first_due().map(|(due, _)| due)
     }
@@ -168,7 +168,7 @@ impl Device {
         }
     }
 
-    /// Shows the elements of screens whose time has come.
+    /// Shows the elements of screens whose delay is over.
     fn settle(&mut self, now: Instant) {
         for idx in 0..self.apps.len() {
             let is_ready = self.ready_at(&self.apps[idx].state) <= now;
@@ -177,7 +177,7 @@ impl Device {
         }
     }
 
-    /// Looks at the screen; a drifting device has slipped since the last look.
+    /// Looks at the screen; a drifting device has shifted since the last look.
     pub fn observe(&mut self) -> Screen {
         if self.faults.drift > 0 {
             let mut slip = || self.slipping.within(self.faults.drift.min(MOST_DRIFT)) as i32;
@@ -211,7 +211,7 @@ impl Device {
         &mut self.apps[self.front].state.shown
     }
 
-    /// The app in front: a package, a bundle, a web address.
+    /// The identifier of the front app: a package, a bundle or a web address.
     pub fn front_id(&self) -> String {
         let Installed { app, state } = &self.apps[self.front];
         match self.platform() {
@@ -230,7 +230,7 @@ impl Device {
         self.leave(leave, now);
     }
 
-    /// Follows an effect out of its app. What no app here answers to stays closed, as on a real device.
+    /// Follows an effect out of its app. A URL that no app handles is ignored, as on a real device.
     pub fn leave(&mut self, leave: Option<Leave>, now: Instant) {
         match leave {
             Some(Leave::Home) => self.go_home(now),
@@ -249,7 +249,7 @@ impl Device {
         self.bring_to_front(HOME, now);
     }
 
-    /// Shows an app, which starts unless it runs.
+    /// Shows an app, and starts it if it is not running.
     pub fn bring_to_front(&mut self, idx: usize, now: Instant) {
         self.front = idx;
         let Installed { app, state } = &mut self.apps[idx];
@@ -259,14 +259,14 @@ impl Device {
         }
     }
 
-    /// The app of this id; addresses may end in a slash or not.
+    /// The app with this id; an address may or may not end in a slash.
     pub fn installed(&self, id: &str) -> Option<usize> {
         let plain = |id: &str| id.trim_end_matches('/').to_string();
         let mut apps = self.apps.iter().enumerate().skip(1);
         apps.find(|(_, installed)| plain(installed.app.id_for(self.platform())) == plain(id)).map(|(idx, _)| idx)
     }
 
-    /// The app and the screen that an address opens.
+    /// The app and the screen that a URL opens.
     pub fn linked(&self, url: &str) -> Option<(usize, String)> {
         self.apps.iter().enumerate().skip(1).find_map(|(idx, installed)| {
             let screen = installed.app.screen_for_link(url, self.platform())?;

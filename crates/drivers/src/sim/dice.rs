@@ -1,12 +1,12 @@
-//! Chance that is the same on every run: splitmix64, seeded by the run's seed, the device's name and a purpose.
+//! Reproducible randomness: splitmix64, seeded by the run's seed, the device's name and a purpose.
 
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Each purpose has dice of its own, so that one more look at a screen does not change which action fails.
+    /// Each purpose has its own generator, so that an additional look at a screen does not change which action fails.
     pub fn new(seed: u64, device: &str, purpose: &str) -> Dice {
-        // FNV-1a, so that devices with alike names do not throw alike.
+        // FNV-1a, so that devices with similar names get different numbers.
         let name =
             device.bytes().chain([0]).chain(purpose.bytes()).fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -22,8 +22,8 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Whether something of this probability happens. The dice are thrown even if it is 0 or 1, so that
-    /// one fault does not change when another strikes.
+    /// Whether an event of this probability happens. Draws a number even if it is 0 or 1, so that one fault does not
+    /// change when another occurs.
     pub fn happens(&mut self, probability: f64) -> bool {
         let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         unit < probability

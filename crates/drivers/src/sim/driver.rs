@@ -16,7 +16,7 @@ use super::faults::Faults;
 use super::layout::Metrics;
 use super::paint::picture;
 
-/// A simulated device. It does the same things on every run of the same seed and device id.
+/// A simulated device. It behaves the same on every run with the same seed and device id.
 pub struct Sim {
     description: Description,
     device: Mutex<Device>,
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 impl Sim {
-    /// Needs no device, but a runtime: its clock is Tokio's.
+    /// Needs a Tokio runtime, whose clock it uses.
     pub fn open(id: DeviceId, platform: Platform, driver: DriverKey, apps: Vec<Arc<App>>, options: Options) -> Sim {
         let metrics = Metrics::of(platform);
         let shape = Shape::for_driver(&driver, platform);
@@ -54,7 +54,7 @@ impl Sim {
         Sim { description, device: Mutex::new(device), changed: Notify::new() }
     }
 
-    /// Another kind of device of its platform: `[tablet]` makes it an `android-tablet`.
+    /// Makes it another kind of device of its platform: `[tablet]` makes it an `android-tablet`.
     pub fn with_classifiers(mut self, classifiers: &[String]) -> Sim {
         if !classifiers.is_empty() {
             self.description.classifiers.truncate(1);
@@ -63,14 +63,14 @@ impl Sim {
         self
     }
 
-    /// The device as it is by now. A panic while it was held left it as a real device might be left: in use.
+    /// The current state of the device. After a panic it stays as it was left, like a real device.
     pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
         let mut device = self.device.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         device.advance(now);
         device
     }
 
-    /// Takes as long as a command takes on this device.
+    /// Waits as long as a command takes on this device.
     async fn pause(&self, budget: &Budget, what: &str) -> Result<(), DriverError> {
         let latency = {
             let mut device = self.device(Instant::now());
@@ -128,7 +128,7 @@ impl Driver for Sim {
         loop {
             let notified = self.changed.notified();
             tokio::pin!(notified);
-            // Enlisted before the look, so that no change between look and wait is missed.
+            // Subscribes before checking, so that no change in between is missed.
             notified.as_mut().enable();
             let due = {
                 let device = self.device(Instant::now());

@@ -1,4 +1,4 @@
-//! Carries out effects on the state of an app.
+//! Applies effects to the state of an app.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use trailblaze_core::yaml::{Entries, Spanned};
 use super::app::{App, Does, Effect, Item, Value};
 use super::state::{AppState, Timer};
 
-/// An effect that starts itself over must leave time for other things.
+/// The minimum delay of an effect, so that one that triggers itself does not block everything else.
 const SOONEST: Duration = Duration::from_millis(1);
 
 const TOAST: Duration = Duration::from_secs(2);
 
-/// Screens that open one another on arrival are left alone after so many.
+/// How many screens may open one another on arrival.
 const ARRIVALS: usize = 8;
 
-/// Where an effect leads out of the app.
+/// Where an effect leads outside of the app.
 #[derive(Debug, PartialEq)]
 pub enum Leave {
     Home,
@@ -24,7 +24,7 @@ pub enum Leave {
 }
 
 impl AppState {
-    /// Carries out effects in order; each sees what those before it did.
+    /// Applies effects in order; each sees the results of those before it.
     pub fn run(&mut self, app: &App, effects: &[Effect], item: Option<&Item>, now: Instant) -> Option<Leave> {
         self.run_at_depth(app, effects, item, now, 0)
     }
@@ -107,7 +107,7 @@ impl AppState {
         self.go(app, &app.start.value, now, 0)
     }
 
-    /// Opens a screen; one that is open already is returned to.
+    /// Opens a screen, or returns to it if it is already open.
     pub fn open(&mut self, app: &App, screen: &str, now: Instant) -> Option<Leave> {
         self.go(app, screen, now, 0)
     }
@@ -121,7 +121,7 @@ impl AppState {
         self.arrive(app, now, depth)
     }
 
-    /// Closes the dialog in front, or goes to the screen before.
+    /// Closes the top dialog, or goes to the previous screen.
     pub fn back(&mut self, app: &App, now: Instant) -> Option<Leave> {
         self.go_back(app, now, 0)
     }
@@ -164,13 +164,13 @@ impl AppState {
     }
 }
 
-/// A time that never comes, where the clock does not reach so far.
+/// A time that is never reached, for delays that overflow the clock.
 pub fn later(now: Instant, by: Duration) -> Instant {
     const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
     now.checked_add(by).unwrap_or(now + NEVER)
 }
 
-/// Adds two decimal numbers, and keeps as many decimals as the longer has. Text that is no number counts as 0.
+/// Adds two decimal numbers, keeping the longer number of decimals. Text that is not a number counts as 0.
 fn sum(one: &str, other: &str) -> String {
     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, digits)| digits.len());
     let number = |text: &str| text.trim().parse::<f64>().unwrap_or(0.0);

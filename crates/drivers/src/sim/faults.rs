@@ -1,18 +1,18 @@
-//! What goes wrong on a simulated device, and how slow it is.
+//! The faults and the latency of a simulated device.
 
 use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Millis, Node, Problems, Source, nearest, read};
 
 table! {
-    /// Latency and faults of a simulated device; all of them off unless asked for.
+    /// Latency and faults of a simulated device; all off by default.
     pub struct Faults {
         /// Every command takes this long.
         "latency" => latency: Millis = Millis(0),
         /// Every command takes up to this much more or less, at random.
         "jitter" => jitter: Millis = Millis(0),
-        /// From one look to the next the layout moves by up to so many pixels.
+        /// The layout shifts by up to this many pixels between looks.
         "drift" => drift: u32 = 0,
-        /// The device is lost once it has carried out so many actions.
+        /// The device is lost after this many actions.
         "lostAfter" => lost_after: Option<u32> = None,
         /// The probability, from 0 to 1, that an action loses the device.
         "lostAt" => lost_at: Probability = Probability::NEVER,
@@ -58,7 +58,7 @@ fn hint(near: &Option<&'static str>) -> String {
 }
 
 impl Faults {
-    /// Sets one fault from `key=value`, as a flag gives it: `latency=20ms`.
+    /// Sets one fault from `key=value`, as in a command-line flag: `latency=20ms`.
     pub fn set(&mut self, text: &str) -> Result<(), FaultsError> {
         let Some((key, value)) = text.split_once('=') else {
             return Err(FaultsError::NoValue { text: text.to_string() });
@@ -80,7 +80,7 @@ impl Faults {
     }
 }
 
-/// Reads a value exactly as the file would have it.
+/// Parses a value exactly like the file.
 fn one<T: Decode>(key: &str, value: &str) -> Result<T, FaultsError> {
     let source = Source::new("flag", value);
     let mut problems = Problems::new(&source);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_makes_no_sense_is_explained() {
+    fn an_invalid_flag_is_explained() {
         check("latency", Err("`latency` is not of the form key=value"));
         check("latncy=3", Err("unknown fault `latncy`; did you mean `latency`?"));
         check("drift=", Err("`drift`: a value is missing"));

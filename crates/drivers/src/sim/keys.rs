@@ -1,4 +1,4 @@
-//! The keyboard: text goes to the field that has the focus.
+//! The keyboard: text is typed into the focused field.
 
 use tokio::time::Instant;
 use trailblaze_core::driver::{DriverError, Key};
@@ -58,9 +58,11 @@ impl Device {
     }
 
     fn focus(&self) -> Result<String, DriverError> {
-        self.front_state().shown.focus.clone().ok_or_else(|| DriverError::Refused {
-            reason: "nothing has the focus to type into; tap a field first".to_string(),
-        })
+        self.front_state()
+            .shown
+            .focus
+            .clone()
+            .ok_or_else(|| DriverError::Refused { reason: "no field has the focus; tap a field first".to_string() })
     }
 
     fn value(&self, field: &str) -> String {
@@ -74,7 +76,7 @@ impl Device {
         self.run(&change.0, None, now);
     }
 
-    /// What the focused field does, else what the screen does.
+    /// The effects of the focused field, or else of the screen.
     fn enter(&mut self, now: Instant) {
         let own = self.of_focused(|element| &element.enter);
         let front = &self.apps[self.front];
@@ -89,7 +91,7 @@ impl Device {
         focused.map(pick).cloned().unwrap_or_default()
     }
 
-    /// Moves the focus to the next field, from the last to the first.
+    /// Moves the focus to the next field, and from the last to the first.
     fn focus_next(&mut self) {
         let fields: Vec<(Option<String>, bool)> = {
             let scene = self.scene();

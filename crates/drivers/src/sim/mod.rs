@@ -1,7 +1,7 @@
 //! The simulated device: an app described in YAML, laid out, drawn and touched like one on a real device.
 //!
-//! Data goes one way: [`App`] is the file, `state` is what an app remembers on one device, `layout` makes a
-//! scene of the two, and `tree`, `paint` and `touch` read the scene.
+//! Data flows one way: [`App`] is the file, `state` is the state of an app on one device, `layout` builds a scene from
+//! both, and `tree`, `paint` and `touch` read the scene.
 
 mod act;
 mod app;

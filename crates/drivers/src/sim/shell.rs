@@ -1,4 +1,4 @@
-//! The few shell commands that a simulated Android answers.
+//! The few shell commands that a simulated Android device supports.
 
 use serde_json::json;
 use tokio::time::Instant;
@@ -7,7 +7,7 @@ use trailblaze_protocol::geometry::Point;
 
 use super::device::Device;
 
-/// What a command printed, or the exit code and words of its failure.
+/// The output of a command, or its exit code and error message.
 type Ran = Result<String, (i32, String)>;
 
 impl Device {
@@ -39,12 +39,12 @@ impl Device {
                 Ok(String::new())
             }
             ["input", "tap", x, y] => {
-                let point = |text: &str| text.parse().map_err(|_| (1, format!("`{text}` is no number")));
+                let point = |text: &str| text.parse().map_err(|_| (1, format!("`{text}` is not a number")));
                 self.tap(Point { x: point(x)?, y: point(y)? }, now);
                 Ok(String::new())
             }
             ["input", "text", text @ ..] => {
-                // The real command takes `%s` for a space.
+                // The real command uses `%s` for a space.
                 let text = text.join(" ").trim_matches(['"', '\'']).replace("%s", " ");
                 self.input_text(&text, now).map_err(|error| (1, error.to_string()))?;
                 Ok(String::new())

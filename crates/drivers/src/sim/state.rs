@@ -1,5 +1,5 @@
-//! What one app remembers on one device. Values that still are as in the app file take no room here, so that a
-//! thousand devices share one file.
+//! The state of one app on one device. Only values that differ from the app file are stored, so that a thousand devices
+//! can share one file.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ pub struct AppState {
     pub toast_until: Option<Instant>,
 }
 
-/// What can be seen. Two equal values look the same.
+/// Everything visible. Two equal values look the same.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shown {
-    /// The open screens, the visible one last. Empty while the app does not run.
+    /// The open screens, the visible one last. Empty while the app is not running.
     pub screens: Vec<String>,
     /// The open dialogs, the visible one last.
     pub dialogs: Vec<String>,
     pub values: BTreeMap<String, String>,
     pub lists: BTreeMap<String, Vec<Item>>,
-    /// The id of the field that has the focus.
+    /// The id of the focused field.
     pub focus: Option<String>,
-    /// How far containers are scrolled, in pixels, by the container's place in the file.
+    /// The scroll offset of each container in pixels, by the container's place in the file.
     pub scrolls: BTreeMap<u64, i32>,
     pub toast: Option<String>,
     /// Whether the elements of the screen have appeared.
@@ -52,13 +52,13 @@ impl AppState {
         !self.shown.screens.is_empty()
     }
 
-    /// Forgets everything, as a fresh install does.
+    /// Resets everything, like a fresh install.
     pub fn clear(&mut self) {
         self.stop();
         self.shown = Shown::default();
     }
 
-    /// Ends the app; its values survive.
+    /// Stops the app; its values survive.
     pub fn stop(&mut self) {
         let shown = std::mem::take(&mut self.shown);
         self.shown = Shown { values: shown.values, lists: shown.lists, ..Shown::default() };
@@ -67,33 +67,33 @@ impl AppState {
         self.visit += 1;
     }
 
-    pub fn scope<'a>(&'a self, app: &'a App, item: Option<&'a Item>) -> Scope<'a> {
-        Scope { app, shown: &self.shown, item }
+    pub fn scope<'a>(&'a self, app: &'a App, item: Option<&'a Item>) -> ValueScope<'a> {
+        ValueScope { app, shown: &self.shown, item }
     }
 }
 
-/// Where the names in templates and conditions are looked up.
+/// Resolves the names in templates and conditions.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct ValueScope<'a> {
     pub app: &'a App,
     pub shown: &'a Shown,
     pub item: Option<&'a Item>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> ValueScope<'a> {
     pub fn screen_name(&self) -> &'a str {
         self.shown.screens.last().map_or(self.app.start.value.as_str(), String::as_str)
     }
 
     pub fn screen(&self) -> &'a Screen {
-        self.app.screens.get(self.screen_name()).expect("every screen that is opened exists: `check` saw to it")
+        self.app.screens.get(self.screen_name()).expect("every screen that is opened exists: `check` verified it")
     }
 
     pub fn dialog(&self) -> Option<&'a Screen> {
         self.app.dialogs.get(self.shown.dialogs.last()?)
     }
 
-    /// The value of a name; one that was never set is empty.
+    /// The value of a name; empty if it was never set.
     pub fn value(&self, name: &str) -> &'a str {
         if let Some(field) = name.strip_prefix("item.") {
             return self.item.and_then(|item| item.get(field)).map_or("", |value| &value.0);
@@ -111,7 +111,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Puts values in place of `{{name}}`.
+    /// Replaces `{{name}}` by values.
     pub fn fill(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;

@@ -1,4 +1,4 @@
-//! The embedded typeface: how wide a text is, and where its lines break.
+//! The embedded typeface: text widths and line breaks.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ fn parse(bytes: &'static [u8]) -> FontRef<'static> {
 
 impl Type {
     pub fn scale(self) -> PxScale {
-        // A font's size is that of its em square; the rasteriser wants the height of its lines.
+        // A font's size is that of its em square; the rasteriser expects the line height.
         let font = self.face.font();
         let units = font.units_per_em().unwrap_or(1000.0);
         PxScale::from(self.size * font.height_unscaled() / units)
@@ -51,7 +51,7 @@ impl Type {
         text.chars().map(|c| font.h_advance(font.glyph_id(c))).sum()
     }
 
-    /// Breaks a text at spaces and newlines; a word that is wider than a line keeps one to itself.
+    /// Breaks a text at spaces and newlines; a word wider than a line gets a line of its own.
     pub fn wrap(self, text: &str, width: f32) -> Vec<String> {
         let mut lines = Vec::new();
         for paragraph in text.split('\n') {
@@ -69,12 +69,12 @@ impl Type {
         lines
     }
 
-    /// The text with an ellipsis in place of what has no room.
+    /// The text, cut with an ellipsis if it does not fit.
     pub fn shorten(self, text: &str, width: f32) -> String {
         if self.width(text) <= width {
             return text.to_string();
         }
-        // In one pass: what was typed may be long.
+        // In one pass, because typed text may be long.
         let font = self.face.font().as_scaled(self.scale());
         let mut room = width - self.width("…");
         let kept = text.chars().take_while(|c| {

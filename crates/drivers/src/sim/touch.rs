@@ -1,4 +1,4 @@
-//! Fingers on the screen: whatever is topmost at a point gets the touch.
+//! Touch input: the topmost element at a point receives the touch.
 
 use tokio::time::Instant;
 use trailblaze_core::driver::Direction;
@@ -8,7 +8,7 @@ use super::app::{Effects, Item, Role};
 use super::device::{Device, Installed};
 use super::layout::{Placed, What};
 
-/// What a touch landed on, freed from the scene so that the device may change.
+/// What a touch landed on, detached from the scene so that the device can change.
 struct Landed {
     what: What,
     id: Option<String>,
@@ -59,7 +59,7 @@ impl Device {
         }
     }
 
-    /// Twice a tap, unless the element has an answer of its own.
+    /// Two taps, unless the element has a double-tap effect.
     pub fn double_tap(&mut self, point: Point, now: Instant) {
         match self.landed(point) {
             Some(landed) if !landed.double_tap.is_empty() => {
@@ -80,7 +80,7 @@ impl Device {
         }
     }
 
-    /// The innermost thing at a point that takes touches, if it is enabled.
+    /// The innermost element at a point that responds to touch, if it is enabled.
     fn landed(&self, point: Point) -> Option<Landed> {
         let scene = self.scene();
         let path = scene.at(point);
@@ -88,8 +88,8 @@ impl Device {
         touched.is_enabled.then(|| Landed::on(touched))
     }
 
-    /// Does what the elements under the start say; else scrolls what can be scrolled there. Tells whether anything
-    /// answered.
+    /// Applies the swipe effects of the elements at the start; otherwise scrolls what can be scrolled there. Returns
+    /// whether anything responded.
     pub fn swipe(&mut self, from: Point, to: Point, now: Instant) -> bool {
         let (dx, dy) = (to.x.saturating_sub(from.x), to.y.saturating_sub(from.y));
         let direction = match (dx.unsigned_abs() > dy.unsigned_abs(), dx > 0, dy > 0) {
@@ -120,7 +120,7 @@ impl Device {
         !effects.is_empty()
     }
 
-    /// Scrolls the innermost container at a point that can; tells whether it moved.
+    /// Scrolls the innermost scrollable container at a point; returns whether it moved.
     pub fn scroll_at(&mut self, point: Point, by: i32) -> bool {
         let moved = {
             let scene = self.scene();
@@ -130,7 +130,7 @@ impl Device {
         self.apply_scroll(moved)
     }
 
-    /// Scrolls the first container on the screen that can.
+    /// Scrolls the first scrollable container on the screen.
     pub fn scroll_any(&mut self, by: i32) -> bool {
         let moved = self.scene().walk().find_map(|placed| moved(placed, by));
         self.apply_scroll(moved)

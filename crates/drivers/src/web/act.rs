@@ -1,5 +1,5 @@
-//! Carrying out an action, with the events that a person would cause. `pointer.rs` has the mouse and the finger, `typing.rs`
-//! the keyboard.
+//! Performs actions with the events that a person would cause. Mouse and touch are in `pointer.rs`, the keyboard in
+//! `typing.rs`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,31 +26,31 @@ pub async fn act(
     (target, action): (&Target, &Action),
     clipboard: &Mutex<String>,
 ) -> Result<Acted, DriverError> {
-    let hands = Hands { page, budget };
+    let actor = Actor { page, budget };
     let clipboard = || clipboard.lock().unwrap_or_else(PoisonError::into_inner);
     page.touch();
     match action {
-        Action::Tap => hands.tap(target, 1).await?,
-        Action::DoubleTap => hands.tap(target, 2).await?,
-        Action::Click(click) => hands.click(target, click).await?,
-        Action::LongPress => hands.long_press(target).await?,
-        Action::Hover { at } => hands.hover(target, *at).await?,
-        Action::Drag { at, to } => hands.drag(target, *at, to).await?,
-        Action::InputText { text } => hands.type_text(target, text).await?,
-        Action::SetText { text } => hands.fill(target, text).await?,
-        Action::EraseText { count: None } => hands.clear().await?,
-        Action::EraseText { count: Some(count) } => hands.erase(*count).await?,
-        Action::PressKey { key } => hands.press_key(*key).await?,
+        Action::Tap => actor.tap(target, 1).await?,
+        Action::DoubleTap => actor.tap(target, 2).await?,
+        Action::Click(click) => actor.click(target, click).await?,
+        Action::LongPress => actor.long_press(target).await?,
+        Action::Hover { at } => actor.hover(target, *at).await?,
+        Action::Drag { at, to } => actor.drag(target, *at, to).await?,
+        Action::InputText { text } => actor.type_text(target, text).await?,
+        Action::SetText { text } => actor.fill(target, text).await?,
+        Action::EraseText { count: None } => actor.clear().await?,
+        Action::EraseText { count: Some(count) } => actor.erase(*count).await?,
+        Action::PressKey { key } => actor.press_key(*key).await?,
         Action::PressChord { chord, count, repeats } => {
             let chord = Chord::parse(chord).map_err(|reason| DriverError::Refused { reason })?;
-            hands.press(&chord, *count, *repeats).await?;
+            actor.press(&chord, *count, *repeats).await?;
         }
         Action::Choose { values } => {
-            let chosen = hands.choose(target, values).await?;
+            let chosen = actor.choose(target, values).await?;
             return Ok(Acted { value: Some(chosen), ..Acted::default() });
         }
-        Action::SetChecked { checked } => hands.set_checked(target, *checked).await?,
-        Action::Upload { files } => hands.upload(target, files).await?,
+        Action::SetChecked { checked } => actor.set_checked(target, *checked).await?,
+        Action::Upload { files } => actor.upload(target, files).await?,
         Action::Attribute { name } => {
             let node = element(target)?.node;
             let value: Value =
@@ -62,27 +62,27 @@ pub async fn act(
             });
         }
         Action::HideKeyboard => {}
-        Action::Swipe { from, to, duration } => hands.swipe(*from, *to, *duration).await?,
+        Action::Swipe { from, to, duration } => actor.swipe(*from, *to, *duration).await?,
         Action::ScrollIntoView => {
             page.ready(budget, element(target)?.node, Use::Drop).await?;
         }
-        Action::Scroll { direction, amount } => hands.scroll(target, *direction, *amount).await?,
+        Action::Scroll { direction, amount } => actor.scroll(target, *direction, *amount).await?,
         Action::LaunchApp { app, mode } => {
             if *mode != LaunchMode::Resume {
-                start_over(&hands).await?;
+                start_over(&actor).await?;
             }
             if *mode == LaunchMode::Reinstall {
-                hands.forget(app).await?;
+                actor.forget(app).await?;
             }
-            hands.go(app).await?;
+            actor.go(app).await?;
         }
-        Action::OpenUrl { url } => hands.go(url).await?,
-        Action::StopApp { .. } => hands.go("about:blank").await?,
-        Action::ClearAppData { app } => hands.forget(app).await?,
+        Action::OpenUrl { url } => actor.go(url).await?,
+        Action::StopApp { .. } => actor.go("about:blank").await?,
+        Action::ClearAppData { app } => actor.forget(app).await?,
         Action::SetClipboard { text } => clipboard().clone_from(text),
         Action::PasteClipboard => {
             let text = clipboard().clone();
-            hands.insert(&text).await?;
+            actor.insert(&text).await?;
         }
         Action::SetNetwork { connected } => {
             let conditions =
@@ -94,7 +94,7 @@ pub async fn act(
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
             return Ok(Acted { text, value: Some(value), ..Acted::default() });
         }
-        Action::Browse(command) => return browse(&hands, command).await,
+        Action::Browse(command) => return browse(&actor, command).await,
         Action::Pinch { .. } | Action::GrantPermission { .. } | Action::Shell { .. } | Action::ListApps => {
             return Err(DriverError::Unsupported { action: action.name().to_string(), platform: Platform::Web });
         }
@@ -102,13 +102,13 @@ pub async fn act(
     Ok(Acted::default())
 }
 
-pub struct Hands<'a> {
+pub struct Actor<'a> {
     pub page: &'a Page,
     pub budget: &'a Budget,
 }
 
-impl Hands<'_> {
-    /// A click, unless it is so already.
+impl Actor<'_> {
+    /// Clicks, unless it already has the requested state.
     async fn set_checked(&self, target: &Target, checked: bool) -> Result<(), DriverError> {
         let found = element(target)?;
         let is_checked = || self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isChecked({id})"));
@@ -126,7 +126,7 @@ impl Hands<'_> {
         }
     }
 
-    /// Gives files to a field for them, or to the chooser that a click opens.
+    /// Sets files on a file field, or in the file chooser that a click opens.
     async fn upload(&self, target: &Target, files: &[String]) -> Result<(), DriverError> {
         if let Some(missing) = files.iter().find(|file| !std::path::Path::new(file).is_file()) {
             return Err(DriverError::Refused { reason: format!("there is no file `{missing}`") });
@@ -154,7 +154,7 @@ impl Hands<'_> {
         let chooser = self.page.shared.state().chooser.take();
         let node = chooser.and_then(|chooser| chooser.get("backendNodeId").cloned());
         let Some(node) = node else {
-            let reason = format!("{} takes no files, and a click on it opens no file chooser", found.summary);
+            let reason = format!("{} does not take files, and a click on it opens no file chooser", found.summary);
             return Err(DriverError::Refused { reason });
         };
         let params = json!({"files": files, "backendNodeId": node});
@@ -163,7 +163,7 @@ impl Hands<'_> {
 
     pub async fn go(&self, url: &str) -> Result<(), DriverError> {
         if !url.contains(':') {
-            let reason = format!("`{url}` is no address; it needs a scheme, such as https://{url}");
+            let reason = format!("`{url}` is not a full URL; add a scheme, such as https://{url}");
             return Err(DriverError::Refused { reason });
         }
         self.page.expect_document(true);
@@ -180,7 +180,7 @@ impl Hands<'_> {
             Err(_) => None,
         };
         if let Some(why) = failed {
-            // A download is no document, and no failure.
+            // A download is not a document, and not a failure.
             self.page.expect_document(false);
             if why == "net::ERR_ABORTED" && !self.page.shared.state().downloads.is_empty() {
                 return Ok(());
@@ -188,14 +188,14 @@ impl Hands<'_> {
             return Err(DriverError::Refused { reason: format!("cannot open `{url}`: {why}") });
         }
         if answer?.get("loaderId").is_none() {
-            // Another place in the same document.
+            // Navigated within the same document.
             self.page.expect_document(false);
         }
         let wait = self.budget.wait.map(|wait| wait.saturating_sub(started.elapsed()));
         self.page.settle(&Budget { wait, ..self.budget.clone() }).await
     }
 
-    /// Cookies and storage of the app's origin.
+    /// Clears the cookies and storage of the app's origin.
     async fn forget(&self, app: &str) -> Result<(), DriverError> {
         self.page.command(self.budget, "Network.clearBrowserCookies", json!({})).await?;
         let origin = origin(app);
@@ -210,11 +210,11 @@ impl Hands<'_> {
 pub fn element(target: &Target) -> Result<&Found, DriverError> {
     match target {
         Target::Element(found) => Ok(found),
-        _ => Err(DriverError::Refused { reason: "it needs an element".to_string() }),
+        _ => Err(DriverError::Refused { reason: "this action needs an element".to_string() }),
     }
 }
 
-/// `https://a.example:8080` of an address beneath it.
+/// The origin of a URL, such as `https://a.example:8080`.
 fn origin(url: &str) -> &str {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..].find('/').map_or(url.len(), |at| start + at);

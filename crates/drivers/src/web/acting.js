@@ -1,22 +1,30 @@
 
-  // The half that acts (see walker.js): makes elements ready, watches where a touch or a text goes, and sets what no
+  // The half that acts (see walker.js): makes elements ready, watches where a touch or a text arrives, and sets what no
   // keyboard or pointer can.
 
-  // A script that was there first may keep events to itself.
+  // A script that ran before this one may hide events from it.
   const isFirst = document.readyState === "loading";
 
-  // A touch that is under way and what it is meant for. One that would land elsewhere does not land at all.
+  // The touch in progress and its target. A touch that would land on another element is suppressed.
+  /** @type {{ element: El, state: "open" | "missed" | "landed", at: number, by?: string } | null} */
   let aim = null;
   const AIMED = 5000;
+  /** @param {El} element */
   const takeAim = (element) => { aim = { element, state: "open", at: performance.now() }; };
+  /** @param {Event} event */
   const guard = (event) => {
     if (!aim || !event.isTrusted || performance.now() - aim.at > AIMED) return;
     if (aim.state === "open" && event.type.endsWith("down")) {
       const first = event.composedPath()[0];
-      // What is in a closed root keeps itself out of the path.
-      const got = first instanceof Element && rootOf(first) ? hit(event.clientX, event.clientY) : first;
-      aim.state = got instanceof Element && !reaches(got, aim.element) ? "missed" : "landed";
-      if (aim.state === "missed") aim.by = summary(got);
+      const target = first instanceof Element ? /** @type {El} */ (first) : null;
+      const { clientX, clientY } = /** @type {MouseEvent} */ (event);
+      // Elements in a closed root are not part of the path.
+      const got = target && rootOf(target) ? hit(clientX, clientY) : target;
+      aim.state = "landed";
+      if (got && !reaches(got, aim.element)) {
+        aim.state = "missed";
+        aim.by = summary(got);
+      }
     }
     if (aim.state === "missed") {
       event.preventDefault();
@@ -27,36 +35,46 @@
   if (navigator.maxTouchPoints > 0) GUARDED.push("touchstart", "touchend");
   for (const name of GUARDED) addEventListener(name, guard, { capture: true, passive: false });
 
-  // The drag that the page began, unless it prevented it.
+  // The last drag that started; the page may have prevented it.
+  /** @type {Event | null} */
   let dragStart = null;
   addEventListener("dragstart", (event) => { dragStart = event; }, { capture: true });
 
-  // Scrolling that was not said to have ended.
+  // Whether a scroll has started and not ended.
   let isScrolling = false;
   addEventListener("scroll", () => { isScrolling = true; }, { capture: true, passive: true });
   addEventListener("scrollend", () => { isScrolling = false; }, { capture: true, passive: true });
 
-  // Tells whether there was a frame. A page that is not shown has none, and nothing moves on it.
+  // Waits for the next frame. True if there was one, or if the page is hidden: then there are none, and nothing moves.
+  /** @type {() => Promise<boolean>} */
   const frame = () => new Promise((done) => { requestAnimationFrame(() => done(true)); setTimeout(() => done(document.hidden), 100); });
-  const animationsOf = (e) => document.getAnimations().filter((one) => one.playState === "running" && one.effect?.target && isWithin(e, one.effect.target));
-  // An animation that is about to begin moves nothing yet.
+  /** @param {El} e */
+  const animationsOf = (e) => document.getAnimations().filter((one) => {
+    const target = one.playState === "running" && /** @type {KeyframeEffect | null} */ (one.effect)?.target;
+    return target && isWithin(e, target);
+  });
+  // An animation that is about to start does not move anything yet.
+  /** @param {Animation} one */
   const isAboutToBegin = (one) => {
-    const { delay, localTime } = one.effect.getComputedTiming();
-    return one.pending || localTime == null || localTime < delay && delay - localTime < 1000;
+    const { delay = 0, localTime } = one.effect?.getComputedTiming() ?? {};
+    return one.pending || typeof localTime !== "number" || localTime < delay && delay - localTime < 1000;
   };
+  /** @param {El} e */
   const place = (e) => {
     const box = e.getBoundingClientRect();
     return `${box.left} ${box.top} ${box.width} ${box.height}`;
   };
-  const isDressedLately = (e) => {
-    for (let up = e; up; up = composedParent(up)) if (performance.now() - (dressedAt.get(up) ?? -Infinity) < BUSY) return true;
+  /** @param {El} e */
+  const isRestyledLately = (e) => {
+    for (let up = /** @type {El | null} */ (e); up; up = composedParent(up)) if (performance.now() - (restyledAt.get(up) ?? -Infinity) < BUSY) return true;
     return false;
   };
-  // Frames are awaited only while something may move, and not for ever.
+  // Waits until an element stops moving, for a limited number of frames and only while something may move.
+  /** @param {El} e */
   async function rests(e) {
     for (let n = 0, before = place(e); ; n++) {
       const animations = animationsOf(e);
-      if (!animations.length && !isDressedLately(e) && (streak < 2 || performance.now() - changedAt > BUSY)) return true;
+      if (!animations.length && !isRestyledLately(e) && (streak < 2 || performance.now() - changedAt > BUSY)) return true;
       if (n === 30) return false;
       const isDrawn = await frame();
       const after = place(e);
@@ -65,17 +83,24 @@
     }
   }
 
+  /** @param {El} e */
   const boxOf = (e) => {
     const box = [...e.getClientRects()].find((rect) => rect.width > 0 && rect.height > 0);
     return box ?? e.getBoundingClientRect();
   };
+  /** @param {DOMRect} box */
   const isInView = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+  /** @param {XY} point */
   const isInWindow = ({ x, y }) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight;
+  /** @param {DOMRect} box */
   const bounds = (box) => [box.left, box.top, box.right, box.bottom].map(Math.round);
+  /** @type {(from: number, to: number, most: number) => number} */
   const middle = (from, to, most) => (Math.max(from, 0) + Math.min(to, most)) / 2;
+  /** @param {El} e */
   const reveal = (e) => e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
 
-  // Where an element is touched: at an offset from its corner, or in the middle of what the window shows of it.
+  // Where an element is touched: at an offset from its corner, or in the middle of its visible part.
+  /** @type {(e: El, at: Use["at"]) => XY} */
   const pointOf = (e, at) => {
     if (at) {
       const box = e.getBoundingClientRect();
@@ -84,17 +109,19 @@
     const box = boxOf(e);
     return { x: middle(box.left, box.right, innerWidth), y: middle(box.top, box.bottom, innerHeight) };
   };
+  /** @type {(e: El, point: XY) => boolean} */
   const gets = (e, point) => {
     const got = hit(point.x, point.y);
     return got != null && reaches(got, e);
   };
 
-  // Makes an element ready for what is to be done with it, and answers where it is. To be touched it must be in view, at
-  // rest, enabled, and what gets a touch there; to have something dropped on it, in view; to get the focus, enabled.
+  // Makes an element ready for an action and returns where it is. For a touch, it must be in view, at rest, enabled, and the
+  // element that receives the touch; for a drop, in view; for the focus, enabled.
+  /** @type {(e: El | null, use?: Use) => Promise<Ready>} */
   async function ready(e, { how = "touch", at = null } = {}) {
     if (!e?.isConnected) return { why: "gone" };
     if (how !== "drop" && isDisabled(e)) return { why: "disabled" };
-    // A control that is drawn by its label is touched there.
+    // A control that is drawn by its label is touched on the label.
     let body = e;
     const size = e.getBoundingClientRect();
     if ((size.width < 2 || size.height < 2) && e.labels?.length) body = e.labels[0];
@@ -103,7 +130,7 @@
     }
     let isScrolled = false;
     if (how !== "focus") {
-      // A box around it may cut it off though it lies in the window; then a touch there does not get to it.
+      // A box around it may cut it off although it is inside the window; then a touch would not reach it.
       isScrolled = !isInView(body.getBoundingClientRect()) || !gets(e, pointOf(body, at));
       if (isScrolled) reveal(body);
       const point = pointOf(body, at);
@@ -122,30 +149,40 @@
     return { id: idOf(e), ...point, b: bounds(box), isScrolled };
   }
 
-  // Text that is on its way to a field.
+  // A text that is being typed into a field.
+  /** @typedef {{ element: El, before: Event | null, hasInput: boolean }} Delivery */
+  /** @type {Delivery | null} */
   let delivery = null;
+  /** @param {El} element */
   const expectText = (element) => {
-    const own = delivery = { element, before: null, hasInput: false };
+    /** @type {Delivery} */
+    const own = { element, before: null, hasInput: false };
+    delivery = own;
     element.addEventListener("beforeinput", (event) => { own.before = event; }, { once: true, capture: true });
     element.addEventListener("input", () => { own.hasInput = true; }, { once: true, capture: true });
   };
-  // Keys of a text that went down while nothing could take them.
+  // The number of keys that were pressed while no element could receive them.
   let lostKeys = 0;
   addEventListener("keydown", (event) => {
     if (event.isTrusted && event.key !== "Shift" && !takesKeys(focused())) lostKeys++;
   }, { capture: true });
 
   const PRESSED_ROLES = new Set(["button", "checkbox", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "radio", "slider", "switch", "tab"]);
+  /** @param {El | null} e @returns {e is El} */
   const isField = (e) => e != null && isEditable(e);
-  // What the page made focusable may handle keys itself: an editor that draws its own text, a grid.
+  // An element that the page made focusable may handle keys itself, such as a custom editor or a grid.
+  /** @param {El | null} e @returns {e is El} */
   const takesKeys = (e) => isField(e) && !e.readOnly || e != null && e !== document.body
     && (e.tagName === "SELECT" || e.hasAttribute("tabindex") && !PRESSED_ROLES.has(roleOf(e)));
-  const textIn = (e) => e.value ?? e.textContent;
+  /** @param {El} e */
+  const textIn = (e) => e.value ?? e.textContent ?? "";
+  /** @param {El} e */
   const selectAll = (e) => {
     if (e.select) e.select();
-    else document.getSelection().selectAllChildren(e);
+    else document.getSelection()?.selectAllChildren(e);
   };
-  // The editor that an element belongs to: the outermost editable element around it.
+  // The editor that an element belongs to: its outermost editable ancestor.
+  /** @param {El} e */
   const editorOf = (e) => {
     let host = e;
     while (e.isContentEditable && host.parentElement?.isContentEditable) host = host.parentElement;
@@ -154,10 +191,13 @@
 
   Object.assign(globalThis.trailblaze, {
     frame,
+    /** @type {(id: number, use: Use) => Promise<Ready>} */
     ready: (id, use) => ready(elementOf(id), use),
+    /** @param {number} id */
     isThere: (id) => elementOf(id) != null,
 
-    // Whether a point of a frame within this one can be touched, and where that is here.
+    // Whether a point of a child frame can be touched, and its position in this frame.
+    /** @type {(id: number, x: number, y: number, isScrolled: boolean, how: Use["how"]) => Promise<Ready>} */
     async through(id, x, y, isScrolled, how) {
       const e = elementOf(id);
       if (!e) return { why: "gone" };
@@ -171,37 +211,39 @@
         reveal(e);
         isScrolled = true;
       }
-      // A frame of another process scrolls what is around it later, and the browser knows where frames are when it has
+      // A frame in another process scrolls its surroundings later, and the browser knows where frames are only after it has
       // drawn them.
       for (let n = 0, before = ""; isScrolled && n < 10 && before !== place(e); n++) {
         before = place(e);
         await frame();
         await frame();
       }
-      // A frame that is taller than the window is scrolled to where the point is.
+      // A frame that is taller than the window is scrolled to the point.
       if (!isInWindow(at())) scrollBy({ left: at().x - innerWidth / 2, top: at().y - innerHeight / 2, behavior: "instant" });
       if (how === "touch") {
         const got = hit(at().x, at().y);
         if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
-        // A touch that is seen here did not get into the frame.
+        // A touch that is seen here did not reach the child frame.
         takeAim(e);
       }
       return { ...at(), isScrolled };
     },
 
-    // What became of the touch: nothing if it landed where it was meant to. A press that was not seen here has got lost.
+    // How the touch went wrong; null if it reached its target. A press that was not seen here is lost.
+    /** @param {boolean} isPressed */
     landed(isPressed) {
-      // What gets into a frame is not seen here.
+      // A touch inside a child frame is not seen here.
       const isLost = isPressed && isFirst && aim?.state === "open" && aim.element.tagName !== "IFRAME";
-      const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not get through to it" : null;
+      const how = aim?.state === "missed" ? `${aim.by} took its place as it was touched` : isLost ? "the touch did not reach it" : null;
       aim = null;
-      // What changed was our doing, as likely as not; what gave way moves.
+      // After a touch, recent changes are probably its effect. After a miss, something is moving.
       streak = how ? 2 : 0;
       return how;
     },
 
-    // Gives a field the focus with its text selected, so that what is typed next replaces it. What no keyboard fills, a date,
-    // a colour or a slider, is set at once.
+    // Focuses a field and selects its text, so that typing replaces it. A field that no keyboard can fill, such as a date, a
+    // colour or a slider, is set directly.
+    /** @type {(id: number, value: string) => object} */
     take(id, value) {
       const e = elementOf(id);
       aim = null;
@@ -209,12 +251,12 @@
       if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(e.type)) {
         e.focus();
         e.value = value;
-        if (e.type !== "range" && e.value !== value) return { why: `\`${value}\` is no value for a field of type ${e.type}` };
+        if (e.type !== "range" && e.value !== value) return { why: `\`${value}\` is not a valid value for a field of type ${e.type}` };
         e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
         e.dispatchEvent(new Event("change", { bubbles: true }));
         return { isSet: true };
       }
-      if (!isEditable(e)) return { why: "it is no field to type into" };
+      if (!isEditable(e)) return { why: "it is not a text field" };
       if (e.readOnly) return { why: "it is read-only" };
       const editor = editorOf(e);
       editor.focus();
@@ -226,21 +268,22 @@
       return {};
     },
 
-    // Why the text that was typed is not in the field that was taken; nothing if it is. A page may draw the field again as it
-    // gets its text, and then gives it the focus.
+    // Why the typed text is not in the field; null if it is. A page may replace the field while it receives its text, and then
+    // focuses the new one.
     took() {
-      // A document that came with the text has none on its way.
+      // A new document, loaded because of the text, expects none.
       if (!delivery) return null;
       const { element, before, hasInput } = delivery;
       delivery = null;
-      // A page may take the text over before it is put in.
-      if (!hasInput && !before?.defaultPrevented) return before ? "it takes no such text" : "the text did not arrive";
+      // A page may handle the text itself before it is inserted.
+      if (!hasInput && !before?.defaultPrevented) return before ? "it does not accept this text" : "the text did not arrive";
       if (element.isConnected) return null;
       const now = focused();
       return isField(now) && textIn(now) !== "" ? null : "it was replaced as the text arrived";
     },
 
-    // What has the focus and takes keys: a frame; or how much text it holds, none where it is no field; or why nothing does.
+    // The focused element, if it takes keys: a frame, or the length of its text if it is a field; otherwise why none does.
+    /** @param {boolean} isToSelect */
     focus(isToSelect) {
       const e = focused();
       if (e?.tagName === "IFRAME") return { frame: idOf(e) };
@@ -256,37 +299,41 @@
     },
     lostKeys: () => lostKeys,
 
+    /** @type {(id: number, values: string[]) => object} */
     choose(id, values) {
       const e = elementOf(id);
       if (!e) return { isGone: true };
-      if (e.tagName !== "SELECT") return { why: "it is no list to choose from" };
-      if (values.length > 1 && !e.multiple) return { why: "one value can be chosen there, not several" };
+      if (e.tagName !== "SELECT") return { why: "it is not a list" };
+      if (values.length > 1 && !e.multiple) return { why: "only one value can be chosen" };
       const options = [...e.options];
       const chosen = values.map((value) => options.find((one) => one.value === value) ?? options.find((one) => fold(one.label) === fold(value)));
       const missing = values.filter((_, index) => !chosen[index]);
-      if (missing.length) return { why: `it has no \`${missing[0]}\`, but ${options.map((one) => `\`${fold(one.label)}\``).slice(0, 10).join(", ")}` };
-      const off = chosen.find((one) => one.disabled || one.parentElement?.disabled);
+      if (missing.length) return { why: `it has no \`${missing[0]}\`, only ${options.map((one) => `\`${fold(one.label)}\``).slice(0, 10).join(", ")}` };
+      const off = chosen.find((one) => one && (one.disabled || /** @type {El | null} */ (one.parentElement)?.disabled));
       if (off) return { why: `\`${fold(off.label)}\` is disabled` };
       e.focus();
       for (const option of options) option.selected = chosen.includes(option);
       e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
       e.dispatchEvent(new Event("change", { bubbles: true }));
-      return { chosen: chosen.map((one) => fold(one.label)) };
+      return { chosen: chosen.map((one) => fold(one?.label ?? "")) };
     },
 
+    /** @param {number} id */
     isChecked: (id) => {
       const e = elementOf(id);
       return e ? checkedOf(e) : null;
     },
 
-    // An attribute, or, without a name, what a field holds.
+    // The value of an attribute or, without a name, the value or text of the element.
+    /** @type {(id: number, name: string | null) => string | null} */
     attribute(id, name) {
       const e = elementOf(id);
       aim = null;
       return (name ? e?.getAttribute(name) : e?.tagName === "SELECT" ? [...e.selectedOptions].map((one) => one.label).join(", ") : e?.value ?? (e && fold(textOf(e)))) ?? null;
     },
 
-    // Where a scroll of an element is to happen: in the nearest thing around it that scrolls.
+    // Where to turn the wheel to scroll an element, or the page without one, and how large that area is.
+    /** @param {number} id */
     scroller(id) {
       const e = id ? elementOf(id) : null;
       const box = e?.getBoundingClientRect() ?? { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
@@ -294,19 +341,20 @@
         width: Math.min(box.right - box.left, innerWidth), height: Math.min(box.bottom - box.top, innerHeight) };
     },
 
-    // Waits until nothing scrolls any more, but not for ever.
+    // Waits until scrolling has ended, for a limited time.
     async scrolled() {
       for (let n = 0; n < 3; n++) await frame();
       for (let n = 0; isScrolling && n < 120; n++) await frame();
     },
 
-    // Whether the browser itself would drag it.
+    // Whether the browser itself would drag the element.
+    /** @param {number} id */
     isDraggable(id) {
       for (let e = elementOf(id); e; e = composedParent(e)) if (e.draggable === true) return true;
       return false;
     },
 
-    // Whether a drag of the browser's own has begun since this was last asked.
+    // Whether a native drag has started since the last call.
     dragged() {
       const has = dragStart != null && !dragStart.defaultPrevented;
       dragStart = null;

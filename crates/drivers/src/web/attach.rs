@@ -1,4 +1,4 @@
-//! A browser that runs already, reached over its WebSocket.
+//! Connects to a browser that is already running, over its WebSocket.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-/// How long the browser may take to be reached.
+/// How long connecting to the browser may take.
 const REACHING: Duration = Duration::from_secs(10);
-/// How much of its answer about itself is read.
+/// The most bytes read of its answer to `/json/version`.
 const ABOUT: u64 = 64 << 10;
-/// The largest message: a tall picture fits.
+/// The largest message. Large enough for a tall picture.
 const MESSAGE: usize = 256 << 20;
 
-/// A stream of messages, each ended by a zero byte, as on the pipe of a browser that we start.
+/// A stream of messages, each terminated by a zero byte, like the pipe of a browser that we start.
 pub async fn attach(address: &str) -> Result<DuplexStream, String> {
     tokio::time::timeout(REACHING, reach(address))
         .await
@@ -27,7 +27,7 @@ async fn reach(address: &str) -> Result<DuplexStream, String> {
     let url = match address.strip_prefix("http://") {
         Some(host) => web_socket_of(host.trim_end_matches('/')).await?,
         None if address.starts_with("ws://") => address.to_string(),
-        None => return Err("an address begins with http:// or ws://".to_string()),
+        None => return Err("the address must start with http:// or ws://".to_string()),
     };
     let config = WebSocketConfig::default().max_message_size(Some(MESSAGE)).max_frame_size(Some(MESSAGE));
     let connected = tokio_tungstenite::connect_async_with_config(&url, Some(config), true).await;
@@ -42,7 +42,7 @@ async fn reach(address: &str) -> Result<DuplexStream, String> {
                 return;
             }
         }
-        // Whoever reads learns that no more comes.
+        // Closing the stream tells the reader that nothing more will arrive.
         let _ = incoming.shutdown().await;
     });
     tokio::spawn(async move {
@@ -61,7 +61,7 @@ async fn reach(address: &str) -> Result<DuplexStream, String> {
     Ok(ours)
 }
 
-/// The browser tells the address of its WebSocket to whoever asks.
+/// Asks the browser for the URL of its WebSocket.
 async fn web_socket_of(host: &str) -> Result<String, String> {
     let words = |error: std::io::Error| error.to_string();
     let mut stream = TcpStream::connect(host).await.map_err(words)?;
@@ -69,7 +69,7 @@ async fn web_socket_of(host: &str) -> Result<String, String> {
     stream.write_all(request.as_bytes()).await.map_err(words)?;
     let mut answer = Vec::new();
     let mut limited = stream.take(ABOUT);
-    // The browser may keep the connection; its answer is one object.
+    // The browser may keep the connection open; its answer is one JSON object.
     let about = loop {
         let n = limited.read_buf(&mut answer).await.map_err(words)?;
         let text = String::from_utf8_lossy(&answer);
@@ -78,9 +78,9 @@ async fn web_socket_of(host: &str) -> Result<String, String> {
             break about;
         }
         if n == 0 {
-            return Err("what answers there is no browser that listens for DevTools".to_string());
+            return Err("it is not a browser with DevTools enabled".to_string());
         }
     };
     let url = about.get("webSocketDebuggerUrl").and_then(Value::as_str);
-    url.map(str::to_string).ok_or_else(|| "it tells no address of a WebSocket".to_string())
+    url.map(str::to_string).ok_or_else(|| "it did not return a WebSocket URL".to_string())
 }

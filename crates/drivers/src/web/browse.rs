@@ -1,4 +1,4 @@
-//! What only a browser has: tabs, history, dialogs, storage, downloads.
+//! Actions that only a browser has: tabs, history, dialogs, storage, downloads.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Acted, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
-use super::act::Hands;
+use super::act::Actor;
 use super::page::{World, string};
 use super::state::{Dialogs, Download, Request, State};
 
-pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, DriverError> {
-    let Hands { page, budget } = hands;
+pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, DriverError> {
+    let Actor { page, budget } = actor;
     match command {
-        Browse::Back => travel(hands, -1).await?,
-        Browse::Forward => travel(hands, 1).await?,
+        Browse::Back => travel(actor, -1).await?,
+        Browse::Forward => travel(actor, 1).await?,
         Browse::Reload => {
             page.expect_document(true);
             page.command(budget, "Page.reload", json!({})).await?;
             page.settle(budget).await?;
         }
         Browse::Resize { size } => page.emulate(budget, *size).await?,
-        Browse::Tabs => return tabs(hands).await,
+        Browse::Tabs => return tabs(actor).await,
         Browse::SelectTab { index } => {
-            // What opens it may have just been done.
+            // The tab may still be opening because of the previous action.
             let until = budget.until(COMING);
             page.wait(budget, until, |state| state.tabs.get(*index).is_some_and(|tab| tab.is_ready)).await?;
             let target = target_at(&page.shared.state(), *index)?;
@@ -34,10 +34,10 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
         Browse::NewTab { url } => {
             page.new_tab(budget).await?;
             if let Some(url) = url {
-                hands.go(url).await?;
+                actor.go(url).await?;
             }
         }
-        Browse::CloseTab { index } => close_tab(hands, *index).await?,
+        Browse::CloseTab { index } => close_tab(actor, *index).await?,
         Browse::Dialogs { accept, text } => {
             let seen = page.shared.bump(|state| {
                 if let Some(accept) = accept {
@@ -64,8 +64,8 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
                 ..Acted::default()
             });
         }
-        Browse::StorageState => return storage_state(hands).await,
-        Browse::Restore { state } => restore(hands, state).await?,
+        Browse::StorageState => return storage_state(actor).await,
+        Browse::Restore { state } => restore(actor, state).await?,
         Browse::Download => {
             let mut state = page.shared.state();
             let has_ended = |download: &Download| download.is_whole || download.failure.is_some();
@@ -83,9 +83,9 @@ pub async fn browse(hands: &Hands<'_>, command: &Browse) -> Result<Acted, Driver
     Ok(Acted::default())
 }
 
-/// How long a tab may take to come, or to go.
+/// How long a tab may take to open or close.
 const COMING: Duration = Duration::from_secs(3);
-/// The largest download that is kept with the record.
+/// The largest download that is attached to the record.
 const KEPT: u64 = 32 << 20;
 
 fn keep(download: &Download) -> Result<Acted, DriverError> {
@@ -108,9 +108,9 @@ fn keep(download: &Download) -> Result<Acted, DriverError> {
     Ok(Acted { text: format!("downloaded `{}`, {n_bytes} bytes", download.name), value: Some(value), files })
 }
 
-/// Goes back or forth in the history of the tab.
-pub async fn travel(hands: &Hands<'_>, by: i64) -> Result<(), DriverError> {
-    let Hands { page, budget } = hands;
+/// Goes back or forward in the tab's history.
+pub async fn travel(actor: &Actor<'_>, by: i64) -> Result<(), DriverError> {
+    let Actor { page, budget } = actor;
     let history = page.command(budget, "Page.getNavigationHistory", json!({})).await?;
     let current = history.get("currentIndex").and_then(Value::as_i64).unwrap_or(0);
     let entry = usize::try_from(current + by).ok().and_then(|index| history.pointer(&format!("/entries/{index}/id")));
@@ -130,8 +130,8 @@ fn target_at(state: &State, index: usize) -> Result<String, DriverError> {
     })
 }
 
-async fn tabs(hands: &Hands<'_>) -> Result<Acted, DriverError> {
-    let Hands { page, budget } = hands;
+async fn tabs(actor: &Actor<'_>) -> Result<Acted, DriverError> {
+    let Actor { page, budget } = actor;
     let (targets, front) = {
         let state = page.shared.state();
         (state.tabs.iter().map(|tab| tab.target.clone()).collect::<Vec<_>>(), state.front.clone())
@@ -150,9 +150,9 @@ async fn tabs(hands: &Hands<'_>) -> Result<Acted, DriverError> {
     Ok(Acted { text: all.iter().map(line).collect::<Vec<_>>().join("\n"), value: Some(all.into()), ..Acted::default() })
 }
 
-/// As somebody finds it who has just sat down: one tab, and no habits.
-pub async fn start_over(hands: &Hands<'_>) -> Result<(), DriverError> {
-    let Hands { page, .. } = hands;
+/// Resets the device to a fresh state: one tab, no cookies, no storage.
+pub async fn start_over(actor: &Actor<'_>) -> Result<(), DriverError> {
+    let Actor { page, .. } = actor;
     let others: Vec<String> = page.shared.bump(|state| {
         state.dialogs = Dialogs::default();
         state.downloads.clear();
@@ -164,15 +164,15 @@ pub async fn start_over(hands: &Hands<'_>) -> Result<(), DriverError> {
         others
     });
     for target in others {
-        // A tab that has gone by itself is closed too.
-        let _ = close_target(hands, &target).await;
+        // A tab that has already gone counts as closed.
+        let _ = close_target(actor, &target).await;
     }
     Ok(())
 }
 
-/// Closes a tab and waits until it has gone: a page may open a window by the name of one that is going.
-async fn close_target(hands: &Hands<'_>, target: &str) -> Result<(), DriverError> {
-    let Hands { page, budget } = hands;
+/// Closes a tab and waits until it is gone, because a page may open a window under the same name.
+async fn close_target(actor: &Actor<'_>, target: &str) -> Result<(), DriverError> {
+    let Actor { page, budget } = actor;
     let close = page.browser.cdp.call(None, "Target.closeTarget", json!({"targetId": target}));
     budget.run("the tab to close", close).await?.map_err(|error| page.wrong(error))?;
     let until = budget.deadline.min(Instant::now() + COMING);
@@ -181,8 +181,8 @@ async fn close_target(hands: &Hands<'_>, target: &str) -> Result<(), DriverError
     Ok(())
 }
 
-async fn close_tab(hands: &Hands<'_>, index: Option<usize>) -> Result<(), DriverError> {
-    let Hands { page, .. } = hands;
+async fn close_tab(actor: &Actor<'_>, index: Option<usize>) -> Result<(), DriverError> {
+    let Actor { page, .. } = actor;
     let target = {
         let state = page.shared.state();
         match index {
@@ -191,14 +191,14 @@ async fn close_tab(hands: &Hands<'_>, index: Option<usize>) -> Result<(), Driver
         }
     };
     if page.shared.state().tabs.len() == 1 {
-        return Err(DriverError::Refused { reason: "it is the only tab; a device keeps one".to_string() });
+        return Err(DriverError::Refused { reason: "it is the only tab, and a device must keep one".to_string() });
     }
-    close_target(hands, &target).await
+    close_target(actor, &target).await
 }
 
-/// Cookies of the context, and local storage of the origins that its tabs show.
-async fn storage_state(hands: &Hands<'_>) -> Result<Acted, DriverError> {
-    let Hands { page, budget } = hands;
+/// The cookies of the context, and the local storage of the origins that its tabs show.
+async fn storage_state(actor: &Actor<'_>) -> Result<Acted, DriverError> {
+    let Actor { page, budget } = actor;
     let kept = page.command(budget, "Network.getAllCookies", json!({})).await?;
     let cookie = |cookie: &Value| {
         json!({
@@ -228,9 +228,9 @@ async fn storage_state(hands: &Hands<'_>) -> Result<Acted, DriverError> {
     Ok(Acted { text: state.to_string(), value: Some(state), ..Acted::default() })
 }
 
-pub async fn restore(hands: &Hands<'_>, state: &Value) -> Result<(), DriverError> {
-    let Hands { page, budget } = hands;
-    let wrong = |what: &str| DriverError::Refused { reason: format!("{what} is no list") };
+pub async fn restore(actor: &Actor<'_>, state: &Value) -> Result<(), DriverError> {
+    let Actor { page, budget } = actor;
+    let wrong = |what: &str| DriverError::Refused { reason: format!("{what} must be a list") };
     let (cookies, origins) = match state {
         Value::Array(_) => (Some(state), None),
         state => (state.get("cookies"), state.get("origins")),
@@ -240,14 +240,14 @@ pub async fn restore(hands: &Hands<'_>, state: &Value) -> Result<(), DriverError
         let params = json!({"cookies": cookies.iter().map(cookie_param).collect::<Vec<_>>()});
         page.command(budget, "Network.setCookies", params).await.map_err(|error| match error {
             DriverError::Refused { reason } => {
-                DriverError::Refused { reason: format!("the browser takes no such cookies: {reason}") }
+                DriverError::Refused { reason: format!("the browser refused the cookies: {reason}") }
             }
             error => error,
         })?;
     }
     let origins = origins.map(|origins| origins.as_array().ok_or_else(|| wrong("`origins`"))).transpose()?;
     for origin in origins.into_iter().flatten() {
-        store(hands, origin).await?;
+        store(actor, origin).await?;
     }
     Ok(())
 }
@@ -255,7 +255,7 @@ pub async fn restore(hands: &Hands<'_>, state: &Value) -> Result<(), DriverError
 fn cookie_param(cookie: &Value) -> Value {
     let mut param = cookie.clone();
     if let Value::Object(fields) = &mut param {
-        // A cookie that goes with the browser has no date, or -1.
+        // A session cookie has no expiry date, or -1.
         if fields.get("expires").and_then(Value::as_f64).is_some_and(|at| at < 0.0) {
             fields.remove("expires");
         }
@@ -267,9 +267,9 @@ fn cookie_param(cookie: &Value) -> Value {
     param
 }
 
-/// Puts local storage where it belongs. Only a document of the origin can, so every document gets what its origin has.
-async fn store(hands: &Hands<'_>, origin: &Value) -> Result<(), DriverError> {
-    let Hands { page, budget } = hands;
+/// Restores local storage. Only a document of the origin can do that, so every document gets the entries of its origin.
+async fn store(actor: &Actor<'_>, origin: &Value) -> Result<(), DriverError> {
+    let Actor { page, budget } = actor;
     let items = origin.get("localStorage").cloned().unwrap_or_else(|| json!([]));
     let mark = format!("trailblaze-restored-{}", trailblaze_core::ids::run_suffix());
     let script = format!(

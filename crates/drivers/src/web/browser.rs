@@ -1,4 +1,4 @@
-//! A Chromium that we start: found or named, with a profile of its own that goes with it.
+//! A Chromium process that we start, with its own profile that is removed with it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,32 +28,32 @@ const PLACES: [&str; 4] = [
 /// How to start a browser.
 #[derive(Debug, Clone, Default)]
 pub struct BrowserOptions {
-    /// The program; looked for unless given.
+    /// The program; searched for if not set.
     pub program: Option<PathBuf>,
     pub is_headed: bool,
-    /// The address of a browser that runs already.
+    /// The address of a browser that is already running.
     pub attach: Option<String>,
     pub ignores_certificates: bool,
-    /// Further arguments.
+    /// Additional arguments.
     pub args: Vec<String>,
-    /// Where programs are looked for, as in the variable PATH.
+    /// The folders to search for programs, in the format of PATH.
     pub path: OsString,
-    /// Whether we are root: Chromium's sandbox refuses to work then.
+    /// Whether we run as root, where Chromium's sandbox does not work.
     pub is_root: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
     #[error(
-        "no Chromium was found on PATH or in the usual places; install it (`apt-get install chromium`), or name it in \
+        "no Chromium found on PATH or in the usual places; install it (`apt-get install chromium`), or set its path in \
          TRAILBLAZE_CHROMIUM"
     )]
     NotFound,
-    #[error("`{}` is no program; TRAILBLAZE_CHROMIUM names the browser", .0.display())]
+    #[error("`{}` is not a program; set TRAILBLAZE_CHROMIUM to the path of the browser", .0.display())]
     NoProgram(PathBuf),
     #[error(transparent)]
     Start(#[from] StartError),
-    #[error("cannot make a profile: {0}")]
+    #[error("cannot create a browser profile: {0}")]
     Profile(std::io::Error),
     #[error(
         "no browser could be reached at `{address}`: {why}; start one with `--remote-debugging-port=9222`, or remove \
@@ -64,12 +64,12 @@ pub enum BrowserError {
     Silent { program: String, why: String, stderr: String },
 }
 
-/// A browser at work. Devices hold it; with the last of them it ends.
+/// A running browser. It ends when the last device that uses it is dropped.
 pub struct Browser {
     pub cdp: Arc<Cdp>,
-    /// Where downloads go, each by its number.
+    /// The folder for downloads, each named by its id.
     pub downloads: PathBuf,
-    /// None if it ran already: then it is not ours to end.
+    /// `None` if it was already running; then we do not stop it.
     child: Option<Child>,
 }
 
@@ -87,7 +87,7 @@ impl Browser {
         let cdp = Cdp::open(from, to);
         let discover = cdp.call(None, "Target.setDiscoverTargets", json!({"discover": true}));
         let answer = tokio::time::timeout(STARTUP, discover).await;
-        answer.map_err(|_| wrong("it is silent".to_string()))?.map_err(|error| wrong(error.to_string()))?;
+        answer.map_err(|_| wrong("it did not answer".to_string()))?.map_err(|error| wrong(error.to_string()))?;
         let downloads = profile().map_err(BrowserError::Profile)?;
         Ok(Browser { cdp, downloads, child: None })
     }
@@ -99,7 +99,7 @@ impl Browser {
         launch.args = arguments(options, &profile);
         launch.set_env.extend(own_temp(&profile));
         launch.grace = Grace { after_stdin: Duration::from_millis(500), after_term: Duration::from_secs(2) };
-        // The browser reads commands from 3 and writes answers to 4.
+        // The browser reads commands from descriptor 3 and writes answers to 4.
         let pipes = std::io::pipe().and_then(|ours| Ok((ours, std::io::pipe()?)));
         let ((their_in, our_out), (our_in, their_out)) = pipes.map_err(BrowserError::Profile)?;
         launch.fds = vec![(3, their_in.into()), (4, their_out.into())];
@@ -116,7 +116,7 @@ impl Browser {
             while let Ok(n) = stderr.read(&mut buffer).await
                 && n > 0
             {
-                // A browser says a lot; the beginning tells why one does not start.
+                // A browser logs a lot; only the beginning explains why it does not start.
                 if kept.len() < 8 << 10 {
                     kept.extend_from_slice(&buffer[..n]);
                 }
@@ -126,12 +126,12 @@ impl Browser {
         let asked = tokio::time::timeout(STARTUP, cdp.call(None, "Browser.getVersion", json!({}))).await;
         let why = match asked {
             Ok(Ok(_)) => {
-                // Tells of tabs that pages open.
+                // Reports the tabs that pages open.
                 let _ = cdp.call(None, "Target.setDiscoverTargets", json!({"discover": true})).await;
                 return Ok(Browser { cdp, downloads, child: Some(child) });
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("it was silent for {} s", STARTUP.as_secs()),
+            Err(_) => format!("it did not answer within {} s", STARTUP.as_secs()),
         };
         child.kill().await;
         let stderr = tokio::time::timeout(Duration::from_secs(1), words).await.ok().and_then(Result::ok);
@@ -149,7 +149,7 @@ impl Browser {
         child.stop().await;
     }
 
-    /// How it came to its end, if it has.
+    /// How it ended, if it has.
     pub fn end(&self) -> Option<String> {
         let ended = self.child.as_ref().and_then(Child::exited);
         ended
@@ -171,7 +171,7 @@ fn find(options: &BrowserOptions) -> Result<PathBuf, BrowserError> {
     found.ok_or(BrowserError::NotFound)
 }
 
-/// A new folder that only this user may read: it holds cookies, storage and downloads.
+/// A new folder that only this user can read, because it contains cookies, storage and downloads.
 fn profile() -> std::io::Result<PathBuf> {
     let name = format!("trailblaze-chromium-{}", trailblaze_core::ids::run_suffix());
     let folder = std::path::absolute(std::env::temp_dir())?.join(name);
@@ -182,9 +182,9 @@ fn profile() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Lets the browser keep its temporary files in the profile, so that they go with it even if it is killed.
+/// Makes the browser keep its temporary files in the profile, so that they are removed with it even if it is killed.
 fn own_temp(profile: &Path) -> Option<(OsString, OsString)> {
-    /// Longer paths cannot be those of a socket on every system.
+    /// The longest path that every system accepts for a socket.
     const LONGEST_SOCKET: usize = 103;
     const SOCKET: &str = "/org.chromium.Chromium.XXXXXX/SingletonSocket";
     let fits = profile.as_os_str().len() + SOCKET.len() <= LONGEST_SOCKET;
@@ -196,7 +196,7 @@ fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
     profile_flag.push(profile);
     let mut arguments: Vec<OsString> = [
         "--remote-debugging-pipe",
-        // Else what is touched before the first picture of a page is thrown away.
+        // Otherwise input before the first frame of a page is dropped.
         "--allow-pre-commit-input",
         "--no-first-run",
         "--no-default-browser-check",
@@ -209,9 +209,9 @@ fn arguments(options: &BrowserOptions, profile: &Path) -> Vec<OsString> {
         "--disable-extensions",
         "--disable-sync",
         "--disable-quic",
-        // Each device opens a window of its own.
+        // Each device opens its own window.
         "--no-startup-window",
-        // A page that is opened once needs no spare renderer. The address bar's popup is a page of its own for each window,
+        // A page that is opened once needs no spare renderer. The popup of the address bar is a page for each window,
         // and loading it takes a second of processor time from the page under test.
         "--disable-features=Translate,MediaRouter,OptimizationHints,PaintHolding,SpareRendererForSitePerProcess,\
          WebUIOmniboxPopup,WebUIOmniboxAimPopup",

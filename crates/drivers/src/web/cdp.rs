@@ -1,5 +1,4 @@
-//! The DevTools protocol over the browser's debugging pipe: one message after another, each ended by a zero byte. No port
-//! is opened.
+//! The DevTools protocol over the browser's debugging pipe: messages terminated by a zero byte. No port is opened.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,12 +7,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// The largest message of a browser: a tall picture fits.
+/// The largest message from a browser. Large enough for a tall picture.
 const MESSAGE_BYTES: usize = 256 << 20;
 /// How many commands may wait to be written.
 const WAITING: usize = 256;
 
-/// Hears what sessions of the browser tell, or the browser itself, whose session is empty.
+/// Receives the events of a session, or of the browser itself, whose session is empty.
 pub trait Listener: Send + Sync {
     fn told(&self, session: &str, method: &str, params: &Value);
 }
@@ -34,7 +33,7 @@ pub struct Cdp {
     gone: watch::Sender<bool>,
 }
 
-/// A command that is not answered yet.
+/// A command that has not been answered.
 struct Waiting {
     session: Option<String>,
     method: String,
@@ -47,7 +46,7 @@ struct State {
     waiting: HashMap<u64, Waiting>,
     /// By session.
     listeners: HashMap<String, Weak<dyn Listener>>,
-    /// Those who hear what the browser itself tells.
+    /// Listeners for events of the browser itself.
     browser_listeners: Vec<Weak<dyn Listener>>,
 }
 
@@ -69,12 +68,12 @@ impl Cdp {
         cdp
     }
 
-    /// Hears of a session as long as the listener lives.
+    /// Registers a listener for a session, for as long as it exists.
     pub fn listen(&self, session: &str, listener: &Arc<dyn Listener>) {
         self.state().listeners.insert(session.to_string(), Arc::downgrade(listener));
     }
 
-    /// Hears of the browser itself as long as the listener lives.
+    /// Registers a listener for the browser itself, for as long as it exists.
     pub fn listen_to_browser(&self, listener: &Arc<dyn Listener>) {
         let mut state = self.state();
         state.browser_listeners.retain(|known| known.strong_count() > 0);
@@ -85,7 +84,7 @@ impl Cdp {
         self.state().listeners.remove(session);
     }
 
-    /// Makes a command and waits for its answer. Whoever waits decides for how long.
+    /// Sends a command and waits for its answer. The caller limits the wait.
     pub async fn call(&self, session: Option<&str>, method: &str, params: Value) -> Answer {
         let (send, answer) = oneshot::channel();
         let id = {
@@ -110,7 +109,7 @@ impl Cdp {
         answer.await.unwrap_or(Err(CdpError::Gone))
     }
 
-    /// Ends when the browser does.
+    /// Completes when the browser is gone.
     pub async fn gone(&self) {
         let mut gone = self.gone.subscribe();
         let _ = gone.wait_for(|gone| *gone).await;
@@ -145,13 +144,13 @@ impl Cdp {
         let Some(method) = message.get("method").and_then(Value::as_str) else { return };
         let params = message.get("params").unwrap_or(&Value::Null);
         listeners.iter().for_each(|listener| listener.told(session, method, params));
-        // Whoever waits for an answer that will not come hears of it when it is known why.
+        // Pending commands fail once the reason for the end is known.
         if method == "Target.detachedFromTarget" {
             self.let_go(params.get("sessionId").and_then(Value::as_str).unwrap_or_default());
         }
     }
 
-    /// A session that has gone answers nothing any more, and the browser does not say so of each command.
+    /// Fails the pending commands of a session that has ended, because the browser does not answer them.
     fn let_go(&self, session: &str) {
         let gone: Vec<Waiting> = {
             let mut state = self.state();
@@ -162,7 +161,7 @@ impl Cdp {
             ids.iter().filter_map(|id| state.waiting.remove(id)).collect()
         };
         for Waiting { method, answer, .. } in gone {
-            let _ = answer.send(Err(CdpError::Refused { method, message: "it has gone".to_string() }));
+            let _ = answer.send(Err(CdpError::Refused { method, message: "its session has ended".to_string() }));
         }
     }
 
@@ -172,7 +171,7 @@ impl Cdp {
     }
 }
 
-/// Lets go of a command that nobody waits for any more.
+/// Removes a command whose caller gave up.
 struct Forget<'a> {
     cdp: &'a Cdp,
     id: u64,

@@ -1,4 +1,4 @@
-//! A device of Chromium as the engine sees it.
+//! A Chromium device as the engine sees it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
 
-use super::act::{Hands, act};
+use super::act::{Actor, act};
 use super::browse::restore;
 use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
@@ -24,7 +24,7 @@ use super::look::{Part, Ready, screen_of};
 use super::page::Page;
 use super::want::{needed, want};
 
-/// One browser for all devices of a run, started by the first that needs it.
+/// The browser shared by all devices of a run, started by the first that needs it.
 pub struct Browsers {
     options: BrowserOptions,
     supervisor: Supervisor,
@@ -44,7 +44,7 @@ impl Browsers {
             .map_err(|error| DriverError::NotStarted { evidence: error.to_string() })
     }
 
-    /// Ends the browser, if one was started.
+    /// Stops the browser, if it was started.
     pub async fn close(&self) {
         if let Some(browser) = self.started.get() {
             browser.close().await;
@@ -52,11 +52,11 @@ impl Browsers {
     }
 }
 
-/// What a device is like when it is first used.
+/// The initial state of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Start {
     pub emulation: Emulation,
-    /// A file with cookies and local storage.
+    /// A file with cookies and local storage to restore.
     pub storage_state: Option<PathBuf>,
 }
 
@@ -85,14 +85,14 @@ impl Web {
         Web { description, browsers, start, page: OnceCell::new(), clipboard: Mutex::default() }
     }
 
-    /// What the device has of the browser, opened by the first command.
+    /// The device's page, opened by the first command.
     async fn page(&self, budget: &Budget) -> Result<&Arc<Page>, DriverError> {
         let open = || async {
             let browser = Arc::clone(self.browsers.browser().await?);
             let page = Page::open(browser, self.start.emulation.clone(), budget).await?;
             if let Some(file) = &self.start.storage_state {
                 let state = read_state(file)?;
-                restore(&Hands { page: &page, budget }, &state).await?;
+                restore(&Actor { page: &page, budget }, &state).await?;
             }
             Ok::<_, DriverError>(page)
         };
@@ -112,15 +112,15 @@ impl Driver for Web {
             page.settle(budget).await?;
             let session = page.session()?;
             match observe(page, budget, want).await {
-                // What went away while it was looked at is not what there is to see.
+                // The tab went away during the look, so its screen is out of date.
                 Err(DriverError::Refused { .. }) if page.goes(budget, &session).await? => {}
                 observed => return observed,
             }
         }
     }
 
-    /// What is scrolled away counts as there, except where it must be in view. What is to be acted on is made ready in the
-    /// page. As a rule all of it is one evaluation.
+    /// Elements that are scrolled out of view count as present, unless they must be in view. An element to act on is
+    /// made ready in the page. Usually all of this is one evaluation.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
         let page = self.page(budget).await?;
         page.settle(budget).await?;
@@ -134,7 +134,7 @@ impl Driver for Web {
             Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }) => {
                 explain(page, budget, query, wanted, part).await?
             }
-            // What was left out says where each of them is.
+            // To say where each of them is, the elements around them are needed.
             Find::Not(WhyNot { reason: Reason::Several { .. }, .. }) if is_partial => {
                 explain(page, budget, query, wanted, part).await?
             }
@@ -158,7 +158,7 @@ impl Driver for Web {
 
     async fn act(&self, budget: &Budget, target: &Target, action: &Action) -> Result<Acted, DriverError> {
         let page = self.page(budget).await?;
-        // What was found is ready as it is; anything else waits for the page.
+        // An element that was found is ready; anything else waits for the page.
         if !matches!(target, Target::Element(_)) {
             page.settle(&Budget { wait: None, ..budget.clone() }).await?;
         }
@@ -181,7 +181,7 @@ impl Driver for Web {
     }
 }
 
-/// Looks once more, at everything: to say what resembles the element or is called the same, or that it is hidden.
+/// Looks again at everything, to report similar elements, elements of the same name, or that the element is hidden.
 async fn explain(
     page: &Page,
     budget: &Budget,
@@ -190,7 +190,7 @@ async fn explain(
     part: Part,
 ) -> Result<Result<Found, WhyNot>, DriverError> {
     let snapshot = page.version();
-    // What is hidden matters only if it may be the element.
+    // Hidden elements matter only if they may match.
     want["hidden"] = want["only"].take();
     if want["hidden"].is_null() {
         want["hidden"] = json!({});
@@ -210,7 +210,7 @@ async fn explain(
     }
 }
 
-/// One look at the tab in front.
+/// One look at the front tab.
 async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, DriverError> {
     page.ask(budget, "trailblaze.quiet()").await?;
     let snapshot = page.version();
@@ -227,7 +227,7 @@ async fn observe(page: &Page, budget: &Budget, want: Want) -> Result<Screen, Dri
     Ok(screen)
 }
 
-/// A device may have several pixels to one of the page; its picture then is larger than its screen.
+/// A picture may be larger than its screen, because a device may have several pixels per CSS pixel.
 fn size_of(png: &[u8]) -> Option<Size> {
     let number = |at: usize| Some(u32::from_be_bytes(png.get(at..at + 4)?.try_into().ok()?));
     Some(Size { width: number(16)?, height: number(20)? })
@@ -240,7 +240,7 @@ fn read_state(file: &Path) -> Result<Value, DriverError> {
     serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 
-/// Says where to touch an element, or why it cannot be touched.
+/// Sets where to touch an element, or returns why it cannot be touched.
 fn judge(found: &mut Found, ready: &Ready) -> Option<Reason> {
     let element = found.summary.clone();
     match ready.why.as_deref() {

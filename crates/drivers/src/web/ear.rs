@@ -1,4 +1,4 @@
-//! Hears what the browser tells of one device's tabs, and keeps what is known of them.
+//! Listens to the browser's events about one device's tabs, and keeps the known state up to date.
 
 use std::sync::{Arc, Weak};
 
@@ -10,23 +10,23 @@ use super::cdp::{Cdp, Listener};
 use super::page::{BINDING, Page, WORLD};
 use super::state::{Download, Request, Shared, State};
 
-pub struct Ear {
+pub struct PageListener {
     pub shared: Arc<Shared>,
     pub cdp: Arc<Cdp>,
     pub context: String,
-    /// Whoever can attach to what is new.
+    /// Attaches to new tabs.
     pub page: Weak<Page>,
     pub downloads: std::path::PathBuf,
 }
 
-/// The longest body of a request that is kept.
+/// The longest request body that is kept.
 const BODY: usize = 4096;
 
-impl Listener for Ear {
+impl Listener for PageListener {
     fn told(&self, session: &str, method: &str, params: &Value) {
         let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         match method {
-            // The browser itself.
+            // Events of the browser itself.
             "Target.targetCreated"
                 if text("/targetInfo/browserContextId") == self.context && text("/targetInfo/type") == "page" =>
             {
@@ -55,7 +55,7 @@ impl Listener for Ear {
                     }
                 });
             }
-            // A tab, or a frame in another process.
+            // Events of a tab, or of a frame in another process.
             "Target.attachedToTarget" if text("/targetInfo/type") == "iframe" => {
                 self.take_in(session, text("/sessionId"), text("/targetInfo/targetId"));
             }
@@ -93,17 +93,18 @@ impl Listener for Ear {
                 let is_whole = text("/type") == "BackForwardCacheRestore";
                 self.tab(session, |tab| {
                     if tab.session == session {
-                        // As a rule the main frame keeps its name.
+                        // Usually the main frame keeps its id.
                         tab.main_frame = text("/frame/id").to_string();
                         tab.frame(text("/frame/id"));
-                        // The document has come; its scripts have not run, whatever was told of the one before.
+                        // The document has arrived; its scripts have not run, whatever was reported about the previous
+                        // one.
                         tab.loading_since = (!is_whole).then(Instant::now);
                         tab.has_loaded = is_whole;
                     }
                 });
             }
             "Page.frameStartedLoading" | "Page.frameStartedNavigating" | "Page.frameRequestedNavigation" => {
-                // A link that opens in another tab brings nothing to this one.
+                // A link that opens in another tab does not load anything here.
                 let is_here = matches!(text("/disposition"), "" | "currentTab");
                 self.tab(session, |tab| {
                     if is_here && tab.main_frame == text("/frameId") {
@@ -121,7 +122,7 @@ impl Listener for Ear {
                     tab.loaded();
                 }
             }),
-            // Nothing more comes of going to another place of a document that is there; one that is still being loaded goes on.
+            // Navigation within a loaded document is complete; a document that is still loading goes on.
             "Page.navigatedWithinDocument" => self.tab(session, |tab| {
                 if tab.main_frame == text("/frameId") && tab.has_loaded {
                     tab.loading_since = None;
@@ -148,7 +149,7 @@ impl Listener for Ear {
     }
 }
 
-impl Ear {
+impl PageListener {
     fn tab(&self, session: &str, change: impl FnOnce(&mut super::state::Tab)) {
         self.shared.bump(|state| state.tab_of(session).map(change));
     }
@@ -157,7 +158,7 @@ impl Ear {
         self.tab(session, |tab| change(tab.frame(id)));
     }
 
-    /// A tab that is new: ours, or one that a page opened.
+    /// A new tab: ours, or one that a page opened.
     fn adopt(&self, target: &str, opener: Option<&Value>) {
         let is_new = self.shared.bump(|state| {
             state.opening = None;
@@ -171,7 +172,7 @@ impl Ear {
         tokio::spawn(async move { page.adopt(target, opener).await });
     }
 
-    /// A frame that lives in another process has a session of its own.
+    /// A frame in another process has its own session.
     fn take_in(&self, parent: &str, session: &str, frame: &str) {
         let Some(page) = self.page.upgrade() else { return };
         let is_known = self.shared.bump(|state| {
@@ -190,7 +191,7 @@ impl Ear {
         }
     }
 
-    /// A dialog stops the page until it is answered, so it is, at once.
+    /// A dialog blocks the page until it is answered, so it is answered immediately.
     fn answer_dialog(&self, session: &str, params: &Value) {
         let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
         let (kind, message) = (text("type"), text("message"));
@@ -206,7 +207,7 @@ impl Ear {
             state.dialogs.seen.push(json!({"type": kind, "message": message, "answer": how}));
             json!({"accept": accept, "promptText": prompt.unwrap_or_default()})
         });
-        // A page that is not left after all is as it was.
+        // A page that is not left after all stays as it was.
         let stays = kind == "beforeunload" && answer["accept"] == false;
         let (cdp, shared, session) = (Arc::clone(&self.cdp), Arc::clone(&self.shared), session.to_string());
         tokio::spawn(async move {
@@ -277,7 +278,7 @@ impl Ear {
     }
 }
 
-/// How bad a failed request is. The icon of a site is asked for by the browser, and many sites have none.
+/// The severity of a failed request. Browsers request the icon of a site, and many sites have none.
 fn gravity(kind: &str, url: &str) -> Level {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     if kind == "Other" && path.ends_with("/favicon.ico") { Level::Debug } else { Level::Warning }

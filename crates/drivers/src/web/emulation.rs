@@ -1,15 +1,15 @@
-//! What a tab pretends to be: a window of some size, or a phone.
+//! What a tab emulates: a window of some size, or a phone.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::geometry::Size;
 
-/// What a window shows unless another size is asked for.
+/// The default size of a window.
 pub const WINDOW: Size = Size { width: 1280, height: 800 };
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Emulation {
     pub size: Size,
-    /// Device pixels to a pixel of the page.
+    /// Device pixels per CSS pixel.
     pub scale: f64,
     pub is_mobile: bool,
     pub user_agent: Option<String>,
@@ -53,7 +53,7 @@ const DEVICES: [(&str, u32, u32, f64, &str); 9] = [
 ];
 
 impl Emulation {
-    /// A device by its name, in any case.
+    /// Finds a device by name, ignoring case.
     pub fn device(name: &str) -> Option<Emulation> {
         let (_, width, height, scale, agent) = DEVICES.iter().find(|device| device.0.eq_ignore_ascii_case(name))?;
         Some(Emulation {
@@ -69,7 +69,7 @@ impl Emulation {
         DEVICES.iter().map(|device| device.0)
     }
 
-    /// What to tell a tab.
+    /// The commands that set up a tab.
     pub(super) fn commands(&self) -> Vec<(&'static str, Value)> {
         let Size { width, height } = self.size;
         let metrics =

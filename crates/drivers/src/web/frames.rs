@@ -1,5 +1,5 @@
-//! Looking into all frames of a page, and touching what is in them. Each document is read by its own walker; what a
-//! frame shows is put where its parent shows the frame.
+//! Looks into all frames of a page, and acts on elements in them. Each document is read by its own walker; the contents
+//! of a frame are placed where its parent shows the frame.
 
 use futures::future::{BoxFuture, join_all};
 use serde::Deserialize;
@@ -10,16 +10,16 @@ use super::look::{Look, Ready, Use, parts_of};
 use super::page::{Page, World};
 use super::state::Frame;
 
-/// How deep frames may nest.
+/// How deep frames may be nested.
 const DEPTH: usize = 8;
 
 impl Page {
-    /// One look at the page and its frames. `want` is what the walker is asked for.
+    /// One look at the page and its frames. `want` is the request to the walker.
     pub async fn look(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
         self.look_with(budget, "look", want).await
     }
 
-    /// The same for what may be the element that is wanted. If there is but one, it is made ready to be touched.
+    /// Like [`Page::look`], for elements that may match. If there is just one, it is made ready to be touched.
     pub async fn look_for(&self, budget: &Budget, want: &Value) -> Result<Look, DriverError> {
         self.look_with(budget, "find", want).await
     }
@@ -37,7 +37,7 @@ impl Page {
         Ok(seen)
     }
 
-    /// What the walker of one document sees; nothing if that has gone. Closed shadow roots are opened for it.
+    /// What the walker of one document sees; `None` if the document is gone. Opens closed shadow roots for it.
     async fn look_in(&self, budget: &Budget, world: &World, expression: &str) -> Result<Option<Look>, DriverError> {
         loop {
             let Some(answer) = self.ask_in(budget, world, expression).await? else { return Ok(None) };
@@ -48,7 +48,7 @@ impl Page {
         }
     }
 
-    /// Hands closed shadow roots to the walker, which cannot get at them by itself. Tells how many there were.
+    /// Passes closed shadow roots to the walker, which cannot access them itself. Returns how many there were.
     async fn open_roots(&self, budget: &Budget, world: &World, hosts: &[u64]) -> usize {
         let opened = hosts.iter().map(|host| async move {
             let to = |method: &'static str, params: Value| self.command_to(budget, &world.session, method, params);
@@ -127,7 +127,7 @@ impl Page {
         Some(World { session: frame.session.clone(), context: frame.world? })
     }
 
-    /// The walker's world in a frame. A document that was written by a script has none yet.
+    /// The walker's world in a frame. A document written by a script does not have one yet.
     async fn world_in(&self, budget: &Budget, frame: &str) -> Option<World> {
         if let Some(world) = self.world_of(frame) {
             return Some(world);
@@ -141,7 +141,7 @@ impl Page {
         Some(world)
     }
 
-    /// The number of the element that holds a frame, in its parent's walker.
+    /// The id of the element that contains a frame, in its parent's walker.
     async fn owner_of(&self, budget: &Budget, id: &str, frame: &Frame, parent: &World) -> Option<u64> {
         if frame.owner.is_some() {
             return frame.owner;
@@ -165,7 +165,7 @@ impl Page {
         Some(number)
     }
 
-    /// Makes an element ready for its use, and every frame around it.
+    /// Makes an element, and every frame around it, ready for its use.
     pub async fn ready(&self, budget: &Budget, node: u64, needed: Use) -> Result<Ready, DriverError> {
         let (number, element) = parts_of(node);
         let expression = format!("trailblaze.ready({element}, {})", needed.json());
@@ -178,7 +178,7 @@ impl Page {
         self.climb(budget, number, ready, needed).await
     }
 
-    /// From a point in a frame to the point of the window, unless something covers the frame.
+    /// Converts a point in a frame to a point in the window, unless something covers the frame.
     async fn climb(&self, budget: &Budget, number: u64, mut ready: Ready, needed: Use) -> Result<Ready, DriverError> {
         let mut number = number;
         while number != 0 && ready.why.is_none() {
@@ -199,7 +199,7 @@ impl Page {
         Ok(ready)
     }
 
-    /// The element that holds a frame, and the number of the frame that it is in.
+    /// The element that contains a frame, and the number of the frame that this element is in.
     fn holder(&self, number: u64) -> Option<(u64, u64)> {
         let state = self.shared.state();
         let tab = state.front()?;
@@ -208,7 +208,7 @@ impl Page {
         Some((frame.owner?, parent.number))
     }
 
-    /// The frame that an element of another one holds. Frames of a page that the browser keeps for going back have no world.
+    /// The frame that an element contains. Frames of a page in the back-forward cache have no world.
     pub fn frame_held_by(&self, number: u64, owner: u64) -> Option<u64> {
         let state = self.shared.state();
         let tab = state.front()?;
@@ -229,7 +229,7 @@ impl Page {
         self.ask_in(budget, &world, expression).await?.map(|value| read(&value)).transpose()
     }
 
-    /// Asks the walker of the frame that an element is in; `expression` gets the element's number there.
+    /// Evaluates `expression` in the frame of an element; it receives the element's id there.
     pub async fn ask_about<T: for<'d> Deserialize<'d>>(
         &self,
         budget: &Budget,
@@ -242,12 +242,12 @@ impl Page {
             0 => read(&self.ask(budget, &expression).await?),
             number => {
                 let answer = self.ask_frame(budget, number, &expression).await?;
-                answer.ok_or_else(|| DriverError::Refused { reason: "the frame that it is in has gone".to_string() })
+                answer.ok_or_else(|| DriverError::Refused { reason: "its frame is gone".to_string() })
             }
         }
     }
 
-    /// How a touch went wrong, if it did. A document that went away with it was touched.
+    /// How a touch went wrong, if it did. If the document is gone, the touch reached it.
     pub async fn landed(&self, budget: &Budget, node: u64, is_pressed: bool) -> Result<Option<String>, DriverError> {
         let (mut number, _) = parts_of(node);
         let own: Option<Option<String>> =
@@ -255,7 +255,7 @@ impl Page {
         let mut how = own.flatten();
         while let Some((_, parent)) = self.holder(number).filter(|_| number != 0) {
             let around: Option<Option<String>> = self.ask_frame(budget, parent, "trailblaze.landed(false)").await?;
-            // What got the touch instead is in a document around it.
+            // Another element received the touch, in a parent document.
             how = how.map(|lost| around.flatten().unwrap_or(lost));
             number = parent;
         }
@@ -265,7 +265,7 @@ impl Page {
     /// A handle to an element, for commands that need one.
     pub async fn handle(&self, budget: &Budget, node: u64) -> Result<(String, Value), DriverError> {
         let (number, element) = parts_of(node);
-        let gone = || DriverError::Refused { reason: "the page that it was on has gone".to_string() };
+        let gone = || DriverError::Refused { reason: "its page is gone".to_string() };
         let world = self.world_numbered(number).ok_or_else(gone)?;
         let params = json!({"expression": format!("trailblaze.elementOf({element})"), "contextId": world.context});
         let answer = self.command_to(budget, &world.session, "Runtime.evaluate", params).await?;
@@ -283,12 +283,12 @@ fn parse(answer: &Value) -> Result<Look, DriverError> {
     serde_json::from_str(text).map_err(|error| {
         let wrong: Option<String> =
             serde_json::from_str::<Value>(text).ok().and_then(|value| value["wrong"].as_str().map(str::to_string));
-        let reason = wrong.unwrap_or_else(|| format!("the page answered nonsense: {error}"));
+        let reason = wrong.unwrap_or_else(|| format!("the page returned an invalid answer: {error}"));
         DriverError::Refused { reason }
     })
 }
 
 fn read<T: for<'d> Deserialize<'d>>(value: &Value) -> Result<T, DriverError> {
     T::deserialize(value)
-        .map_err(|error| DriverError::Refused { reason: format!("the page answered nonsense: {error}") })
+        .map_err(|error| DriverError::Refused { reason: format!("the page returned an invalid answer: {error}") })
 }

@@ -1,16 +1,16 @@
-//! Keys as a browser knows them.
+//! Keyboard keys as a browser knows them.
 
 use serde_json::{Value, json};
 use trailblaze_core::driver::Modifier;
 
-/// A key of a keyboard: its name, its place, its number, and what it types.
+/// A key: its name, its code, its number, and the text that it types.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
     key: String,
     code: String,
     number: u32,
     text: Option<String>,
-    /// Bit of the modifier that it is, if it is one.
+    /// The bit of a modifier key.
     bit: u32,
 }
 
@@ -47,7 +47,7 @@ const NAMED: [(&str, u32, Option<&str>); 27] = [
     ("ContextMenu", 93, None),
 ];
 
-/// Name, place, number, bit.
+/// Name, code, number, bit.
 const MODIFIERS: [(&str, &str, u32, u32); 4] = [
     ("Alt", "AltLeft", 18, 1),
     ("Control", "ControlLeft", 17, 2),
@@ -55,7 +55,7 @@ const MODIFIERS: [(&str, &str, u32, u32); 4] = [
     ("Shift", "ShiftLeft", 16, SHIFT),
 ];
 
-/// Place, number, what it types, what it types with shift.
+/// Code, number, text, text with shift.
 const SIGNS: [(&str, u32, char, char); 21] = [
     ("Digit1", 49, '1', '!'),
     ("Digit2", 50, '2', '@'),
@@ -81,7 +81,7 @@ const SIGNS: [(&str, u32, char, char); 21] = [
 ];
 
 impl Key {
-    /// The key that types a sign, and whether shift is held with it.
+    /// The key that types a character, and whether it needs shift.
     pub fn typing(sign: char) -> Option<(Key, bool)> {
         let own = |code: String, number: u32| Key {
             key: sign.to_string(),
@@ -140,7 +140,7 @@ impl Key {
             "type": kind, "key": self.key, "code": self.code, "windowsVirtualKeyCode": self.number,
             "modifiers": modifiers,
         });
-        // With a modifier other than shift a key is a command and types nothing.
+        // With a modifier other than shift, a key is a command and types nothing.
         if let (Some(text), "keyDown", 0) = (&self.text, kind, modifiers & !SHIFT) {
             event["text"] = text.as_str().into();
             event["unmodifiedText"] = text.as_str().into();
@@ -149,7 +149,7 @@ impl Key {
     }
 }
 
-/// Keys that are held together, the last of them struck: `Control+Shift+K`.
+/// Keys held together, with the last one struck: `Control+Shift+K`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chord {
     held: HeldKeys,
@@ -157,7 +157,7 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// Reads a chord. What is wrong with it is said in words.
+    /// Parses a chord. The error is a message for the user.
     pub fn parse(text: &str) -> Result<Chord, String> {
         // A plus at the end is the key itself.
         let (names, last) = match text.strip_suffix("++") {
@@ -170,9 +170,7 @@ impl Chord {
             }
         };
         let unknown = |name: &str| {
-            format!(
-                "`{name}` in `{text}` is no key; keys are `Enter`, `ArrowDown`, `F5`, `a`, `Control+K` and the like"
-            )
+            format!("`{name}` in `{text}` is not a key; examples are `Enter`, `ArrowDown`, `F5`, `a` and `Control+K`")
         };
         let held: Result<Vec<Key>, String> =
             names.iter().map(|name| Key::modifier(name).ok_or_else(|| unknown(name))).collect();
@@ -197,18 +195,18 @@ impl Chord {
         Ok(Chord { held: HeldKeys(held), struck })
     }
 
-    /// A sign that is typed.
+    /// A character to type.
     pub fn typing(sign: char) -> Option<Chord> {
         let (struck, needs_shift) = Key::typing(sign)?;
         Some(Chord { held: HeldKeys(Key::modifier("Shift").filter(|_| needs_shift).into_iter().collect()), struck })
     }
 
-    /// A key that the table has.
+    /// A key from the table.
     pub fn of(name: &str) -> Chord {
         Chord { held: HeldKeys::default(), struck: Key::named(name).expect("the table has it") }
     }
 
-    /// The events of pressing all of them and releasing them again.
+    /// The events for pressing all keys and releasing them.
     pub fn events(&self) -> Vec<Value> {
         [self.down(), self.up()].concat()
     }
@@ -221,7 +219,7 @@ impl Chord {
         [self.struck.event("keyUp", self.held.bits())].into_iter().chain(self.held.up()).collect()
     }
 
-    /// The last key goes down once more without having been released.
+    /// The last key is pressed again without having been released.
     pub fn repeat(&self) -> Value {
         let mut event = self.struck_down();
         event["autoRepeat"] = true.into();
@@ -235,7 +233,7 @@ impl Chord {
     }
 }
 
-/// Modifiers that are held while something else is done.
+/// Modifiers held during another action.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeldKeys(Vec<Key>);
 
@@ -244,7 +242,7 @@ impl HeldKeys {
         HeldKeys(modifiers.iter().filter_map(|modifier| Key::modifier(&modifier.name().replace('_', ""))).collect())
     }
 
-    /// All of them, as an event of a pointer or a key tells it.
+    /// All modifiers, in the format of pointer and key events.
     pub fn bits(&self) -> u32 {
         self.0.iter().fold(0, |bits, key| bits | key.bit)
     }
@@ -292,9 +290,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_named() {
+    fn an_unknown_key_is_named() {
         let error = Chord::parse("Contrl+K").unwrap_err();
-        assert!(error.starts_with("`Contrl` in `Contrl+K` is no key"), "{error}");
+        assert!(error.starts_with("`Contrl` in `Contrl+K` is not a key"), "{error}");
         assert!(Chord::parse("").is_err());
         assert!(Chord::parse("Hyper").is_err());
     }

@@ -1,4 +1,4 @@
-//! From what the walkers of a page's frames saw to a screen.
+//! Builds a screen from what the walkers of a page's frames saw.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use trailblaze_core::driver::Offset;
 use trailblaze_core::screen::{Field, Node, Props, Screen, Shape, SnapshotId};
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 
-/// What a walker answers. Keys are short because there are many of them.
+/// The answer of a walker. Node keys are short because there are many nodes.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Look {
@@ -21,7 +21,7 @@ pub struct Look {
     full_width: u32,
     full_height: u32,
     pub nodes: Vec<Seen>,
-    /// Where to touch the one element that it may be.
+    /// Where to touch the element, if just one may match.
     pub ready: Option<Ready>,
     /// Elements that may have a closed shadow root.
     #[serde(default)]
@@ -33,18 +33,18 @@ pub struct Seen {
     pub i: u64,
     r: String,
     b: [i32; 4],
-    /// Where the document of a frame begins.
+    /// The origin of the frame's document.
     g: Option<[i32; 2]>,
     n: Option<String>,
     t: Option<String>,
-    /// Its text is its name.
+    /// Its text equals its name.
     #[serde(default)]
     m: u8,
     v: Option<String>,
     q: Option<String>,
     /// Its id.
     j: Option<String>,
-    /// A CSS selector that it matches; that of its id unless given.
+    /// A CSS selector that it matches; `#` and its id if not set.
     s: Option<String>,
     a: Option<String>,
     h: Option<i64>,
@@ -65,10 +65,10 @@ pub struct Seen {
     p: u8,
     #[serde(default)]
     o: u8,
-    /// It is scrolled out of the box or frame that holds it.
+    /// It is scrolled out of, or cut off by, the box or frame that contains it.
     #[serde(default)]
     z: u8,
-    /// It is reported only to a search for a text.
+    /// It is reported only to a search for text.
     #[serde(default)]
     u: u8,
     /// What hides it.
@@ -80,11 +80,11 @@ pub struct Seen {
 /// What an element is made ready for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Use {
-    /// In its middle, unless an offset says where.
+    /// A touch in its middle, unless there is an offset.
     Touch { at: Option<Offset> },
-    /// Something is to be dropped on it.
+    /// Something is dropped on it.
     Drop,
-    /// It is to get the focus, whatever covers it.
+    /// It receives the focus, even if it is covered.
     Focus,
 }
 
@@ -97,7 +97,7 @@ impl Use {
         }
     }
 
-    /// In the words of the walker.
+    /// In the format of the walker.
     pub fn json(self) -> Value {
         match self {
             Use::Touch { at: Some(Offset { x, y }) } => json!({"how": self.name(), "at": [x, y]}),
@@ -128,16 +128,16 @@ impl Ready {
     }
 }
 
-/// The part of a page that a screen is of.
+/// The part of a page that a screen covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// What the window shows.
     Window,
-    /// All of it: an element that is scrolled away can be scrolled back.
+    /// All of it: an element that is scrolled out of view can be scrolled back.
     Whole,
 }
 
-/// Elements are numbered by frame, then by the frame's walker.
+/// The id of an element: the number of its frame, then its id in the frame's walker.
 pub fn node_id(frame: u64, element: u64) -> u64 {
     frame << 32 | element
 }
@@ -172,7 +172,7 @@ impl Look {
         Screen { snapshot, size, app: Some(self.url), root, picture: None }
     }
 
-    /// Takes out the elements that are hidden, which have no others in them.
+    /// Removes the hidden elements, which have no children.
     pub fn take_hidden(&mut self) -> Vec<Seen> {
         fn take(nodes: &mut Vec<Seen>, hidden: &mut Vec<Seen>) {
             hidden.extend(nodes.extract_if(.., |node| node.y.is_some()));
@@ -183,7 +183,7 @@ impl Look {
         hidden
     }
 
-    /// The element of this number, anywhere.
+    /// Finds an element by id in the whole tree.
     pub fn find(&mut self, id: u64) -> Option<&mut Seen> {
         find(&mut self.nodes, id)
     }
@@ -196,7 +196,7 @@ impl Look {
     }
 }
 
-/// A screen of nothing but these elements.
+/// A screen with just these elements.
 pub fn screen_of(nodes: Vec<Seen>, snapshot: SnapshotId) -> Screen {
     let mut root = Node::new(0, Props::new(Shape::Web));
     root.children = nodes.into_iter().map(|seen| seen.node((0, 0))).collect();
@@ -215,7 +215,7 @@ fn find(nodes: &mut [Seen], id: u64) -> Option<&mut Seen> {
     None
 }
 
-/// What is scrolled away within the page is there all the same: a touch scrolls it back.
+/// Elements that are scrolled out of view within the page are present: a touch scrolls them back.
 fn bring_in(node: &mut Node, page: Rect) {
     node.is_clipped = false;
     if let Some(own) = &mut node.bounds {
@@ -227,7 +227,7 @@ fn bring_in(node: &mut Node, page: Rect) {
     node.children.iter_mut().for_each(|child| bring_in(child, page));
 }
 
-/// Those that are described alike are told apart by their number among them.
+/// Numbers the elements that have the same description.
 fn number_the_alike(root: &mut Node) {
     let mut counts: HashMap<String, (i64, i64)> = HashMap::new();
     let descriptor = |node: &Node| node.props.text(Field::AriaDescriptor).map(str::to_string);
@@ -249,7 +249,7 @@ fn number_the_alike(root: &mut Node) {
 }
 
 impl Seen {
-    /// Takes in the document of the frame that this element holds.
+    /// Adds the document of the frame that this element contains.
     pub fn hold(&mut self, frame: u64, nodes: Vec<Seen>) {
         let Some([left, top]) = self.g else { return };
         self.c = nodes;
@@ -259,7 +259,7 @@ impl Seen {
         self.c.iter_mut().for_each(|node| node.clip(window, is_clipped));
     }
 
-    /// A frame shows no more than its window does.
+    /// Clips the contents of a frame to what the frame shows.
     fn clip(&mut self, window: Rect, is_clipped: bool) {
         let [left, top, right, bottom] = self.b;
         if is_clipped || (Rect { left, top, right, bottom }).intersect(&window).is_none() {
@@ -269,7 +269,7 @@ impl Seen {
     }
 
     fn shift(&mut self, frame: u64, (dx, dy): (i32, i32)) {
-        // What a frame within holds has its numbers already.
+        // Elements of nested frames already have their ids.
         if self.i >> 32 == 0 {
             self.i = node_id(frame, self.i);
         }

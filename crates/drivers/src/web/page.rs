@@ -1,4 +1,4 @@
-//! What a device has of the browser: a context of its own, with its tabs, of which one is in front.
+//! A device's share of the browser: its own context with its tabs, one of which is in front.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use trailblaze_protocol::geometry::Size;
 
 use super::browser::Browser;
 use super::cdp::{CdpError, Listener};
-use super::ear::Ear;
+use super::ear::PageListener;
 use super::emulation::Emulation;
 use super::state::{Shared, State, Tab};
 
-/// What is put into each document. The two halves share one function.
+/// The script injected into each document. Its two halves share one function.
 pub const WALKER: &str = concat!(
     "(() => {\nif (globalThis.trailblaze) return;\n",
     include_str!("walker.js"),
@@ -25,26 +25,26 @@ pub const WALKER: &str = concat!(
 );
 pub const WORLD: &str = "trailblaze";
 pub const BINDING: &str = "trailblazeChanged";
-/// How long a document may take to load before it is looked at as it is.
+/// How long a document may take to load before it is used as it is.
 const LOADING: Duration = Duration::from_secs(10);
-/// How long a look waits for what the page asked its servers after the last action.
+/// How long a look waits for requests that the page made after the last action.
 const PENDING: Duration = Duration::from_millis(500);
-/// How long a window may take to come from when its page says that it opens it.
+/// How long a window may take to appear after its page has announced it.
 const ANNOUNCED: Duration = Duration::from_secs(1);
-/// How long a new tab may take.
+/// How long a new tab may take to open.
 const OPENING: Duration = Duration::from_secs(10);
-/// How long a tab that is being closed may take to go.
+/// How long a tab may take to close.
 const GOING: Duration = Duration::from_millis(500);
 
 pub struct Page {
     pub browser: Arc<Browser>,
     context: String,
     pub shared: Arc<Shared>,
-    ear: Arc<dyn Listener>,
+    listener: Arc<dyn Listener>,
     emulation: std::sync::Mutex<Emulation>,
 }
 
-/// Where to evaluate something: a document's world of the walker.
+/// Where to evaluate something: the walker's world in a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct World {
     pub session: String,
@@ -52,7 +52,7 @@ pub struct World {
 }
 
 impl Page {
-    /// A context with one empty tab.
+    /// Creates a context with one empty tab.
     pub async fn open(browser: Arc<Browser>, emulation: Emulation, budget: &Budget) -> Result<Arc<Page>, DriverError> {
         let cdp = Arc::clone(&browser.cdp);
         let lost = |error: CdpError| DriverError::NotStarted { evidence: format!("no tab could be opened: {error}") };
@@ -61,7 +61,7 @@ impl Page {
         let context = string(&made, "browserContextId");
         let shared = Arc::new(Shared::default());
         let page = Arc::new_cyclic(|page: &Weak<Page>| Page {
-            ear: Arc::new(Ear {
+            listener: Arc::new(PageListener {
                 shared: Arc::clone(&shared),
                 cdp: Arc::clone(&cdp),
                 context: context.clone(),
@@ -73,7 +73,7 @@ impl Page {
             shared,
             emulation: std::sync::Mutex::new(emulation),
         });
-        cdp.listen_to_browser(&page.ear);
+        cdp.listen_to_browser(&page.listener);
         let behaviour = json!({
             "behavior": "allowAndName", "browserContextId": page.context, "downloadPath": page.browser.downloads,
             "eventsEnabled": true,
@@ -83,7 +83,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Opens a tab and brings it to the front. Tabs are attached to where they are heard of, whoever opens them.
+    /// Opens a tab and brings it to the front. New tabs are attached when their event arrives, whoever opened them.
     pub async fn new_tab(&self, budget: &Budget) -> Result<(), DriverError> {
         let params = json!({"url": "about:blank", "browserContextId": self.context});
         let made = budget.run("a new tab", self.browser.cdp.call(None, "Target.createTarget", params)).await?;
@@ -95,7 +95,7 @@ impl Page {
         }
     }
 
-    /// Attaches to a tab that is new, and brings it to the front, as a browser does for a person.
+    /// Attaches to a new tab and brings it to the front, as a browser does.
     pub(super) async fn adopt(&self, target: String, opener: Option<String>) {
         self.attach(&target, opener).await;
         self.shared.bump(|state| state.adopting.remove(&target));
@@ -106,10 +106,10 @@ impl Page {
         let Ok(attached) = self.browser.cdp.call(None, "Target.attachToTarget", params).await else { return };
         let session = string(&attached, "sessionId");
         let mut tab = Tab::new(target, &session, opener);
-        // The frame of a page goes by the name of its target.
+        // The main frame of a page has the same id as its target.
         tab.main_frame = target.to_string();
         tab.frame(target);
-        // Known before it is heard of; in front only when all is in place.
+        // Registered before its events arrive; moved to the front only when it is set up.
         self.shared.bump(|state| {
             state.sessions.insert(session.clone(), target.to_string());
             state.tabs.push(tab);
@@ -125,10 +125,10 @@ impl Page {
     }
 
     pub(super) fn listen(&self, session: &str) {
-        self.browser.cdp.listen(session, &self.ear);
+        self.browser.cdp.listen(session, &self.listener);
     }
 
-    /// Makes a session tell what we need to know, and puts the walker into each document.
+    /// Enables the events that we need in a session, and injects the walker into each document.
     pub(super) async fn set_up(&self, session: &str) {
         let script = json!({"source": WALKER, "worldName": WORLD, "runImmediately": true});
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
@@ -143,7 +143,7 @@ impl Page {
         if self.shared.state().sessions.contains_key(session) {
             commands.extend(self.emulation().commands());
         }
-        // Sent at once, carried out in order.
+        // Sent in one go, executed in order.
         let calls = commands.into_iter().map(|(method, params)| self.browser.cdp.call(Some(session), method, params));
         join_all(calls).await;
         let Ok(tree) = self.browser.cdp.call(Some(session), "Page.getFrameTree", json!({})).await else { return };
@@ -166,7 +166,7 @@ impl Page {
         Ok(())
     }
 
-    /// Whether it is to be touched with a finger.
+    /// Whether it is touched with a finger.
     pub fn is_mobile(&self) -> bool {
         self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_mobile
     }
@@ -175,7 +175,7 @@ impl Page {
         self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    /// A command to the tab in front, with the words of the engine for what goes wrong.
+    /// Sends a command to the front tab, and converts errors for the engine.
     pub async fn command(&self, budget: &Budget, method: &str, params: Value) -> Result<Value, DriverError> {
         let session = self.session()?;
         self.command_to(budget, &session, method, params).await
@@ -192,7 +192,7 @@ impl Page {
         answer.map_err(|error| self.wrong(error))
     }
 
-    /// Input that is sent at once and arrives in order. A tab that goes away with it has got it.
+    /// Sends input in one go; it arrives in order. If the tab closes because of it, the input has arrived.
     pub async fn commands(&self, budget: &Budget, all: Vec<(&str, Value)>) -> Result<(), DriverError> {
         let session = self.session()?;
         let what = all.last().map_or("nothing", |(method, _)| *method);
@@ -211,13 +211,13 @@ impl Page {
         Ok(tab.session.clone())
     }
 
-    /// Whether a session goes away, as one does soon that refuses everything.
+    /// Whether a session is about to end, which makes it refuse every command.
     pub async fn goes(&self, budget: &Budget, session: &str) -> Result<bool, DriverError> {
         let until = budget.deadline.min(Instant::now() + GOING);
         self.wait(budget, until, |state| !state.sessions.contains_key(session)).await
     }
 
-    /// Whether there still is a tab of that session.
+    /// Whether the session still has a tab.
     fn has(&self, session: &str) -> bool {
         self.shared.state().tabs.iter().any(|tab| tab.session == session)
     }
@@ -235,12 +235,12 @@ impl Page {
         if is_crashed { Some("the page crashed".to_string()) } else { self.browser.end() }
     }
 
-    /// Waits, on evidence alone: for a document that is being loaded, and for what the page asked its servers since
-    /// something was last done. Not for ever: what never comes is not waited for.
+    /// Waits for a document that is loading, and for requests that the page has made since the last action. Relies on
+    /// events alone, and only for a limited time.
     pub async fn settle(&self, budget: &Budget) -> Result<(), DriverError> {
         let opening = self.shared.state().opening;
         if let Some(at) = opening {
-            // Nothing tells that a window does not come after all.
+            // No event reports that an announced window does not appear after all.
             self.wait(budget, budget.deadline.min(at + ANNOUNCED), |state| state.opening.is_none()).await?;
             self.shared.state().opening = None;
         }
@@ -249,7 +249,7 @@ impl Page {
         if let Some(until) = acted_at.map(|at| at + PENDING).filter(|until| *until > Instant::now()) {
             let is_answered = |state: &State| state.front().is_none_or(|tab| tab.pending.is_empty());
             self.wait(budget, budget.deadline.min(until), is_answered).await?;
-            // An answer often brings another document.
+            // An answer often leads to another document.
             self.wait_for_load(budget).await?;
         }
         match self.end() {
@@ -258,8 +258,8 @@ impl Page {
         }
     }
 
-    /// Waits until the document in front has loaded, its scripts and pictures included. One that takes too long is waited
-    /// for once, not again by each look.
+    /// Waits until the front document has loaded, including its scripts and pictures. A document that takes too long is
+    /// waited for once, not again by each look.
     async fn wait_for_load(&self, budget: &Budget) -> Result<(), DriverError> {
         let most = budget.wait.unwrap_or(LOADING);
         let is_loaded = |state: &State| {
@@ -276,7 +276,7 @@ impl Page {
         self.wait(budget, budget.deadline.min(until), is_loaded).await.map(drop)
     }
 
-    /// Waits until something holds of what is known, or the time is up.
+    /// Waits until a condition on the known state holds, or the time is up.
     pub async fn wait(
         &self,
         budget: &Budget,
@@ -286,7 +286,7 @@ impl Page {
         loop {
             let changed = self.shared.changed.notified();
             tokio::pin!(changed);
-            // Enlisted before the look, so that no change between look and wait is missed.
+            // Subscribes before checking, so that no change in between is missed.
             changed.as_mut().enable();
             if holds(&self.shared.state()) {
                 return Ok(true);
@@ -304,8 +304,8 @@ impl Page {
         }
     }
 
-    /// Evaluates an expression beside the scripts of the main document. One that goes away meanwhile is followed to the
-    /// next.
+    /// Evaluates an expression in the walker's world of the main document. If the document is replaced meanwhile,
+    /// continues in the new one.
     pub async fn ask(&self, budget: &Budget, expression: &str) -> Result<Value, DriverError> {
         loop {
             let world = self.main_world(budget).await?;
@@ -333,7 +333,7 @@ impl Page {
         })
     }
 
-    /// The same in one document; nothing if that has gone.
+    /// Evaluates in one document; `None` if the document is gone.
     pub async fn ask_in(&self, budget: &Budget, world: &World, expression: &str) -> Result<Option<Value>, DriverError> {
         let params = json!({
             "expression": expression, "contextId": world.context, "returnByValue": true, "awaitPromise": true,
@@ -349,7 +349,7 @@ impl Page {
         };
         match answer {
             Ok(answer) => value_of(&answer).map(Some),
-            // Only a document that has gone refuses; the browser may say so later.
+            // Only a document that is gone refuses; the event may arrive later.
             Err(CdpError::Refused { .. }) => {
                 self.shared.bump(|state| {
                     if let Some(tab) = state.tab_of(&world.session) {
@@ -362,7 +362,7 @@ impl Page {
         }
     }
 
-    /// Waits until the page has drawn a frame. One that goes away meanwhile is not followed.
+    /// Waits until the page has drawn a frame. Does not follow a page that is replaced meanwhile.
     pub async fn next_frame(&self, budget: &Budget) -> Result<(), DriverError> {
         let world = {
             let state = self.shared.state();
@@ -375,7 +375,7 @@ impl Page {
         Ok(())
     }
 
-    /// Evaluates a script of the user among the page's own.
+    /// Evaluates a user's script in the page's own world.
     pub async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
         self.settle(budget).await?;
         let params = json!({
@@ -388,7 +388,7 @@ impl Page {
         SnapshotId(self.shared.state().version)
     }
 
-    /// Something is done that may change what is seen, though nothing is told yet.
+    /// Notes that an action may change the page, before any event reports it.
     pub fn touch(&self) {
         self.shared.bump(|state| {
             state.acted_at = Some(Instant::now());
@@ -396,7 +396,7 @@ impl Page {
         });
     }
 
-    /// A document is on its way, though the browser did not say so yet.
+    /// Notes that a document is loading, before the browser reports it.
     pub fn expect_document(&self, is_expected: bool) {
         self.shared.bump(|state| {
             let front = state.front.clone();
@@ -413,7 +413,7 @@ impl Page {
     }
 }
 
-/// What a tree of frames tells of them.
+/// Extracts the frames from a frame tree.
 fn plant(tab: &mut Tab, tree: &Value, session: &str) {
     let id = string(&tree["frame"], "id");
     let frame = tab.frame(&id);
@@ -433,7 +433,7 @@ pub fn string(value: &Value, key: &str) -> String {
 fn value_of(answer: &Value) -> Result<Value, DriverError> {
     if let Some(thrown) = answer.get("exceptionDetails") {
         let text = thrown.pointer("/exception/description").or_else(|| thrown.get("text"));
-        let text = text.and_then(Value::as_str).unwrap_or("an error without words");
+        let text = text.and_then(Value::as_str).unwrap_or("an error without a message");
         let reason = format!("the script threw: {}", text.lines().next().unwrap_or_default());
         return Err(DriverError::Refused { reason });
     }

@@ -1,4 +1,4 @@
-//! The mouse and the finger.
+//! Mouse and touch input.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use tokio::time::Instant;
 use trailblaze_core::driver::{Button, Click, Direction, DragEnd, DriverError, Modifier, Offset, Target};
 use trailblaze_protocol::geometry::Point;
 
-use super::act::Hands;
+use super::act::Actor;
 use super::keys::HeldKeys;
 use super::look::Use;
 
 /// How long a long press lasts.
 const LONG_PRESS: Duration = Duration::from_millis(600);
-/// How many moves a drag is made of.
+/// The number of moves in a drag.
 const MOVES: i32 = 8;
-/// How long a browser may take to begin a drag.
+/// How long a browser may take to start a drag.
 const BEGINNING: Duration = Duration::from_secs(5);
-/// As fast as a scroll can be, in pixels per second: one turn of the wheel.
+/// The fastest scroll, in pixels per second: one turn of the wheel.
 const AT_ONCE: i64 = 1_000_000;
 /// How long one move of a finger takes.
 const FINGER_MOVE: Duration = Duration::from_millis(16);
@@ -26,16 +26,16 @@ const FINGER_MOVE: Duration = Duration::from_millis(16);
 const TOUCH: &str = "Input.dispatchTouchEvent";
 const MOUSE: &str = "Input.dispatchMouseEvent";
 
-impl Hands<'_> {
-    /// A click, or on a phone a tap, in the middle of the target.
+impl Actor<'_> {
+    /// Clicks, or on a phone taps, in the middle of the target.
     pub async fn tap(&self, target: &Target, count: u32) -> Result<(), DriverError> {
         self.click(target, &Click { button: Button::Left, count, modifiers: Vec::new(), at: None }).await
     }
 
-    /// Clicks, as often as asked. A click that would land on something else is called off in the page.
+    /// Clicks, once or several times. The page suppresses a click that would land on another element.
     pub async fn click(&self, target: &Target, click: &Click) -> Result<(), DriverError> {
         let point = self.aim(target, click.at).await?;
-        // A finger has no buttons and holds no keys.
+        // A finger has no buttons and holds no modifier keys.
         if self.page.is_mobile() && click.button == Button::Left && click.modifiers.is_empty() {
             let tap = [touch("touchStart", Some(point)), touch("touchEnd", None)];
             for _ in 0..click.count {
@@ -79,8 +79,8 @@ impl Hands<'_> {
         }
     }
 
-    /// Where to touch. A point means whatever is there; an element was made ready when it was found, unless it is to be
-    /// touched elsewhere than in its middle.
+    /// Where to touch. A point means whatever is there; an element was made ready when it was found, unless it is
+    /// touched at an offset.
     async fn aim(&self, target: &Target, at: Option<Offset>) -> Result<Point, DriverError> {
         match (target, at) {
             (Target::Element(found), Some(_)) => {
@@ -88,7 +88,8 @@ impl Hands<'_> {
                 let how = match ready.why.as_deref() {
                     None => return Ok(ready.point()),
                     Some("outside") => {
-                        let reason = format!("the offset lies outside of {}: it is {} pixels", found.summary, ready.by);
+                        let reason =
+                            format!("the offset is outside of {}, which is {} pixels", found.summary, ready.by);
                         return Err(DriverError::Refused { reason });
                     }
                     Some("covered") => format!("covered by {} at the offset", ready.by),
@@ -102,7 +103,9 @@ impl Hands<'_> {
             }
             _ => {}
         }
-        target.point().ok_or_else(|| DriverError::Refused { reason: "there is nothing to touch".to_string() })
+        target
+            .point()
+            .ok_or_else(|| DriverError::Refused { reason: "this action needs an element or a point".to_string() })
     }
 
     pub async fn long_press(&self, target: &Target) -> Result<(), DriverError> {
@@ -124,12 +127,12 @@ impl Hands<'_> {
     pub async fn hover(&self, target: &Target, at: Option<Offset>) -> Result<(), DriverError> {
         let point = self.aim(target, at).await?;
         self.mouse(vec![moved(point, 0)]).await?;
-        // Nothing is pressed, so nothing can miss.
+        // No button is pressed, so there is nothing to check.
         self.check_landed(target, false).await
     }
 
-    /// Drags with the mouse, or on a phone with a finger; where the page makes a drag of the browser's own of it, with
-    /// that. A finger begins such a drag in another way on each phone, so it is always the mouse's.
+    /// Drags with the mouse, or on a phone with a finger. If the page makes it a native drag, continues that one.
+    /// Phones start native drags in different ways, so a native drag always uses the mouse.
     pub async fn drag(&self, target: &Target, at: Option<Offset>, to: &DragEnd) -> Result<(), DriverError> {
         let from = self.aim(target, at).await?;
         if self.page.is_mobile() && !self.is_draggable(target).await? {
@@ -151,7 +154,7 @@ impl Hands<'_> {
         self.check_landed(target, true).await?;
         let end = self.drag_end(from, to).await?;
         let mut data = None;
-        // Each move is awaited: those that are sent together arrive as one.
+        // Each move is awaited: moves sent together would arrive as one.
         for point in path(from, end) {
             if let Some(data) = &data {
                 self.drag_event("dragOver", point, data).await?;
@@ -170,7 +173,7 @@ impl Hands<'_> {
         self.mouse(vec![released(end)]).await
     }
 
-    /// What the browser drags, if the page let it begin a drag of its own.
+    /// The data of a native drag, if the page let the browser start one.
     async fn begun_drag(&self, target: &Target) -> Result<Option<Value>, DriverError> {
         let has_begun: Value = match target {
             Target::Element(found) => {
@@ -227,7 +230,7 @@ impl Hands<'_> {
         }
     }
 
-    /// Moves a finger, or turns the wheel of a mouse as far in the same time.
+    /// Moves a finger, or turns the mouse wheel by the same distance in the same time.
     pub async fn swipe(&self, from: Point, to: Point, duration: Duration) -> Result<(), DriverError> {
         if !self.page.is_mobile() {
             let (dx, dy) = (i64::from(from.x - to.x), i64::from(from.y - to.y));
@@ -251,7 +254,7 @@ impl Hands<'_> {
         self.page.ask(self.budget, "trailblaze.scrolled()").await.map(drop)
     }
 
-    /// Turns the wheel, and waits until what it scrolls has come to rest.
+    /// Turns the wheel, and waits until scrolling has ended.
     async fn wheel(&self, target: &Target, at: Point, by: (i64, i64), speed: i64) -> Result<(), DriverError> {
         let params = json!({
             "x": at.x, "y": at.y, "xDistance": -by.0, "yDistance": -by.1, "speed": speed, "gestureSourceType": "mouse",
@@ -283,12 +286,13 @@ impl Hands<'_> {
             Direction::Left => (-by(side("width")), 0),
         };
         self.wheel(target, at, by, AT_ONCE).await?;
-        // It was aimed at, but not pressed.
+        // It was aimed at but not pressed.
         self.check_landed(target, false).await
     }
 }
 
-/// The points of a drag. The last one comes twice: many pages see what is under the pointer only at the next move.
+/// The points of a drag. The last one is repeated, because many pages update what is under the pointer only at the next
+/// move.
 fn path(from: Point, end: Point) -> impl Iterator<Item = Point> {
     (1..=MOVES).map(move |step| between(from, end, step, MOVES)).chain([end])
 }

@@ -1,4 +1,4 @@
-//! What is known of a device's tabs and frames, from what the browser told so far.
+//! What is known about a device's tabs and frames from the browser's events.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use tokio::time::Instant;
 use trailblaze_core::driver::Heard;
 use trailblaze_protocol::event::Level;
 
-/// How much is kept of what pages say, and how much of it waits to be told.
+/// How many console lines are kept, and how many notes wait to be recorded.
 const KEPT: usize = 1000;
 const UNTOLD: usize = 200;
 
-/// Shared by whoever asks and whoever hears.
+/// Shared between the commands and the listener.
 #[derive(Default)]
 pub struct Shared {
     state: Mutex<State>,
@@ -23,19 +23,19 @@ pub struct Shared {
 
 #[derive(Default)]
 pub struct State {
-    /// Counts everything that may have changed what is seen.
+    /// Counts everything that may have changed the screen.
     pub version: u64,
     /// In the order in which they were opened.
     pub tabs: Vec<Tab>,
-    /// The target of the tab in front.
+    /// The target of the front tab.
     pub front: String,
-    /// Targets that are being attached to.
+    /// Targets being attached.
     pub adopting: HashSet<String>,
-    /// When a page said that it opens a window of which nothing was heard since.
+    /// When a page announced a window that has not appeared yet.
     pub opening: Option<Instant>,
-    /// The tab that each session belongs to: its own, or that of a frame in another process.
+    /// The tab of each session: its own, or that of a frame in another process.
     pub sessions: HashMap<String, String>,
-    /// When something was last done that may have set the page to work.
+    /// When the last action was performed that may have made the page do something.
     pub acted_at: Option<Instant>,
     pub dialogs: Dialogs,
     pub console: VecDeque<String>,
@@ -51,32 +51,32 @@ pub struct Tab {
     pub session: String,
     pub opener: Option<String>,
     pub main_frame: String,
-    /// Whether all that is needed to know it is in place.
+    /// Whether it is completely set up.
     pub is_ready: bool,
-    /// When the document that is being loaded was asked for or came; none if it has loaded.
+    /// When the loading document was requested or arrived; `None` once it has loaded.
     pub loading_since: Option<Instant>,
-    /// Whether the document in front has loaded, whatever goes on in it since.
+    /// Whether the front document has loaded, whatever has happened in it since.
     pub has_loaded: bool,
     pub is_crashed: bool,
     pub frames: HashMap<String, Frame>,
     last_number: u64,
-    /// Requests of the page that were made since something was last done.
+    /// Requests that the page has made since the last action.
     pub pending: HashSet<String>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Frame {
-    /// Its number in the ids of its elements; that of the main frame is 0.
+    /// The number of the frame in element ids; 0 for the main frame.
     pub number: u64,
     pub session: String,
     pub parent: Option<String>,
-    /// The world of the walker in its document.
+    /// The walker's world in its document.
     pub world: Option<i64>,
-    /// The element that holds it, in the numbers of its parent's walker.
+    /// The element that contains it, by its id in the parent's walker.
     pub owner: Option<u64>,
 }
 
-/// How dialogs are answered, and which there were.
+/// How dialogs are answered, and which ones appeared.
 pub struct Dialogs {
     pub is_accepting: bool,
     pub text: Option<String>,
@@ -109,7 +109,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known; whoever waits for a change looks again.
+    /// Changes the state, and wakes everything that waits for a change.
     pub fn bump<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let changed = {
             let mut state = self.state();
@@ -131,10 +131,12 @@ impl State {
         self.tabs.iter_mut().find(|tab| tab.target == *target)
     }
 
-    /// To be told to the record. A page that says a lot is cut short.
+    /// Adds a note for the record, up to a limit.
     pub fn tell(&mut self, level: Level, text: String) {
         match self.untold.len() {
-            UNTOLD => self.untold.push(Heard { level, text: "the page says more than is kept".to_string() }),
+            UNTOLD => {
+                self.untold.push(Heard { level, text: "the page logs too much; the rest is left out".to_string() })
+            }
             n if n > UNTOLD => {}
             _ => self.untold.push(Heard { level, text }),
         }
@@ -188,7 +190,7 @@ impl Tab {
         }
     }
 
-    /// The document in front has loaded.
+    /// The front document has loaded.
     pub fn loaded(&mut self) {
         self.loading_since = None;
         self.has_loaded = true;
@@ -217,7 +219,7 @@ impl Tab {
         self.frames.values().find(|frame| frame.number == number)
     }
 
-    /// Everything that a document knew goes with it.
+    /// The state of a document is dropped with it.
     pub fn forget_world(&mut self, session: &str, world: Option<i64>) {
         for frame in self.frames.values_mut().filter(|frame| frame.session == session) {
             if world.is_none() || frame.world == world {
@@ -226,7 +228,7 @@ impl Tab {
         }
     }
 
-    /// The frames beneath one go with it.
+    /// Child frames are removed with their parent.
     pub fn remove_frame(&mut self, id: &str) {
         let beneath: Vec<String> = self
             .frames

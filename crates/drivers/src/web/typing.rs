@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use trailblaze_core::driver::{DriverError, Key, Target};
 use trailblaze_protocol::driver::Platform;
 
-use super::act::{Hands, element};
+use super::act::{Actor, element};
 use super::keys::Chord;
 use super::look::node_id;
 
 const KEY: &str = "Input.dispatchKeyEvent";
 
-impl Hands<'_> {
-    /// Types key by key into the target, or into what has the focus. What no key types is inserted.
+impl Actor<'_> {
+    /// Types key by key into the target, or into the focused element. Text that no key types is inserted.
     pub async fn type_text(&self, target: &Target, text: &str) -> Result<(), DriverError> {
         if !matches!(target, Target::Device) {
             self.tap(target, 1).await?;
@@ -25,7 +25,7 @@ impl Hands<'_> {
                 continue;
             };
             count += 1;
-            // A key goes up as the next one goes down: apart in time, at the cost of one answer for each key.
+            // A key is released when the next one is pressed: separate events, but only one answer to wait for per key.
             let last = steps.last_mut().expect("there is a first one");
             last.extend(chord.down().into_iter().map(|event| (KEY, event)));
             steps.push(chord.up().into_iter().map(|event| (KEY, event)).collect());
@@ -36,23 +36,23 @@ impl Hands<'_> {
         self.check_typed(target, focus, count).await
     }
 
-    /// What has the focus may go away while a text is typed, and the rest of it with it.
+    /// The focused element may disappear while a text is typed, and the rest of the text with it.
     async fn check_typed(&self, target: &Target, focus: u64, count: u64) -> Result<(), DriverError> {
         let lost = self.page.ask_about(self.budget, focus, |_| "trailblaze.lostKeys()".to_string()).await;
         match (lost, target) {
-            // A frame that went away with the last key has got it.
+            // A frame that closed after the last key has received it.
             (Ok(0) | Err(DriverError::Refused { .. }), _) => Ok(()),
             (Ok(lost), Target::Element(_)) if lost == count => {
                 Err(DriverError::Evaded { how: "no key reached it".to_string() })
             }
             (Ok(lost), _) => Err(DriverError::Refused {
-                reason: format!("{lost} of {count} keys were lost: the field went away while the text was typed"),
+                reason: format!("{lost} of {count} keys were lost: the field disappeared while the text was typed"),
             }),
             (Err(error), _) => Err(error),
         }
     }
 
-    /// Replaces the text of a field as a whole: of the target, or of what has the focus.
+    /// Replaces the whole text of a field: of the target, or of the focused element.
     pub async fn fill(&self, target: &Target, text: &str) -> Result<(), DriverError> {
         let Target::Element(found) = target else {
             let focus = self.focus(target, Text::Select).await?;
@@ -67,7 +67,7 @@ impl Hands<'_> {
         let taken: Value =
             self.page.ask_about(self.budget, node, |id| format!("trailblaze.take({id}, {})", json!(text))).await?;
         if taken.get("isGone").is_some() {
-            return Err(DriverError::Evaded { how: "it was replaced as it got the focus".to_string() });
+            return Err(DriverError::Evaded { how: "it was replaced when it got the focus".to_string() });
         }
         if let Some(why) = taken.get("why").and_then(Value::as_str) {
             return Err(DriverError::Refused { reason: format!("{} cannot be filled: {why}", found.summary) });
@@ -92,7 +92,7 @@ impl Hands<'_> {
         self.page.command(self.budget, "Input.insertText", json!({"text": text})).await.map(drop)
     }
 
-    /// Empties the field that has the focus.
+    /// Clears the focused field.
     pub async fn clear(&self) -> Result<(), DriverError> {
         let focus = self.focus(&Target::Device, Text::Select).await?;
         self.delete_selected(focus.length).await
@@ -100,13 +100,13 @@ impl Hands<'_> {
 
     async fn delete_selected(&self, length: u64) -> Result<(), DriverError> {
         match length {
-            // A page may make something of a key in an empty field.
+            // A page may react to a key in an empty field.
             0 => Ok(()),
             _ => self.keys(Chord::of("Backspace").events()).await,
         }
     }
 
-    /// What has the focus, in whichever frame. An error if it takes no keys.
+    /// The focused element, in whichever frame. An error if it does not take keys.
     async fn focus(&self, target: &Target, text: Text) -> Result<Focus, DriverError> {
         let expression = format!("trailblaze.focus({})", text == Text::Select);
         let mut number = 0;
@@ -117,7 +117,7 @@ impl Hands<'_> {
             let Some(owner) = answer.get("frame").and_then(Value::as_u64) else { break answer };
             match self.page.frame_held_by(number, owner) {
                 Some(inner) => number = inner,
-                // Which element holds which frame is known once the page was looked at.
+                // The frame of an element is known only after a look at the page.
                 None if !has_looked => {
                     has_looked = true;
                     self.page.look(self.budget, &json!({"only": {"role": "iframe"}})).await?;
@@ -133,18 +133,18 @@ impl Hands<'_> {
             let is_there: bool =
                 self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.isThere({id})")).await?;
             if !is_there {
-                return Err(DriverError::Evaded { how: "it was replaced as it was clicked".to_string() });
+                return Err(DriverError::Evaded { how: "it was replaced when it was clicked".to_string() });
             }
         }
         Err(DriverError::Refused { reason: why.to_string() })
     }
 
-    /// Sends keys without a pause between them.
+    /// Sends keys without pauses.
     async fn keys(&self, events: impl IntoIterator<Item = Value>) -> Result<(), DriverError> {
         self.page.commands(self.budget, events.into_iter().map(|event| (KEY, event)).collect()).await
     }
 
-    /// Erases from the end of what has the focus.
+    /// Erases from the end of the focused element.
     pub async fn erase(&self, count: u32) -> Result<(), DriverError> {
         self.focus(&Target::Device, Text::Keep).await?;
         let backspace = Chord::of("Backspace");
@@ -155,7 +155,7 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// Presses keys and holds them for a frame, so that a page that asks once a frame which keys are down sees them.
+    /// Presses keys and holds them for one frame, for pages that poll which keys are down once per frame.
     pub async fn press(&self, chord: &Chord, count: u32, repeats: u32) -> Result<(), DriverError> {
         for _ in 0..count {
             self.keys(chord.down()).await?;
@@ -201,13 +201,13 @@ impl Hands<'_> {
 }
 
 struct Focus {
-    /// A node of the frame that it is in.
+    /// A node in its frame.
     node: u64,
-    /// How much text it holds.
+    /// The length of its text.
     length: u64,
 }
 
-/// What becomes of the text that a field holds already.
+/// What happens to the existing text of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Text {
     Keep,

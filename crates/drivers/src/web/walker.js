@@ -1,8 +1,10 @@
-// Runs in an isolated world of each frame: the page's scripts cannot see it, and it does not touch what they see. Everything
-// that Trailblaze knows of a page comes from here, in one evaluation per look. This file and acting.js are the two halves of
-// one function body (see page.rs); this half looks, the other acts.
+// Runs in an isolated world in each frame: the page's scripts cannot see it, and it does not change what they see. Everything
+// that Trailblaze knows about a page is read here, in one evaluation per look. This file and acting.js are the two halves of
+// one function body (see page.rs): this half looks, the other acts. Types are in types.d.ts.
 
+  /** @param {El} e */
   const inSection = (e) => e.closest("article,aside,main,nav,section,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]");
+  /** @type {Record<string, string | ((e: El) => string)>} */
   const ROLES = {
     A: (e) => (e.hasAttribute("href") ? "link" : "generic"), ADDRESS: "group", AREA: (e) => (e.hasAttribute("href") ? "link" : "generic"),
     ARTICLE: "article", ASIDE: "complementary", AUDIO: "audio", BLOCKQUOTE: "blockquote", BUTTON: "button", CANVAS: "canvas",
@@ -25,7 +27,9 @@
     + "none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator "
     + "slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip "
     + "tree treegrid treeitem").split(" "));
+  /** @param {El} e */
   const isLayout = (e) => e.closest("table")?.matches("[role=presentation],[role=none]");
+  /** @type {Record<string, string>} */
   const INPUTS = {
     button: "button", checkbox: "checkbox", color: "textbox", file: "button", hidden: "presentation", image: "button", number: "spinbutton",
     radio: "radio", range: "slider", reset: "button", search: "searchbox", submit: "button",
@@ -38,24 +42,27 @@
   const CHECKABLE = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
   const SILENT = new Set(["generic", "presentation", "emphasis", "strong", "mark", "subscript", "superscript", "insertion", "deletion", "code", "time"]);
   const HIDDEN_TAGS = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK", "TITLE", "BR", "WBR", "PARAM", "SOURCE", "TRACK", "COL", "COLGROUP"]);
-  // What only dresses the words of the element around it.
-  const DRESS = new Set(["ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "DFN", "EM", "FONT", "I", "INS", "KBD", "MARK", "Q", "S", "SAMP", "SMALL",
+  // Inline elements that only style part of the text around them.
+  const STYLING = new Set(["ABBR", "B", "BDI", "BDO", "CITE", "CODE", "DATA", "DEL", "DFN", "EM", "FONT", "I", "INS", "KBD", "MARK", "Q", "S", "SAMP", "SMALL",
     "SPAN", "STRONG", "SUB", "SUP", "TIME", "U", "VAR"]);
-  // What stands in a line of text with other words.
-  const INLINE = new Set([...DRESS, "A", "BR", "IMG", "LABEL", "OUTPUT", "WBR", "svg"]);
-  // What begins a line of its own, unless it is styled otherwise.
+  // Elements that can be part of a line of text.
+  const INLINE = new Set([...STYLING, "A", "BR", "IMG", "LABEL", "OUTPUT", "WBR", "svg"]);
+  // Elements that start a new line, unless they are styled otherwise.
   const BLOCKS = new Set(["ADDRESS", "ARTICLE", "ASIDE", "BLOCKQUOTE", "DD", "DETAILS", "DIV", "DL", "DT", "FIELDSET", "FIGURE", "FOOTER", "FORM", "H1", "H2", "H3", "H4", "H5",
     "H6", "HEADER", "LI", "MAIN", "MENU", "NAV", "OL", "P", "PRE", "SECTION", "TABLE", "UL"]);
   const HANDLERS = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ondblclick"];
-  // How many choices of a list are told.
+  // The most options of a list that are reported.
   const OPTIONS = 50;
   const PRESSED = new Set(["button", "submit", "reset", "image"]);
   const NO_TEXT_INPUTS = new Set(["button", "submit", "reset", "checkbox", "radio", "file", "image", "range", "color", "hidden"]);
 
-  // Numbers of elements: an element keeps its own as long as it lives.
+  // Element ids. An element keeps its id for as long as it exists.
+  /** @type {WeakMap<Element, number>} */
   const ids = new WeakMap();
+  /** @type {Map<number, WeakRef<Element>>} */
   const elements = new Map();
   let last = 0;
+  /** @param {Element} element */
   const idOf = (element) => {
     let id = ids.get(element);
     if (!id) {
@@ -65,17 +72,22 @@
     }
     return id;
   };
+  /** @type {(id: number) => El | null} */
   const elementOf = (id) => {
-    const element = elements.get(id)?.deref();
+    const element = /** @type {El | undefined} */ (elements.get(id)?.deref());
     return element?.isConnected ? element : null;
   };
 
-  // Shadow roots, also closed ones that the debugger opened for us. What changes in them is heard of too.
-  const closed = new WeakMap();
+  // Shadow roots, including closed ones that the debugger opened for us. Changes in them are observed too.
+  /** @type {WeakMap<Element, Root>} */
+  const closedRoots = new WeakMap();
+  /** @type {WeakSet<Node>} */
   const watched = new WeakSet();
+  /** @type {WeakSet<Element>} */
   const tried = new WeakSet();
+  /** @param {El} e */
   const rootOf = (e) => {
-    const root = e.shadowRoot ?? closed.get(e);
+    const root = e.shadowRoot ?? closedRoots.get(e);
     if (root && !watched.has(root)) {
       watched.add(root);
       observer.observe(root, CHANGES);
@@ -83,22 +95,26 @@
     return root;
   };
 
-  // Whether an element has words of its own, besides those of what is in it.
+  // Whether an element has text of its own, besides that of its children.
+  /** @param {El} e */
   const hasWords = (e) => {
     for (let child = e.firstChild; child; child = child.nextSibling) if (child.nodeType === 3 && /\S/.test(child.data)) return true;
     return false;
   };
   const SEEN = { visibilityProperty: true };
-  // Most texts are in one line already, which is quicker to see than to do again.
+  // Collapses white space. Checks first, because most texts need no change.
+  /** @param {string} text */
   const fold = (text) => (/^ | $|  |[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text);
+  /** @param {string} text */
   const bare = (text) => text.replace(/\s+/g, "");
 
+  /** @param {El} e @returns {string} */
   function roleOf(e) {
     const own = e.getAttribute("role");
     if (own) {
       const first = own.toLowerCase().split(/\s+/).find((one) => KNOWN_ROLES.has(one));
       if (first === "none" || first === "presentation") {
-        // What can be focused is not decoration, whatever it says.
+        // An element that can be focused is not decoration, even if its role says so.
         if (e.tabIndex < 0) return "presentation";
       } else if (first === "image") return "img";
       else if (first) return first;
@@ -111,11 +127,12 @@
     return e.isContentEditable && e.getAttribute("contenteditable") != null ? "textbox" : "generic";
   }
 
-  // Words of an element as a reader takes them; `isNamed` where those of hidden parts count too.
+  // The text of an element as a reader sees it; with `isNamed`, including its hidden parts.
+  /** @type {(e: El, isNamed?: boolean, depth?: number) => string} */
   const textOf = (e, isNamed = false, depth = 0) => {
     if (depth > 20) return "";
     const root = rootOf(e) ?? e;
-    if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, isNamed, depth) : e.textContent;
+    if (root === e && !e.firstElementChild) return e.tagName === "SLOT" ? slotted(e, isNamed, depth) : e.textContent ?? "";
     let text = "";
     for (const child of root.childNodes) {
       if (child.nodeType === Node.TEXT_NODE) text += child.data;
@@ -123,7 +140,8 @@
     }
     return text;
   };
-  // The words of an element but for those of the blocks in it, which have lines of their own.
+  // The text of an element without that of the blocks in it, which are lines of their own.
+  /** @param {El} e */
   const lineOf = (e) => {
     if (rootOf(e)) return textOf(e);
     let text = "";
@@ -134,61 +152,70 @@
     }
     return text;
   };
-  // Whether the words of several elements are one line to a reader.
+  // Whether the children of an element form one line of text.
+  /** @param {El} e */
   const isLine = (e) => {
     for (let child = e.firstElementChild; child; child = child.nextElementSibling) {
       if (!INLINE.has(child.tagName)) return false;
-      if (!DRESS.has(child.tagName) && BLOCK_DISPLAY.test(getComputedStyle(child).display)) return false;
+      if (!STYLING.has(child.tagName) && BLOCK_DISPLAY.test(getComputedStyle(child).display)) return false;
     }
     return true;
   };
   const BLOCK_DISPLAY = /^(block|flex|grid|table|list-item)/;
+  /** @type {(slot: El, isNamed: boolean, depth: number) => string} */
   const slotted = (slot, isNamed, depth) => {
     let text = "";
     for (const node of slot.assignedNodes({ flatten: true })) text += node.nodeType === Node.TEXT_NODE ? node.data : partOf(node, isNamed, depth);
     return text;
   };
+  /** @type {(child: El, isNamed: boolean, depth: number) => string} */
   const partOf = (child, isNamed, depth) => {
     if (child.tagName === "BR") return " ";
     if (child.nodeType !== Node.ELEMENT_NODE || HIDDEN_TAGS.has(child.tagName) || !isNamed && isHidden(child)) return "";
     const isPlain = !child.hasAttributes();
-    // The branches of a tree are not in the names of those above.
+    // The name of a tree item does not include its subtree.
     if (!isPlain && child.getAttribute("role") === "group") return "";
-    // What is in a field counts before what the field is called.
+    // The value of a field counts before its label.
     const isField = ["INPUT", "TEXTAREA", "SELECT"].includes(child.tagName) && !NO_TEXT_INPUTS.has(child.type);
     let inner = isPlain || isField ? "" : fold(child.getAttribute("aria-label") ?? "");
     if (!inner) {
       if (child.tagName === "IMG") inner = child.alt;
-      else if (child.tagName === "INPUT" || child.tagName === "TEXTAREA") inner = NO_TEXT_INPUTS.has(child.type) ? (PRESSED.has(child.type) ? child.value : "") : child.type === "password" ? "" : child.value;
+      else if (child.tagName === "INPUT" || child.tagName === "TEXTAREA") inner = NO_TEXT_INPUTS.has(child.type) ? (PRESSED.has(child.type) ? child.value ?? "" : "") : child.type === "password" ? "" : child.value ?? "";
       else if (child.tagName === "SELECT") inner = [...child.selectedOptions].map((option) => option.label).join(" ");
       else if (child.tagName === "SLOT") inner = slotted(child, isNamed, depth + 1);
       else if (child.tagName.toUpperCase() === "SVG") inner = child.querySelector(":scope > title")?.textContent ?? "";
       else inner = textOf(child, isNamed, depth + 1);
     }
-    return isPlain && DRESS.has(child.tagName) || getComputedStyle(child).display.startsWith("inline") ? inner : ` ${inner} `;
+    return isPlain && STYLING.has(child.tagName) || getComputedStyle(child).display.startsWith("inline") ? inner : ` ${inner} `;
   };
 
+  /** @type {(e: El, attribute: string) => string} */
   const byIds = (e, attribute) => {
     const list = e.getAttribute(attribute);
     if (!list) return "";
     const root = e.getRootNode();
+    /** @param {El} found */
     const words = (found) => fold(found.getAttribute("aria-label") ?? "") || (found === e ? "" : ["INPUT", "TEXTAREA"].includes(found.tagName) ? found.value : "")
       || fold(found.alt ?? "") || textOf(found, isHidden(found));
-    return fold(list.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean).map(words).join(" "));
+    return fold(list.split(/\s+/).map((id) => /** @type {El | null} */ (root.getElementById?.(id))).filter((found) => found != null).map(words).join(" "));
   };
 
   // The labels of each control during a look. `e.labels` is a live list that searches the whole document for each control
-  // after every change, which makes a form of a thousand fields quadratic.
+  // after every change, which would make a form with a thousand fields quadratic.
+  /** @type {Map<El, El[]> | null} */
   let labels = null;
+  /** @param {El} e */
   const labelsOf = (e) => (labels ? labels.get(e) : e.labels);
+  /** @param {Document | Root} root */
   const collectLabels = (root) => {
-    for (const one of root.querySelectorAll("label")) {
+    for (const one of /** @type {Iterable<El>} */ (root.querySelectorAll("label").values())) {
       const control = one.control;
-      if (control) labels.set(control, [...(labels.get(control) ?? []), one]);
+      if (control) labels?.set(control, [...(labels.get(control) ?? []), one]);
     }
   };
 
-  // What names an element besides its content.
+  // The name of an element from anything but its content.
+  /** @param {El} e @returns {string} */
   function label(e) {
     const own = labelsOf(e);
     if (!e.hasAttributes() && !own) return e.tagName === "FIELDSET" || e.tagName === "TABLE" || e.tagName === "FIGURE" ? inner(e) : "";
@@ -199,17 +226,19 @@
       if (text) return text;
     }
     if (e.tagName === "IMG" || e.tagName === "AREA" || e.tagName === "INPUT" && e.type === "image") return fold(e.alt ?? "");
-    if (e.tagName === "INPUT" && PRESSED.has(e.type)) return e.value || { submit: "Submit", reset: "Reset" }[e.type] || "";
+    if (e.tagName === "INPUT" && PRESSED.has(e.type)) return e.value || /** @type {Record<string, string>} */ ({ submit: "Submit", reset: "Reset" })[e.type] || "";
     if (e.tagName === "INPUT" && e.type === "file") return "Choose File";
     if (e.tagName === "OPTGROUP") return e.label;
     return inner(e);
   }
+  /** @param {El} e */
   const inner = (e) => {
-    const named = e instanceof SVGElement ? "title" : { FIELDSET: "legend", TABLE: "caption", FIGURE: "figcaption" }[e.tagName];
-    const found = named && e.querySelector(`:scope > ${named}`);
+    const named = /** @type {Element} */ (e) instanceof SVGElement ? "title" : /** @type {Record<string, string>} */ ({ FIELDSET: "legend", TABLE: "caption", FIGURE: "figcaption" })[e.tagName];
+    const found = named && /** @type {El | null} */ (e.querySelector(`:scope > ${named}`));
     return found ? fold(textOf(found)) : "";
   };
-  // A label may hold the control that it names; what is in that is no part of the name.
+  // A label may contain its control, whose text is not part of the name.
+  /** @type {(one: El, control: El) => string} */
   const labelText = (one, control) => {
     if (!one.contains(control)) return textOf(one);
     let text = "";
@@ -220,7 +249,8 @@
     return text;
   };
 
-  // `text` is what the element says, if that is known.
+  // `text` is the text of the element, if it is known.
+  /** @type {(e: El, role: string, text?: string | null) => string} */
   function nameOf(e, role, text = null) {
     const named = label(e) || (FROM_CONTENT.has(role) ? text ?? fold(textOf(e)) : "");
     if (named || !e.hasAttributes()) return named;
@@ -228,67 +258,82 @@
       || fold(e.getAttribute("placeholder") ?? "") || fold(e.getAttribute("aria-placeholder") ?? "");
   }
 
+  /** @param {El} e */
   function isHidden(e) {
     if (e.checkVisibility && !e.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false })) {
-      // Its children may be shown all the same.
+      // Its children may still be shown.
       return getComputedStyle(e).display !== "contents";
     }
     return e.getAttribute("aria-hidden") === "true" || e.inert === true;
   }
 
+  /** @param {El} e */
   const testIdOf = (e) => e.getAttribute("data-testid") ?? e.getAttribute("data-test-id") ?? e.getAttribute("data-test");
+  /** @param {El} e */
   const isDisabled = (e) => e.disabled === true || e.matches(":disabled") || e.closest("[aria-disabled=true]") != null;
+  /** @param {El} e */
   const isEditable = (e) => e.tagName === "TEXTAREA" || e.tagName === "INPUT" && !NO_TEXT_INPUTS.has(e.type) || e.isContentEditable;
+  /** @param {El} e */
   const checkedOf = (e) => (e.checked ?? e.getAttribute("aria-checked") === "true");
   const focused = () => {
-    let e = document.activeElement;
-    while (e && rootOf(e)?.activeElement) e = rootOf(e).activeElement;
+    let e = /** @type {El | null} */ (document.activeElement);
+    for (let inner = e; inner; inner = rootOf(inner)?.activeElement ?? null) e = inner;
     return e;
   };
 
   const [IN_TEXT, IN_LABEL, IN_CONTROL] = [1, 2, 4];
+  /** @type {string[]} */
   const NONE = [];
 
-  // One look: what is asked for, and what was found so far.
+  // One look: what is requested, and what has been found so far.
   class Reading {
+    /** @param {Want} want */
     constructor(want) {
       this.css = want.css ?? [];
       this.only = want.only;
       this.target = want.target;
       this.marksCovered = want.covered === true;
-      // What to report besides: everything that is shown; parts of texts, and texts that are split over several elements;
-      // hidden elements that may be what is looked for.
+      // What to report in addition: everything that is shown; parts of texts, and texts split over several elements; hidden
+      // elements that may match.
       this.tellsAll = want.all === true;
       this.tellsTexts = want.texts === true;
       this.onlyHidden = want.hidden;
-      // The CSS selectors of elements, if they are wanted, and the steps that they are made of.
+      // The CSS selectors of elements, if requested, and the steps that they consist of.
+      /** @type {Map<El, string> | null} */
       this.paths = want.paths ? new Map() : null;
+      /** @type {Map<El, string>} */
       this.steps = new Map();
       this.marksClipped = want.shown === true;
-      // The part of the window that each element lets its content show in, once it is known.
+      // The part of the window in which each element shows its content.
+      /** @type {Map<El, Clip | null>} */
       this.clips = new Map();
       this.focus = focused();
+      /** @type {El[]} */
       this.found = [];
       // Elements that may have a closed shadow root.
+      /** @type {number[]} */
       this.shut = [];
       this.isAnyDisabled = this.isAnyEditable = false;
       this.enter(document);
     }
 
-    // What no element of a tree has need not be asked of each.
+    // Finds out what no element of this tree has, so that it need not be checked for each.
+    /** @param {Document | Root} root */
     enter(root) {
       this.isAnyDisabled ||= root.querySelector(":disabled,[aria-disabled=true]") != null;
       this.isAnyEditable ||= root.querySelector("[contenteditable]") != null;
       collectLabels(root);
     }
 
-    // `within` says what the element is in, as bits: text, a label, a control.
+    // `within` is a bit set of what the element is inside of: text, a label, a control.
+    /** @type {(e: El, out: SeenNode[], within: number) => void} */
     read(e, out, within) {
       if (HIDDEN_TAGS.has(e.tagName)) return;
       const isSeen = e.checkVisibility(SEEN);
       if (!isSeen) {
         const style = getComputedStyle(e);
-        // What is within something that has no box, or is invisible, may be seen; what is left out with it all is not.
+        // The children of an element without a box, or of an invisible one, may be visible; those of one that is not rendered
+        // are not.
         if (style.display === "none" || style.display !== "contents" && style.visibility === "visible") {
           return this.tellHidden(e, out, style.display === "none" ? "`display: none`" : "something around it");
         }
@@ -300,10 +345,10 @@
       }
       let role = roleOf(e);
       const testId = isPlain ? null : testIdOf(e);
-      // A field named `id` takes the place of its form's own `id` property.
+      // A field named `id` shadows the `id` property of its form.
       const id = isPlain ? null : e.getAttribute("id");
       const isField = this.isAnyEditable && e.isContentEditable && e.hasAttribute("contenteditable");
-      // The control that a label names stands for it, and a text for what only styles some of its words.
+      // A label is represented by its control, and an element that only styles some words by the text around it.
       const isLabel = (within & IN_LABEL) !== 0 || e.tagName === "LABEL" && e.control != null;
       const isControl = INTERACTIVE.has(role) || !isPlain && e.hasAttribute("tabindex") && e.tabIndex >= 0 || isField;
       const isInteractive = isControl || isSeen && !isLabel && this.isClickable(e, isPlain, within);
@@ -314,8 +359,8 @@
       let own = "";
       let isUnlisted = false;
       if (isSeen && e.tagName !== "TEXTAREA") {
-        // A reader takes the words of a paragraph as one text, whatever dresses some of them.
-        if (!isMixed) own = e.firstChild ? fold(e.textContent) : "";
+        // A paragraph reads as one text, even if some of its words are styled.
+        if (!isMixed) own = e.firstChild ? fold(e.textContent ?? "") : "";
         else if (hasWords(e)) own = fold(FROM_CONTENT.has(role) ? textOf(e) : lineOf(e));
         else if (this.tellsTexts && !isLabel && !FROM_CONTENT.has(role) && isLine(e)) {
           own = fold(textOf(e));
@@ -323,19 +368,19 @@
         }
       }
       const holdsText = own !== "" && !isUnlisted;
-      // What is asked for by its tag or class is known by all that it says.
+      // An element requested by a CSS selector is reported with its whole text.
       if (isMixed && this.target != null && asked.includes(this.target)) own = fold(textOf(e));
       const name = isSeen && role !== "presentation" ? nameOf(e, role, isMixed || shadow ? null : own) : "";
-      const isDress = (within & IN_TEXT) !== 0 && DRESS.has(e.tagName) && !isInteractive && !testId && !id;
-      const isListed = isSeen && (!isLabel || isInteractive) && !isDress
-        && (isInteractive || holdsText || name || testId || id || !SILENT.has(role)) || isSeen && asked.length > 0;
-      isUnlisted ||= !isListed && this.tellsTexts && isDress && own !== "";
+      const isStyling = (within & IN_TEXT) !== 0 && STYLING.has(e.tagName) && !isInteractive && !testId && !id;
+      const isListed = isSeen && (!isLabel || isInteractive) && !isStyling
+        && (isInteractive || holdsText || name !== "" || Boolean(testId) || Boolean(id) || !SILENT.has(role)) || isSeen && asked.length > 0;
+      isUnlisted ||= !isListed && this.tellsTexts && isStyling && own !== "";
       let children = out;
       if (isListed || isUnlisted || this.tellsAll && isSeen) {
         const node = this.describe(e, { role, name, own, id, testId, isInteractive, asked });
         if (isUnlisted) node.u = 1;
         if (this.only && !this.isWanted(node, this.only)) {
-          // Not asked for; what is inside may be.
+          // Not requested, but its children may be.
         } else {
           node.i = idOf(e);
           out.push(node);
@@ -352,7 +397,7 @@
         }
         return;
       }
-      const beneath = (holdsText || isDress ? IN_TEXT : 0) | (isLabel ? IN_LABEL : 0) | (isInteractive ? IN_CONTROL : within & IN_CONTROL);
+      const beneath = (holdsText || isStyling ? IN_TEXT : 0) | (isLabel ? IN_LABEL : 0) | (isInteractive ? IN_CONTROL : within & IN_CONTROL);
       if (!shadow && e.tagName.includes("-") && !tried.has(e)) {
         tried.add(e);
         this.shut.push(idOf(e));
@@ -367,8 +412,9 @@
       }
     }
 
-    // Whether a click seems to do something there although its role does not say so: it has a handler in its markup, or
-    // the pointer becomes a hand on it and not on what is around it.
+    // Whether a click seems to do something although the role does not say so: there is a handler in the markup, or the
+    // pointer becomes a hand on it but not on its parent.
+    /** @type {(e: El, isPlain: boolean, within: number) => boolean} */
     isClickable(e, isPlain, within) {
       if (e === document.body) return false;
       if (!isPlain && HANDLERS.some((name) => e.hasAttribute(name))) return true;
@@ -377,7 +423,8 @@
       return !around || getComputedStyle(around).cursor !== "pointer";
     }
 
-    // Hidden elements are reported only to say that what is looked for is hidden, and by what.
+    // Hidden elements are reported only if they may match, with what hides them.
+    /** @type {(e: El, out: SeenNode[], how: string, isDeep?: boolean) => void} */
     tellHidden(e, out, how, isDeep = true) {
       if (!this.onlyHidden || HIDDEN_TAGS.has(e.tagName)) return;
       const role = roleOf(e);
@@ -390,8 +437,10 @@
       if (isDeep) for (const child of (rootOf(e) ?? e).children) this.tellHidden(child, out, how);
     }
 
+    /** @type {(e: El, known: Known) => SeenNode} */
     describe(e, { role, name, own, id, testId, isInteractive, asked }) {
       const box = e.getBoundingClientRect();
+      /** @type {SeenNode} */
       const node = { r: role, b: [Math.round(box.left), Math.round(box.top), Math.round(box.right), Math.round(box.bottom)] };
       if (name) node.n = name;
       if (own && own === name) node.m = 1;
@@ -402,13 +451,13 @@
       else if (this.paths) node.s = this.pathOf(e);
       else if (id) {
         const css = "#" + CSS.escape(id);
-        // Mostly that is the id with a number sign, which goes without saying.
+        // Left out when it is just `#` and the id, as it mostly is.
         if (css.length !== id.length + 1) node.s = css;
       }
       if (isInteractive) node.x = 1;
       if (this.isAnyDisabled && isDisabled(e)) node.d = 1;
       if (LANDMARKS.has(role)) node.l = 1;
-      if (role === "heading") node.h = +e.getAttribute("aria-level") || +e.tagName[1] || 2;
+      if (role === "heading") node.h = Number(e.getAttribute("aria-level")) || Number(e.tagName[1]) || 2;
       if (CHECKABLE.has(role)) node.k = checkedOf(e) ? 1 : 0;
       if (e.hasAttributes() && (e.selected || e.getAttribute("aria-selected") === "true")) node.e = 1;
       if (e === this.focus && e !== document.body) node.f = 1;
@@ -426,28 +475,30 @@
         const got = hit((box.left + box.right) / 2, (box.top + box.bottom) / 2);
         if (got && !reaches(got, e)) node.o = 1;
       }
-      // What is out of the window is off the screen anyway.
+      // An element outside the window is off screen anyway.
       const isInWindow = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
       if (this.marksClipped && isInWindow && this.isClipped(e, box)) node.z = 1;
       return node;
     }
 
-    // A CSS selector that fits the element and nothing else of its document or shadow root.
+    // A CSS selector that matches only this element in its document or shadow root.
+    /** @param {El} e @returns {string} */
     pathOf(e) {
-      let path = this.paths.get(e);
+      let path = this.paths?.get(e);
       if (path) return path;
       const own = e.getAttribute("id");
       const id = own && "#" + CSS.escape(own);
       if (id && e.getRootNode().querySelectorAll(id).length === 1) path = id;
       else path = e.parentElement ? `${this.pathOf(e.parentElement)} > ${this.stepOf(e)}` : CSS.escape(e.localName);
-      this.paths.set(e, path);
+      this.paths?.set(e, path);
       return path;
     }
 
-    // All children of an element are numbered at once: lists are long.
+    // Numbers all children of the parent in one go, because lists are long.
+    /** @param {El} e */
     stepOf(e) {
       if (!this.steps.has(e)) {
-        const children = [...e.parentElement.children];
+        const children = [...(e.parentElement?.children ?? [])];
         const counts = new Map();
         for (const child of children) counts.set(child.localName, (counts.get(child.localName) ?? 0) + 1);
         const numbers = new Map();
@@ -460,18 +511,20 @@
       return this.steps.get(e);
     }
 
-    // Whether it is scrolled out of a box that holds it, or cut off by one.
+    // Whether a box around it has scrolled it out of view or cuts it off.
+    /** @type {(e: El, box: DOMRect) => boolean} */
     isClipped(e, box) {
       const clip = this.clipOf(composedParent(e));
       if (!clip || box.right > clip.left && box.left < clip.right && box.bottom > clip.top && box.top < clip.bottom) return false;
-      // What is positioned by something outside of the box is not in it.
-      for (let up = e; up !== clip.by; up = composedParent(up)) {
+      // An element that is positioned relative to something outside of the box is not clipped by it.
+      for (let up = /** @type {El | null} */ (e); up && up !== clip.by; up = composedParent(up)) {
         const { position } = getComputedStyle(up);
         if (position === "fixed" || position === "absolute" && !isWithin(up.offsetParent, clip.by)) return false;
       }
       return true;
     }
 
+    /** @param {El | null} e @returns {Clip | null} */
     clipOf(e) {
       if (!e || e === document.body || e === document.documentElement) return null;
       let clip = this.clips.get(e);
@@ -490,21 +543,24 @@
       return clip;
     }
 
-    // Whether it may be what is looked for. Too many are welcome here, too few are not: the search itself is not ours.
+    // Whether it may match. May be true for too many, never for too few: the search itself is done by the engine.
+    /** @type {(node: SeenNode, wanted: Wanted) => boolean} */
     isWanted(node, { is, has, like, id, role, css }) {
       if (node.r === "iframe") return true;
       if (role && node.r !== role) return false;
       if (css && node.s !== css) return false;
       if (id && ![node.q, node.j].some((own) => own != null && (own === id || "#" + own === id || own.endsWith("/" + id)))) return false;
-      const words = () => [node.n, node.t, node.v].filter(Boolean).map(bare);
+      const words = () => [node.n, node.t, node.v].flatMap((text) => (text ? [bare(text)] : []));
       if (is != null && !words().includes(is) || has != null && !words().some((text) => text.includes(has))) return false;
-      // As a snapshot prints it, a field has its name and its value.
+      // A snapshot prints a field as its name and its value.
       return like == null || [...words(), bare(`${node.n}:${node.v}`)].some((text) => text.toLowerCase().includes(like));
     }
   }
+
+  /** @param {Want} want @returns {[Look, El[]]} */
   function look(want) {
     for (const selector of want.css ?? []) {
-      try { document.createDocumentFragment().querySelector(selector); } catch { return [{ wrong: `\`${selector}\` is no CSS selector` }, []]; }
+      try { document.createDocumentFragment().querySelector(selector); } catch { return [{ wrong: `\`${selector}\` is not a valid CSS selector` }, []]; }
     }
     labels = new Map();
     try {
@@ -514,10 +570,12 @@
     }
   }
 
+  /** @param {Want} want @returns {[Look, El[]]} */
   function read(want) {
     const reading = new Reading(want);
+    /** @type {SeenNode[]} */
     const nodes = [];
-    if (document.body) reading.read(document.body, nodes, 0);
+    if (document.body) reading.read(/** @type {El} */ (document.body), nodes, 0);
     const page = document.documentElement;
     const seen = {
       url: location.href, title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
@@ -527,44 +585,51 @@
     return [seen, reading.found];
   }
 
-  // The element of this frame that gets a touch at a point, through shadow roots.
+  // The element of this frame that receives a touch at a point, looking into shadow roots.
+  /** @type {(x: number, y: number) => El | null} */
   function hit(x, y) {
-    let found = document.elementFromPoint(x, y);
-    while (found && rootOf(found)) {
-      const within = rootOf(found).elementFromPoint(x, y);
+    let found = /** @type {El | null} */ (document.elementFromPoint(x, y));
+    for (let root = found && rootOf(found); found && root; root = rootOf(found)) {
+      const within = root.elementFromPoint(x, y);
       if (!within || within === found) break;
       found = within;
     }
     return found;
   }
 
+  /** @param {El} e */
   const summary = (e) => {
     const role = roleOf(e);
-    // The mark tells the engine, which hides secrets, that the end is missing.
+    // The ellipsis tells the engine, which redacts secrets, that the end is missing.
     const name = nameOf(e, role) || fold(textOf(e)).replace(/^(.{60}).+/su, "$1…");
     const tag = role === "generic" ? e.tagName.toLowerCase() + (e.getAttribute("id") ? "#" + e.getAttribute("id") : "") : role;
     return name ? `${tag} "${name}"` : tag;
   };
 
+  /** @type {(e: El) => El | null} */
   const composedParent = (e) => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host ?? null;
+  /** @type {(within: El | null, outer: Element | undefined) => boolean} */
   const isWithin = (within, outer) => {
     for (let e = within; e; e = composedParent(e)) if (e === outer) return true;
     return false;
   };
-  // What is inside it, and a label that stands for it, pass the touch on.
-  const reaches = (got, e) => isWithin(got, e) || [...(e.labels ?? [])].some((one) => isWithin(got, one)) || got.tagName === "LABEL" && got.contains(e);
+  // Whether a touch of `got` reaches `e`: its descendants and its labels pass the touch on.
+  /** @type {(got: El, e: El) => boolean} */
+  const reaches = (got, e) => isWithin(got, e) || Array.from(e.labels ?? []).some((one) => isWithin(got, one)) || got.tagName === "LABEL" && got.contains(e);
 
-  // Changes are told at most once a frame, however many there are.
+  // Changes are reported at most once per frame.
   let isDue = false;
   let changedAt = -Infinity;
-  // How often in a row something changed from one frame to the next, as it does where a script moves things.
+  // The number of consecutive frames with changes, as when a script moves things.
   let streak = 0;
   const BUSY = 250;
-  // When an element was last dressed otherwise, as it is by whoever moves it.
-  const dressedAt = new WeakMap();
+  // When the attributes of an element last changed, as they do while a script moves it.
+  /** @type {WeakMap<Node, number>} */
+  const restyledAt = new WeakMap();
+  /** @param {MutationRecord[]} records */
   const mutated = (records) => {
     const now = performance.now();
-    for (const record of records) if (record.type === "attributes") dressedAt.set(record.target, now);
+    for (const record of records) if (record.type === "attributes") restyledAt.set(record.target, now);
     const since = now - changedAt;
     streak = since > BUSY ? 0 : since > 8 ? streak + 1 : streak;
     changed();
@@ -585,10 +650,13 @@
   globalThis.trailblaze = {
     idOf,
     elementOf,
-    open: (host, root) => { closed.set(host, root); },
+    /** @type {(host: El, root: Root) => void} */
+    open: (host, root) => { closedRoots.set(host, root); },
+    /** @param {Want} want */
     look: (want) => JSON.stringify(look(want)[0]),
 
-    // A look at what may be the element that is wanted; if there is but one, it is made ready at once.
+    // Looks for elements that may match; if there is just one, makes it ready.
+    /** @param {Want} want */
     async find(want) {
       const [seen, found] = look(want);
       const innermost = found.filter((e) => e.tagName !== "IFRAME" && !found.some((other) => other !== e && isWithin(other, e)));
@@ -596,7 +664,7 @@
       return JSON.stringify(seen);
     },
 
-    // Whether nothing changed for a moment. Told when it is so, or when it has taken too long.
+    // Waits until nothing has changed for a moment, for a limited time.
     async quiet() {
       for (let n = 0; n < 20 && performance.now() - changedAt < 32; n++) await frame();
     },

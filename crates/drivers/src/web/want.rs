@@ -1,5 +1,5 @@
-//! What the walker is asked for when an element is looked for. It answers with everything that may be the element; the
-//! search itself is the engine's, so that an element is found by the same rules on every platform.
+//! What the walker is asked for in a search. It returns everything that may match; the search itself is the engine's,
+//! so that elements are found by the same rules on every platform.
 
 use serde_json::{Map, Value, json};
 use trailblaze_core::query::{Checks, Description, Element, Query, TextMatch, What};
@@ -25,7 +25,7 @@ pub fn want(query: &Query, checks: Checks) -> (Value, bool) {
         What::Described(description) => description.css.iter().cloned().collect(),
         _ => Vec::new(),
     };
-    // A text may be split over several elements, or be a part of a longer one.
+    // A text may be split over several elements, or be part of a longer one.
     let has_text = match &query.what {
         What::Element(element) => element.text.is_some(),
         What::Described(description) => description.role.is_none() && description.css.is_none(),
@@ -60,7 +60,7 @@ fn only(query: &Query) -> Option<Value> {
         TextMatch::Pattern(_) => None,
     };
     match &query.what {
-        // What is around an element may decide whether it is enabled or selected.
+        // The surroundings of an element may decide whether it is enabled or selected.
         What::Element(Element { text: words, id, enabled: None, selected: None }) => {
             let words = words.as_ref().and_then(text);
             if words.is_none() && id.is_none() {
@@ -92,7 +92,7 @@ fn target(query: &Query) -> Option<&str> {
     }
 }
 
-/// What a description asks of the element itself. A box may be called by what is in it.
+/// What a description requires of the element itself. A box may be named by its contents.
 fn only_described(description: &Description) -> Option<Value> {
     let mut only = Map::new();
     match (&description.css, &description.role) {
@@ -105,7 +105,7 @@ fn only_described(description: &Description) -> Option<Value> {
     Some(Value::Object(only))
 }
 
-/// What a selector asks of the element itself, where it asks nothing of others.
+/// What a selector requires of the element itself, if it requires nothing of others.
 fn only_selected(selector: &Selector) -> Option<Value> {
     let matcher = selector.matcher.as_ref()?;
     let bare = Selector { matcher: Some(matcher.clone()), index: selector.index, ..Selector::default() };
@@ -128,7 +128,7 @@ fn only_selected(selector: &Selector) -> Option<Value> {
     exact(Field::AriaRole).map(|role| json!({"role": role}))
 }
 
-/// The selectors of style sheets that a selector speaks of, anywhere. Only the browser can tell what they match.
+/// All CSS selectors in a selector. Only the browser can tell what they match.
 fn css_of(selector: &Selector) -> Vec<String> {
     let own = selector.matcher.iter().flat_map(|matcher| &matcher.wants).filter_map(|(field, want)| match want {
         Want::Exact(css) if *field == Field::CssSelector => Some(css.clone()),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_walker_may_leave_out_only_what_cannot_match() {
+    fn the_walker_leaves_out_only_elements_that_cannot_match() {
         let element = |element: Element| Query { what: What::Element(element), index: None };
         let exact = Element { text: Some(TextMatch::Exact("Sign  in".into())), ..Element::default() };
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The process between us and one child. It starts the child, watches it and us, and ends everything beneath itself when
-//! either is gone. It never outlives that work.
+//! The process between us and one child. It starts the child, watches both, and kills everything beneath it when either
+//! is gone. It exits when that is done.
 
 mod watch;
 
@@ -19,21 +19,21 @@ use rustix::process::{Pid, setsid};
 use tokio::time::timeout;
 
 use crate::folders;
-use crate::wire::{self, GUARDIAN, Mouth, Report, Request, Start};
+use crate::wire::{self, GUARDIAN, Report, Request, Start, Writer};
 use watch::{Alarms, Watch};
 
-/// How long the other side may take to say what to start, and to take in what we say.
-const TO_HEAR: Duration = Duration::from_secs(30);
-const TO_SAY: Duration = Duration::from_secs(1);
+/// How long the other side may take to send the start request, and to receive a report.
+const TO_READ: Duration = Duration::from_secs(30);
+const TO_WRITE: Duration = Duration::from_secs(1);
 
-/// Does the work of a guardian if this process was started as one. To be called before anything else in `main`: the
+/// Runs as a guardian if this process was started as one. Must be called before anything else in `main`, because the
 /// program starts itself again for every child.
 pub fn guardian_main() -> Option<ExitCode> {
     let is_guardian = std::env::args_os().nth(1).is_some_and(|argument| argument == GUARDIAN);
     is_guardian.then(|| match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // For a person who tries it by hand; otherwise this goes nowhere, and the other side sees us end.
+            // For someone who tries it by hand; normally stderr is closed, and the other side sees us exit.
             let _ = writeln!(io::stderr(), "error: `{GUARDIAN}` is for Trailblaze itself: {error}");
             ExitCode::from(3)
         }
@@ -41,20 +41,20 @@ pub fn guardian_main() -> Option<ExitCode> {
 }
 
 fn run() -> io::Result<()> {
-    // Everything here is about this process: a session that no Ctrl-C and no signal to our group reaches.
+    // Moves this process into its own session, so that neither Ctrl-C nor a signal to our group reaches it.
     let _ = setsid();
     let _ = become_reaper();
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let files = wire::receive_files(&control)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(guard(control, files));
-    // A folder that takes forever must not keep us.
+    // A folder that takes too long to remove must not keep this process alive.
     runtime.shutdown_background();
     result
 }
 
-/// What our descendants leave behind comes to us and not to the first process of the system. The name keeps a
-/// `killall -9` of our program from ending the guardians with it.
+/// Orphans among our descendants are reparented to us instead of init. The process name keeps `killall -9` of our
+/// program from killing the guardians too.
 #[cfg(target_os = "linux")]
 fn become_reaper() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -67,33 +67,33 @@ fn become_reaper() -> io::Result<()> {
 }
 
 async fn guard(control: UnixStream, files: Vec<OwnedFd>) -> io::Result<()> {
-    let (mut ear, mut mouth) = wire::talk(control)?;
-    let Ok(Some(Request::Start(start))) = timeout(TO_HEAR, ear.hear()).await else { return Ok(()) };
-    // From the start on nothing may fail.
+    let (mut reader, mut writer) = wire::split(control)?;
+    let Ok(Some(Request::Start(start))) = timeout(TO_READ, reader.read()).await else { return Ok(()) };
+    // Nothing may fail after the child has started.
     let mut alarms = Alarms::set()?;
     let folders: Vec<PathBuf> = start.folders.iter().map(PathBuf::from).collect();
     let grace = start.grace.bounded();
     let started = launch(start, files);
-    // The child's folder is not ours to keep busy.
+    // Leaves the child's folder, so that it is not kept busy.
     let _ = std::env::set_current_dir("/");
     match started {
         Ok(child) => {
             let pid = child.as_raw_pid().unsigned_abs();
-            tell(&mut mouth, Report::Started { pid }).await;
+            tell(&mut writer, Report::Started { pid }).await;
             let mut watch = Watch::new(child, grace, folders);
-            let leaked = watch.until_all_are_gone(&mut ear, &mut mouth, &mut alarms).await;
+            let leaked = watch.until_all_are_gone(&mut reader, &mut writer, &mut alarms).await;
             folders::remove_all(watch.folders).await;
-            tell(&mut mouth, Report::Done { leaked, folders: watch.n_folders }).await;
+            tell(&mut writer, Report::Done { leaked, folders: watch.n_folders }).await;
         }
         Err(error) => {
             folders::remove_all(folders).await;
-            tell(&mut mouth, Report::Failed { code: error.raw_os_error(), text: error.to_string() }).await;
+            tell(&mut writer, Report::Failed { code: error.raw_os_error(), text: error.to_string() }).await;
         }
     }
     Ok(())
 }
 
-/// Starts the child in a group of its own. No end of its streams stays with us, so that both sides see the other close.
+/// Starts the child in its own process group. Keeps no end of its streams, so that both sides see the other close.
 fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
     let mut files = VecDeque::from(files);
     let mut next = || files.pop_front().ok_or_else(|| io::Error::other("not all open files arrived"));
@@ -106,8 +106,8 @@ fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
     command.envs(start.set_env.iter().map(|(name, value)| (name, value)));
     let mut placeholders = Vec::new();
     if let Some(highest) = start.numbers.iter().max() {
-        // The numbers must be in use here already: otherwise one of them may be given to the pipe through which a failed
-        // start is reported, and be overwritten.
+        // The descriptors must be in use here already; otherwise the pipe that reports a failed start may get one of
+        // them and be overwritten.
         let null = OwnedFd::from(std::fs::File::open("/dev/null")?);
         while placeholders.last().is_none_or(|last: &OwnedFd| last.as_raw_fd() <= *highest) {
             placeholders.push(null.try_clone()?);
@@ -122,7 +122,7 @@ fn launch(start: Start, files: Vec<OwnedFd>) -> io::Result<Pid> {
     Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::Error::other("a process without a number"))
 }
 
-/// Says something to the other side, if there still is one.
-async fn tell(mouth: &mut Mouth, report: Report) {
-    let _ = timeout(TO_SAY, mouth.say(&report)).await;
+/// Sends a report, if the other side still exists.
+async fn tell(writer: &mut Writer, report: Report) {
+    let _ = timeout(TO_WRITE, writer.write(&report)).await;
 }

@@ -1,4 +1,4 @@
-//! Watching a child: who wakes the guardian, and how an end goes on from a closed stdin to SIGKILL.
+//! Watches a child: what wakes the guardian, and the stages from a closed stdin to SIGKILL.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use super::tell;
 use crate::child::Ended;
 use crate::launch::Grace;
 use crate::processes;
-use crate::wire::{Ear, Mouth, Report, Request};
+use crate::wire::{Reader, Report, Request, Writer};
 
-/// How long SIGKILL is repeated before what remains counts as leaked.
+/// How long SIGKILL is repeated before the remaining processes count as leaked.
 pub(crate) const AFTER_KILL: Duration = Duration::from_secs(5);
-/// How often what does not end is signalled again; an exit wakes us anyway.
+/// How often processes that do not end are signalled again; an exit wakes us anyway.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The signals that wake us: something beneath us has ended, or somebody wants us to.
+/// The signals that wake us: a descendant ended, or we are asked to end.
 pub(super) struct Alarms {
     exit: tokio::signal::unix::Signal,
     term: tokio::signal::unix::Signal,
@@ -38,25 +38,25 @@ impl Alarms {
     }
 }
 
-/// One child, and how far its end has come.
+/// One child and the stage of its end.
 pub(super) struct Watch {
     child: Pid,
     ended: Option<Ended>,
     grace: Grace,
     stage: Stage,
     pub folders: Vec<PathBuf>,
-    /// How many of the folders were given after the start.
+    /// The number of folders added after the start.
     pub n_folders: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Stage {
     Running,
-    /// Its stdin is closed; it has until then.
+    /// Its stdin is closed; SIGTERM follows at this time.
     Asked(Instant),
     /// SIGTERM was sent.
     Termed(Instant),
-    /// SIGKILL is sent again and again.
+    /// SIGKILL is sent repeatedly.
     Killed(Instant),
 }
 
@@ -65,14 +65,14 @@ impl Watch {
         Watch { child, ended: None, grace, stage: Stage::Running, folders, n_folders: 0 }
     }
 
-    /// Returns how many processes could not be ended.
-    pub async fn until_all_are_gone(&mut self, ear: &mut Ear, mouth: &mut Mouth, alarms: &mut Alarms) -> usize {
+    /// Returns how many processes could not be killed.
+    pub async fn until_all_are_gone(&mut self, reader: &mut Reader, writer: &mut Writer, alarms: &mut Alarms) -> usize {
         let mut is_heard = true;
         loop {
             let had_ended = self.ended.is_some();
             let is_empty = self.reap();
             if let (false, Some(ended)) = (had_ended, self.ended) {
-                tell(mouth, Report::Exited(ended)).await;
+                tell(writer, Report::Exited(ended)).await;
             }
             if is_empty {
                 return 0;
@@ -82,7 +82,7 @@ impl Watch {
             }
             let wake = self.wake();
             tokio::select! {
-                request = ear.hear(), if is_heard => match request {
+                request = reader.read(), if is_heard => match request {
                     Some(Request::Stop(grace)) => self.ask(grace.bounded()),
                     Some(Request::Folder(path)) => {
                         self.folders.push(path.into());
@@ -102,8 +102,8 @@ impl Watch {
         }
     }
 
-    /// Takes in what has ended. True if nothing is left: whatever lives beneath us hangs on a child of ours, since orphans
-    /// come to us.
+    /// Reaps what has ended. Returns true if nothing is left: orphans are reparented to us, so everything that lives
+    /// beneath us descends from a child of ours.
     fn reap(&mut self) -> bool {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
@@ -123,13 +123,13 @@ impl Watch {
         true
     }
 
-    /// Without orphans that come to us, the group is all that we know of.
+    /// Where orphans are not reparented to us, only the group is known.
     #[cfg(not(target_os = "linux"))]
     fn is_group_gone(&self) -> bool {
         rustix::process::test_kill_process_group(self.child).is_err()
     }
 
-    /// A request to end. A second one can only bring the end nearer.
+    /// A request to end. A later request can only bring the end forward.
     fn ask(&mut self, grace: Grace) {
         let now = Instant::now();
         self.grace.after_term = self.grace.after_term.min(grace.after_term);
@@ -141,7 +141,7 @@ impl Watch {
         };
     }
 
-    /// Goes on to the next stage when its time has come. Returns how many are left when there is none.
+    /// Moves on to the next stage when its time has come. Returns the number of processes left when there is none.
     fn advance(&mut self) -> Option<usize> {
         let now = Instant::now();
         let is_time = match self.stage {
@@ -153,7 +153,7 @@ impl Watch {
             self.stage = Stage::Termed(now + self.grace.after_term);
             if !self.grace.after_term.is_zero() {
                 self.signal_all(Signal::TERM);
-                // What is stopped would not hear it.
+                // A stopped process would not receive SIGTERM.
                 self.signal_all(Signal::CONT);
             }
         }
@@ -169,7 +169,7 @@ impl Watch {
         None
     }
 
-    /// When to look again without being woken.
+    /// When to check again without being woken.
     fn wake(&self) -> Option<Instant> {
         match self.stage {
             Stage::Running => None,
@@ -179,7 +179,8 @@ impl Watch {
     }
 
     fn signal_all(&self, signal: Signal) {
-        // Its number is its own, and its group's, until we reap it, or as long as the group is all that we know of.
+        // The child's pid, which is also its group's id, cannot be reused before we reap it. Elsewhere than on Linux, the
+        // group is all that is known, so it is signalled even after that.
         if self.ended.is_none() || cfg!(not(target_os = "linux")) {
             let _ = rustix::process::kill_process_group(self.child, signal);
         }

@@ -1,4 +1,4 @@
-//! A cassette as a file of YAML: made to be read in a diff, and mended by hand.
+//! Cassettes as YAML files: easy to review in a diff and to edit by hand.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::listing::RawListing;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// What to do about a cassette that is of no use.
+/// The hint for a cassette that cannot be used.
 const HINT: &str = "record it with --cassette record";
 
 table! {
-    /// What a tool server listed and answered. Written by `--cassette record`.
+    /// The listing and answers of a tool server. Written by `--cassette record`.
     pub struct Written {
         /// The version of the format: 1.
         "cassette" => version: u32,
@@ -32,19 +32,19 @@ table! {
 }
 
 table! {
-    /// A call, and what became of it.
+    /// A call and its result.
     pub struct WrittenCall {
         /// The tool.
         "tool" => tool: String,
         /// Its arguments, after templates.
         "args" => args: Entries<Node> = Entries::default(),
-        /// The device that it was made for, where there were several.
+        /// The device that it was made for, if there were several.
         "device" => device: Option<String> = None,
-        /// What the tool called before it answered.
+        /// The calls that the tool made before it answered.
         "callbacks" => callbacks: Vec<WrittenCallback> = Vec::new(),
-        /// The result, as the server gave it.
+        /// The result, as the server returned it.
         "answer" => answer: Given = Given(None),
-        /// The message of the error that came in place of a result.
+        /// The message of the error that was returned instead of a result.
         "refusal" => refusal: Option<String> = None,
     }
 }
@@ -61,7 +61,7 @@ table! {
     }
 }
 
-/// A result, which may be anything: nothing at all is one too.
+/// A result: any value, including null.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given(Option<Node>);
 
@@ -75,7 +75,7 @@ impl Decode for Given {
     }
 }
 
-/// Why a cassette cannot be written: it would not be the same when it is read.
+/// Why a cassette cannot be written: it would not read back the same.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotFit {
     #[error("it would have {bytes} bytes; the limit is {}", limits::FILE_BYTES)]
@@ -87,16 +87,16 @@ pub enum NotFit {
 }
 
 impl Cassette {
-    /// Reads a cassette, or says what is wrong with it.
+    /// Parses a cassette, or returns everything that is wrong with it.
     pub fn read(source: &Arc<Source>) -> Result<Cassette, Vec<Problem>> {
         let mut problems = Problems::new(source);
         let root = yaml::read(source, &mut problems);
-        // What a later version means by the rest, nobody knows here.
+        // A later version may give the rest another meaning.
         if let Some(node) = root.as_ref().and_then(|root| root.get("cassette"))
             && let Some(version) =
                 node.raw().and_then(|raw| raw.parse::<u32>().ok()).filter(|version| *version != VERSION)
         {
-            let text = format!("the cassette is of version {version}; this Trailblaze reads version {VERSION}");
+            let text = format!("the cassette has version {version}; this build reads version {VERSION}");
             problems.error_with_hint(node.span, text, HINT);
             return Err(problems.into_vec());
         }
@@ -108,11 +108,12 @@ impl Cassette {
         }
     }
 
-    /// The text of the file, which reads back as this cassette.
+    /// The text of the file. Guaranteed to read back as this cassette.
     pub fn text(&self, server: &str) -> Result<String, NotFit> {
-        // A name may hold anything; a comment ends with its line.
+        // The name goes into a comment, so it must not contain a line break.
         let server = server.replace(char::is_control, " ");
-        let head = format!("# What the tool server `{server}` listed and answered. Written by `--cassette record`.\n");
+        let head =
+            format!("# The listing and answers of the tool server `{server}`. Written by `--cassette record`.\n");
         let text = format!("{head}{}", yaml::block(&self.json(), 0));
         if text.len() > limits::FILE_BYTES {
             return Err(NotFit::TooLarge { bytes: text.len() });
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_kept_reads_back_the_same() {
+    fn a_cassette_reads_back_the_same() {
         let full = full();
         let text = full.text("x\n- y").expect("it can be written");
         assert_eq!(Cassette::read(&Source::new("x", text)), Ok(full));
@@ -254,12 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn problems_are_reported_with_their_place() {
         check(
             "cassette: 2\nmore: 1\n",
-            &[
-                "x:1:11: the cassette is of version 2; this Trailblaze reads version 1 (record it with --cassette record)",
-            ],
+            &["x:1:11: the cassette has version 2; this build reads version 1 (record it with --cassette record)"],
         );
         check("", &["x:1:1: `cassette` is missing (record it with --cassette record)"]);
         check(

@@ -1,4 +1,4 @@
-//! Plays a cassette as the server that it was recorded from: no process is started, and no address reached.
+//! Replays a cassette in place of its server: nothing is started and nothing is connected to.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
@@ -16,21 +16,21 @@ use trailblaze_protocol::outcome::Outcome;
 
 use super::scrub::Scrub;
 use super::{Answer, Callback, Cassette, Kept};
-use crate::desk::lock;
 use crate::listing::{RawListing, interpret};
+use crate::notification_router::lock;
 use crate::{answer, limits};
 
-/// The server that is played.
+/// The server that is replayed.
 pub struct Role {
     pub name: String,
     pub origin: ToolOrigin,
     pub toolset: Option<String>,
     pub call_idle: Option<Duration>,
-    /// The cassette, as people find it.
+    /// The path of the cassette, for messages.
     pub file: String,
 }
 
-/// A cassette at work, for all sessions of a run: each call on it is played once.
+/// A cassette being replayed, shared by all sessions of a run: each recorded call is played once.
 pub struct Player {
     role: Role,
     raw: RawListing,
@@ -40,7 +40,7 @@ pub struct Player {
     me: Weak<Player>,
 }
 
-/// The calls of one tool.
+/// The recorded calls of one tool.
 #[derive(Default)]
 struct Takes {
     left: VecDeque<Arc<Kept>>,
@@ -48,7 +48,7 @@ struct Takes {
 }
 
 impl Takes {
-    /// The first call with these arguments that was not played yet: of this device if there is one, else of any.
+    /// The first call with these arguments that has not been played: preferably one of this device, else of any.
     fn next(&mut self, args: &Map<String, Value>, device: &str) -> Option<Arc<Kept>> {
         let mut place = None;
         for (index, kept) in self.left.iter().enumerate().filter(|(_, kept)| kept.args == *args) {
@@ -63,7 +63,7 @@ impl Takes {
         Some(kept)
     }
 
-    /// Why there is none.
+    /// Why no call matches.
     fn lack(&self, args: &Map<String, Value>) -> Lack {
         let all = || self.played.iter().chain(&self.left);
         match all().filter(|kept| kept.args == *args).count() {
@@ -79,14 +79,14 @@ impl Takes {
     }
 }
 
-/// What a cassette has in place of a call.
+/// Why a cassette has no answer for a call.
 #[derive(Debug, thiserror::Error)]
 enum Lack {
-    #[error("has no call of it")]
+    #[error("has no call of this tool")]
     Nothing,
-    #[error("has {} of it; the nearest is with {nearest}", count(*.n_calls, "other call"))]
+    #[error("has {} of this tool; the closest has {nearest}", count(*.n_calls, "other call"))]
     Other { n_calls: usize, nearest: String },
-    #[error("has {} to that, and no more", count(*.n_answers, "answer"))]
+    #[error("has only {} for it, already used", count(*.n_answers, "answer"))]
     UsedUp { n_answers: usize },
 }
 
@@ -105,27 +105,28 @@ impl Player {
         })
     }
 
-    /// The call on the cassette that answers this one.
+    /// The recorded call that answers this one.
     fn next(&self, tool: &str, args: &Map<String, Value>, device: &str) -> Result<Arc<Kept>, Lack> {
         let mut pool = lock(&self.pool);
         let takes = pool.get_mut(tool).ok_or(Lack::Nothing)?;
         takes.next(args, device).ok_or_else(|| takes.lack(args))
     }
 
-    /// Makes a call that the tool made, through the door that it used. Answers why the tool would have gone another way.
+    /// Repeats a callback that the tool made while it was recorded. Returns an outcome if it failed now but passed
+    /// then, because the tool would have continued differently.
     async fn call_back(&self, cx: &Cx, callback: &Callback) -> Option<Outcome> {
         let Callback { tool, args, has_failed } = callback;
         let answer = cx.call(tool, args.clone()).await.unwrap_or_else(|fault| Outcome::failed(fault.to_string()));
         match (answer.is_error(), has_failed) {
             (true, false) => {
                 let text = format!(
-                    "its callback of `{tool}`, which passed when the cassette was recorded, failed: {}",
+                    "its callback to `{tool}`, which passed when the cassette was recorded, failed: {}",
                     answer.text
                 );
                 Some(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() })
             }
             (false, true) => {
-                let text = format!("its callback of `{tool}` passed, which failed when the cassette was recorded");
+                let text = format!("its callback to `{tool}` passed, but failed when the cassette was recorded");
                 cx.note(Level::Warning, text);
                 None
             }
@@ -186,7 +187,7 @@ impl ToolSource for Player {
     }
 }
 
-/// How much two calls have in common.
+/// How similar two calls are.
 fn likeness(some: &Map<String, Value>, others: &Map<String, Value>) -> (usize, usize) {
     let n_equal = some.iter().filter(|(name, value)| others.get(*name) == Some(value)).count();
     (n_equal, some.keys().filter(|name| others.contains_key(*name)).count())
@@ -196,7 +197,7 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("one {what}") } else { format!("{n} {what}s") }
 }
 
-/// Arguments for a message, as far as anybody would read them.
+/// Arguments for a message, cut if they are long.
 fn shown(args: &Map<String, Value>) -> String {
     let text = inline(&Value::Object(args.clone()));
     match text.char_indices().nth(limits::STDERR_SHOWN_CHARS) {

@@ -1,4 +1,4 @@
-//! Keeps what a server lists and answers while it works. It listens, and changes nothing.
+//! Records a server's listings and answers while it works. Only observes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -11,22 +11,23 @@ use trailblaze_protocol::ids::{CallId, Parent};
 
 use super::scrub::Scrub;
 use super::{Answer, Callback, Cassette, Kept};
-use crate::desk::lock;
 use crate::listing::RawListing;
+use crate::notification_router::lock;
 
-/// What one server did in a run, in all its lives and for all its sessions.
+/// The recording of one server during a run, across all its instances and sessions.
 pub struct Tape {
-    ear: Arc<Ear>,
+    listener: Arc<CallbackListener>,
     kept: Mutex<Cassette>,
 }
 
 impl Tape {
-    /// `ear` hears the events of the sessions that the server works for.
-    pub fn new(ear: &Arc<Ear>) -> Tape {
-        Tape { ear: Arc::clone(ear), kept: Mutex::default() }
+    /// `listener` must receive the events of the sessions that use the server.
+    pub fn new(listener: &Arc<CallbackListener>) -> Tape {
+        Tape { listener: Arc::clone(listener), kept: Mutex::default() }
     }
 
-    /// Keeps a list. Tools may come and go, and devices may have different ones: every tool stays, as it was listed last.
+    /// Adds a listing. Keeps every tool in its latest version, because tools may disappear and devices may have
+    /// different ones.
     pub(crate) fn listed(&self, raw: &RawListing, secrets: &Secrets) {
         let mut kept = lock(&self.kept);
         let listing = &mut kept.listing;
@@ -43,7 +44,7 @@ impl Tape {
         }
     }
 
-    /// Keeps a call that was answered. One that was called off is none that can be asked for again.
+    /// Adds an answered call. A cancelled call is not recorded: its answer could not be replayed.
     pub(crate) fn answered(
         &self,
         cx: &Cx,
@@ -51,7 +52,7 @@ impl Tape {
         base_url: &str,
         mut answer: Answer,
     ) {
-        let callbacks = cx.call_id().map(|call| self.ear.take(call)).unwrap_or_default();
+        let callbacks = cx.call_id().map(|call| self.listener.take(call)).unwrap_or_default();
         if cx.cancel.is_cancelled() {
             return;
         }
@@ -70,11 +71,11 @@ impl Tape {
         });
     }
 
-    /// All that was kept so far.
+    /// Everything recorded so far.
     pub fn cassette(&self) -> Cassette {
         let mut cassette = lock(&self.kept).clone();
         let devices: BTreeSet<&Option<String>> = cassette.calls.iter().map(|call| &call.device).collect();
-        // The name of the only device says nothing, and would differ where another records.
+        // The name of a single device carries no information, and would differ on another machine.
         if devices.len() < 2 {
             cassette.calls.iter_mut().for_each(|call| call.device = None);
         }
@@ -82,46 +83,46 @@ impl Tape {
     }
 }
 
-/// Hears from the events which calls came back from the calls in flight.
+/// Collects, from events, the callbacks that belong to calls in flight.
 #[derive(Default)]
-pub struct Ear {
-    heard: Mutex<Heard>,
+pub struct CallbackListener {
+    observed: Mutex<Observed>,
 }
 
 #[derive(Default)]
-struct Heard {
-    /// By the call that they are beneath, in the order in which they were made.
-    callbacks: HashMap<CallId, Vec<Heeded>>,
-    /// The calls above those that are not over.
+struct Observed {
+    /// By parent call, in the order in which they were made.
+    callbacks: HashMap<CallId, Vec<Pending>>,
+    /// The parents of callbacks that have not finished.
     above: HashMap<CallId, CallId>,
 }
 
-struct Heeded {
+struct Pending {
     call: CallId,
     callback: Callback,
     is_over: bool,
 }
 
-impl Ear {
-    pub fn hear(&self, event: &Event) {
+impl CallbackListener {
+    pub fn on_event(&self, event: &Event) {
         match event {
             Event::Called(called) if called.origin == CallOrigin::Callback => {
                 let Parent::Call(above) = &called.parent else { return };
                 let args = Map::clone(&called.args);
                 let callback = Callback { tool: called.tool.clone(), args, has_failed: false };
-                let mut heard = lock(&self.heard);
-                heard.above.insert(called.call.clone(), above.clone());
-                let heeded = Heeded { call: called.call.clone(), callback, is_over: false };
-                heard.callbacks.entry(above.clone()).or_default().push(heeded);
+                let mut observed = lock(&self.observed);
+                observed.above.insert(called.call.clone(), above.clone());
+                let pending = Pending { call: called.call.clone(), callback, is_over: false };
+                observed.callbacks.entry(above.clone()).or_default().push(pending);
             }
             Event::Answered { call, answer, .. } => {
-                let mut heard = lock(&self.heard);
-                heard.callbacks.remove(call);
-                let Some(above) = heard.above.remove(call) else { return };
-                let beneath = heard.callbacks.get_mut(&above).into_iter().flatten();
-                for heeded in beneath.filter(|heeded| heeded.call == *call) {
-                    heeded.is_over = true;
-                    heeded.callback.has_failed = match answer {
+                let mut observed = lock(&self.observed);
+                observed.callbacks.remove(call);
+                let Some(above) = observed.above.remove(call) else { return };
+                let beneath = observed.callbacks.get_mut(&above).into_iter().flatten();
+                for pending in beneath.filter(|pending| pending.call == *call) {
+                    pending.is_over = true;
+                    pending.callback.has_failed = match answer {
                         CallResult::Outcome(outcome) => outcome.is_error(),
                         CallResult::Fault { .. } => true,
                     };
@@ -131,9 +132,10 @@ impl Ear {
         }
     }
 
-    /// The callbacks of a call. What it did not wait for was cut off, and nobody can tell where.
+    /// Removes and returns the callbacks of a call. A callback that had not finished was cut off at an unknown point,
+    /// and is left out.
     fn take(&self, call: &CallId) -> Vec<Callback> {
-        let heard = lock(&self.heard).callbacks.remove(call).unwrap_or_default();
-        heard.into_iter().filter(|heeded| heeded.is_over).map(|heeded| heeded.callback).collect()
+        let observed = lock(&self.observed).callbacks.remove(call).unwrap_or_default();
+        observed.into_iter().filter(|pending| pending.is_over).map(|pending| pending.callback).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Takes out of a text what belongs to one run alone: secrets, the ids of the session and the call, and our address.
+//! Removes what is specific to one run: secrets, the ids of the session and the call, and our address.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -8,12 +8,12 @@ use trailblaze_core::values::secret::Secrets;
 
 pub(super) struct Scrub<'a> {
     secrets: &'a Secrets,
-    /// What stands in a text, and what is put in its place.
+    /// Texts to find, and their replacements.
     own: Vec<(String, &'static str)>,
 }
 
 impl<'a> Scrub<'a> {
-    /// For what a call was given and answered. `base_url` is where its server calls back.
+    /// For the arguments and the answer of a call. `base_url` is the URL that its server calls back.
     pub fn new(cx: &'a Cx, base_url: Option<&str>) -> Scrub<'a> {
         let call = cx.call_id().map(|id| (id.to_string(), "[call]"));
         let session = (cx.session.id.to_string(), "[session]");
@@ -32,7 +32,7 @@ impl<'a> Scrub<'a> {
     }
 
     pub fn value(&self, value: &mut Value) {
-        // First, since a secret within a file would otherwise be taken out of its encoding, which could not be read then.
+        // First, because redacting a secret inside an encoded file would break the encoding.
         self.take_out(value);
         self.secrets.redact_value(value);
     }
@@ -64,7 +64,7 @@ impl<'a> Scrub<'a> {
         }
     }
 
-    /// A file in an answer may be a text as well.
+    /// An encoded file may be text as well.
     fn encoded(&self, text: &mut String) {
         let Ok(bytes) = BASE64_STANDARD.decode(&*text) else { return self.text(text) };
         let scrubbed = match String::from_utf8(bytes.clone()) {

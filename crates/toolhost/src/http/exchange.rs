@@ -1,4 +1,4 @@
-//! One message there, and what comes back: an answer, a stream of messages, or a reason why there is none.
+//! Sends one message over HTTP and handles the response: an answer, a stream of messages, or an error.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -14,35 +14,35 @@ use serde_json::Value;
 use trailblaze_core::foreign_json;
 
 use super::sse::{Events, TooLong};
-use super::{Asking, Http, Lost, SESSION, STREAM};
+use super::{Http, HttpError, RequestParts, SESSION, STREAM};
 use crate::connection::{RpcError, Shared, Wire, shown};
-use crate::desk::lock;
 use crate::limits;
+use crate::notification_router::lock;
 
-/// A message to be sent.
+/// A message to send.
 pub(crate) struct Post {
-    /// Of a request; a notification has none.
+    /// The id of a request; `None` for a notification.
     pub id: Option<u64>,
     pub method: String,
-    /// Headers beside the message.
-    pub labels: Vec<(String, String)>,
+    /// Extra headers.
+    pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl Post {
-    /// Sends it in the background, and sees to it that whoever waits for the answer hears something.
+    /// Sends it in the background. The request is always completed, if only with an error.
     pub fn send(self, shared: &Arc<Shared>) {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let (id, sender) = (self.id, Arc::clone(shared));
-        // Held until the task is written down, so that one that is over already does not stay there.
+        // Held until the task is registered, so that a task that has already finished does not stay registered.
         let mut in_flight = lock(&http.in_flight);
         let task = tokio::spawn(async move {
             let Some(id) = self.id else {
-                // Nobody sets a limit to what nobody waits for.
+                // A notification has no caller that would bound it.
                 let _ = tokio::time::timeout(limits::NOTICE, self.exchange(&sender)).await;
                 return;
             };
-            let lost = self.exchange(&sender).await.err().unwrap_or(Lost::NoResult);
+            let lost = self.exchange(&sender).await.err().unwrap_or(HttpError::NoResult);
             sender.settle(id, Err(lost.into()));
             if let Wire::Http(http) = &sender.wire {
                 lock(&http.in_flight).remove(&id);
@@ -58,19 +58,22 @@ impl Post {
         }
     }
 
-    /// Sends it, and takes all that comes back.
-    pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), Lost> {
+    /// Sends it and handles the whole response.
+    pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), HttpError> {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let has_session = lock(&http.session).is_some();
-        let asking =
-            Asking { method: Method::POST, body: Bytes::copy_from_slice(&self.body), labels: self.labels(http) };
-        let response = http.send(&asking).await?;
+        let parts = RequestParts {
+            method: Method::POST,
+            body: Bytes::copy_from_slice(&self.body),
+            headers: self.headers(http),
+        };
+        let response = http.send(&parts).await?;
         if self.method == "initialize" {
             *lock(&http.session) = response.headers().get(SESSION).cloned();
         }
         let status = response.status();
         if status == StatusCode::NOT_FOUND && has_session {
-            return Err(Lost::SessionGone);
+            return Err(HttpError::SessionGone);
         }
         if !status.is_success() {
             return self.refused(shared, http, response).await;
@@ -80,23 +83,23 @@ impl Post {
             STREAM => follow(shared, http, id, response).await,
             "application/json" => {
                 let body = body(response, limits::LINE_BYTES).await?;
-                shared.take_message(body.trim_ascii()).map_err(Lost::Broke)
+                shared.take_message(body.trim_ascii()).map_err(HttpError::Broke)
             }
-            // Accepted, it says, and no answer will come.
-            "" => Err(Lost::NoResult),
+            // Accepted without a body: no answer will come.
+            "" => Err(HttpError::NoResult),
             kind => {
                 let kind = shown(kind.as_bytes());
                 let said = first_words(response).await;
-                Err(Lost::Kind { url: http.address.shown(), kind, said })
+                Err(HttpError::Kind { url: http.address.shown(), kind, said })
             }
         }
     }
 
-    /// What a status means that is no success. It may bring an answer all the same.
-    async fn refused(&self, shared: &Arc<Shared>, http: &Http, response: Response<Incoming>) -> Result<(), Lost> {
+    /// Handles a status other than success. The body may still contain an answer.
+    async fn refused(&self, shared: &Arc<Shared>, http: &Http, response: Response<Incoming>) -> Result<(), HttpError> {
         let (status, url) = (response.status(), http.address.shown());
         if let Some(to) = response.headers().get(header::LOCATION).filter(|_| status.is_redirection()) {
-            return Err(Lost::Redirected { url, to: shown(to.as_bytes()) });
+            return Err(HttpError::Redirected { url, to: shown(to.as_bytes()) });
         }
         let text = body(response, limits::REFUSAL_BYTES).await.unwrap_or_default();
         let answer = foreign_json::read::<Value>(&text).ok().map(|answer| answer.value);
@@ -104,20 +107,20 @@ impl Post {
         let error =
             error.and_then(|mut answer| serde_json::from_value::<RpcError>(answer.get_mut("error")?.take()).ok());
         match (self.id, error) {
-            // The peer may not have read far enough to know the id.
+            // The id may be missing if the peer did not parse the request.
             (Some(id), Some(error)) => {
                 shared.settle(id, Err(error.into()));
                 Ok(())
             }
-            _ => Err(Lost::Status { status, url, said: shown(text.trim_ascii()) }),
+            _ => Err(HttpError::Status { status, url, said: shown(text.trim_ascii()) }),
         }
     }
 
-    fn labels(&self, http: &Http) -> Vec<(&str, String)> {
+    fn headers(&self, http: &Http) -> Vec<(&str, String)> {
         if !http.is_stateless() || self.method.is_empty() {
             return Vec::new();
         }
-        let own = self.labels.iter().map(|(name, value)| (name.as_str(), plain(value)));
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), plain(value)));
         [("mcp-method", self.method.clone())].into_iter().chain(own).collect()
     }
 }
@@ -134,37 +137,37 @@ fn kind(headers: &HeaderMap) -> String {
     kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_string()
 }
 
-/// A whole body, if it is not too long.
-async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, Lost> {
+/// Reads a whole body, up to a limit.
+async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = Vec::new();
     while let Some(frame) = response.frame().await {
-        let frame = frame.map_err(|error| Lost::BrokeOff { reason: super::lost::reason(&error) })?;
+        let frame = frame.map_err(|error| HttpError::BrokeOff { reason: super::lost::reason(&error) })?;
         if let Some(data) = frame.data_ref() {
             body.extend_from_slice(data);
         }
         if body.len() > limit {
-            return Err(Lost::TooLong);
+            return Err(HttpError::TooLong);
         }
     }
     Ok(body)
 }
 
-/// The beginning of a body that should not be there.
+/// The beginning of an unexpected body.
 async fn first_words(mut response: Response<Incoming>) -> String {
     let frame = tokio::time::timeout(limits::LAST_WORDS, response.frame()).await;
     let data = frame.ok().flatten().and_then(Result::ok).and_then(|frame| frame.into_data().ok());
     data.map(|data| shown(data.trim_ascii())).unwrap_or_default()
 }
 
-/// Takes messages from a stream until it brought the answer. A stream that breaks and can be taken up again is.
-async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), Lost> {
+/// Reads messages from a stream until the answer has arrived. Resumes a stream that breaks off, if possible.
+async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), HttpError> {
     let mut place = Place::default();
     let mut n_breaks = 0;
     loop {
         let broken = match read(shared, response, &mut place, Some(id)).await {
             Ok(()) if !shared.is_waiting(id) => return Ok(()),
-            Ok(()) => Lost::NoResult,
-            Err(broken @ Lost::BrokeOff { .. }) => broken,
+            Ok(()) => HttpError::NoResult,
+            Err(broken @ HttpError::BrokeOff { .. }) => broken,
             Err(lost) => return Err(lost),
         };
         n_breaks = if std::mem::take(&mut place.has_moved) { 1 } else { n_breaks + 1 };
@@ -172,20 +175,20 @@ async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Respon
             return Err(broken);
         }
         tokio::time::sleep(place.pause()).await;
-        response = match http.send(&place.asking()).await {
+        response = match http.send(&place.request()).await {
             Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
-            // It cannot be taken up, then, and how it broke says more.
+            // It cannot be resumed; why it broke off is the better error.
             _ => return Err(broken),
         };
     }
 }
 
-/// How far a stream was read.
+/// How far a stream has been read.
 #[derive(Default)]
 struct Place {
     last_id: Option<String>,
     retry: Option<Duration>,
-    /// Whether anything came since it was last looked at.
+    /// Whether anything has arrived since the last check.
     has_moved: bool,
 }
 
@@ -194,24 +197,24 @@ impl Place {
         self.retry.unwrap_or(limits::RECONNECT_PAUSE).min(limits::LONGEST_RETRY)
     }
 
-    fn asking(&self) -> Asking<'static> {
-        let labels = self.last_id.iter().map(|id| ("last-event-id", id.clone())).collect();
-        Asking { method: Method::GET, body: Bytes::new(), labels }
+    fn request(&self) -> RequestParts<'static> {
+        let headers = self.last_id.iter().map(|id| ("last-event-id", id.clone())).collect();
+        RequestParts { method: Method::GET, body: Bytes::new(), headers }
     }
 }
 
-/// Takes the messages of a stream to its end, or, where one answer is waited for, a moment after it came.
+/// Reads the messages of a stream until it ends or, when waiting for one answer, until shortly after that has arrived.
 async fn read(
     shared: &Arc<Shared>,
     mut response: Response<Incoming>,
     place: &mut Place,
     waiting: Option<u64>,
-) -> Result<(), Lost> {
+) -> Result<(), HttpError> {
     let mut events = Events::default();
     loop {
         let is_over = waiting.is_some_and(|id| !shared.is_waiting(id));
         let frame = if is_over {
-            // A stream that is read to its end leaves a connection that can be used again.
+            // Reading the stream to its end makes the connection reusable.
             match tokio::time::timeout(limits::LAST_WORDS, response.frame()).await {
                 Ok(Some(Ok(frame))) => frame,
                 _ => return Ok(()),
@@ -219,33 +222,33 @@ async fn read(
         } else {
             match response.frame().await {
                 Some(Ok(frame)) => frame,
-                Some(Err(error)) => return Err(Lost::BrokeOff { reason: super::lost::reason(&error) }),
+                Some(Err(error)) => return Err(HttpError::BrokeOff { reason: super::lost::reason(&error) }),
                 None => return Ok(()),
             }
         };
         let Some(data) = frame.data_ref() else { continue };
-        let found = events.push(data).map_err(|TooLong| Lost::TooLong)?;
+        let found = events.push(data).map_err(|TooLong| HttpError::TooLong)?;
         place.retry = events.retry.or(place.retry);
         for event in found {
             place.has_moved = true;
             place.last_id = event.id.or(place.last_id.take());
             if !event.data.is_empty() {
-                shared.take_message(event.data.as_bytes()).map_err(Lost::Broke)?;
+                shared.take_message(event.data.as_bytes()).map_err(HttpError::Broke)?;
             }
         }
     }
 }
 
-/// Hears what belongs to no request, as long as the connection is there and the peer has such a stream.
+/// Reads messages that belong to no request, for as long as the connection exists and the peer offers such a stream.
 pub(super) async fn listen(shared: Weak<Shared>) {
     let mut place = Place::default();
     let mut n_failures = 0;
     while n_failures < limits::RESUMES {
         let Some(shared) = shared.upgrade() else { return };
         let Wire::Http(http) = &shared.wire else { return };
-        let response = match http.send(&place.asking()).await {
+        let response = match http.send(&place.request()).await {
             Ok(response) if response.status() == StatusCode::OK && kind(response.headers()) == STREAM => response,
-            // It has none, or does not know us any more.
+            // The peer offers no such stream, or no longer knows the session.
             Ok(_) => return,
             Err(_) => {
                 n_failures += 1;

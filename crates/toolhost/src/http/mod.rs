@@ -1,4 +1,4 @@
-//! Messages over http: each is a request of its own, and what it brings back is one answer or a stream of messages.
+//! Messages over HTTP: each is a request of its own, and the response is one answer or a stream of messages.
 
 mod exchange;
 mod lost;
@@ -20,13 +20,13 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::connection::Shared;
-use crate::desk::lock;
 use crate::limits;
+use crate::notification_router::lock;
 
 pub(crate) use exchange::Post;
-pub use lost::Lost;
+pub use lost::HttpError;
 
-/// Where a server answers, and what it is sent with every request.
+/// The URL of a server, and the headers sent with every request.
 #[derive(Debug, Clone)]
 pub struct Address {
     uri: Uri,
@@ -35,18 +35,18 @@ pub struct Address {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    #[error("its `url:` is no address: {reason} in `{url}`")]
+    #[error("its `url:` is not a valid URL: {reason} in `{url}`")]
     NoUrl { url: String, reason: String },
-    #[error("its `url:` must begin with http:// or https://, not as `{url}` does")]
+    #[error("its `url:` must start with http:// or https://, got `{url}`")]
     NoScheme { url: String },
-    #[error("`{name}` in its `headers:` is no name of a header")]
+    #[error("`{name}` in its `headers:` is not a valid header name")]
     NoHeader { name: String },
-    #[error("the value of `{name}` in its `headers:` cannot be sent: it holds a line break or a control character")]
+    #[error("the value of `{name}` in its `headers:` cannot be sent: it contains a line break or a control character")]
     NoValue { name: String },
 }
 
 impl Address {
-    /// An address without a path means `/mcp`, where the libraries serve it; one that ends in `/` is meant as it stands.
+    /// A URL without a path gets `/mcp`, the default of the common libraries; one that ends in `/` is used unchanged.
     pub fn parse(url: &str, headers: impl IntoIterator<Item = (String, String)>) -> Result<Address, AddressError> {
         let Some(rest) = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")) else {
             return Err(AddressError::NoScheme { url: url.to_string() });
@@ -69,40 +69,40 @@ impl Address {
         Ok(Address { uri, headers: map })
     }
 
-    /// The place on this machine where a server listens that we started.
+    /// The URL of a server that we started on a local port.
     pub(crate) fn of_port(port: u16) -> Address {
-        let uri = format!("http://127.0.0.1:{port}/mcp").parse().expect("this is an address");
+        let uri = format!("http://127.0.0.1:{port}/mcp").parse().expect("this is a URL");
         Address { uri, headers: HeaderMap::new() }
     }
 
     fn shown(&self) -> String {
-        // Whatever is before an @ is not for everybody to see.
+        // Credentials before an `@` must not be shown.
         let authority = self.uri.authority().map_or("", |authority| authority.as_str());
         let host = authority.rsplit('@').next().unwrap_or_default();
         format!("{}://{host}{}", self.uri.scheme_str().unwrap_or_default(), self.uri.path())
     }
 }
 
-/// How a peer is spoken to, once that is agreed on.
+/// The negotiated protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Speech {
+pub struct Protocol {
     pub version: String,
-    /// The peer remembers nothing between requests, learns from headers what a message is, and takes a call that is hung
-    /// up on as called off.
+    /// The peer keeps no state between requests: headers describe each message, and closing the connection cancels a
+    /// call.
     pub is_stateless: bool,
 }
 
-/// The way to a peer that answers http.
+/// An HTTP client for one peer.
 pub struct Http {
     address: Address,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    speech: Mutex<Option<Speech>>,
-    /// By which the peer knows us again.
+    protocol: Mutex<Option<Protocol>>,
+    /// The session id that the peer assigned.
     session: Mutex<Option<HeaderValue>>,
     in_flight: Mutex<HashMap<u64, AbortHandle>>,
-    /// What is being said that nobody waits for.
+    /// Notifications being sent.
     notices: Mutex<Vec<JoinHandle<()>>>,
-    ear: Mutex<Option<AbortHandle>>,
+    event_stream: Mutex<Option<AbortHandle>>,
 }
 
 impl Http {
@@ -111,62 +111,62 @@ impl Http {
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(limits::CONNECT));
-        // Reading the system's certificates takes its time, and only https needs them.
+        // Loading the system's certificates is slow, and only https needs them.
         let tls = tls(address.uri.scheme_str() == Some("https"));
         let connector =
             HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            // Many servers close an idle connection after 5 s; one that is being closed must not be used.
+            // Many servers close an idle connection after 5 s; a connection about to be closed must not be reused.
             .pool_idle_timeout(Duration::from_secs(4))
             .build(connector);
         Http {
             address,
             client,
-            speech: Mutex::default(),
+            protocol: Mutex::default(),
             session: Mutex::default(),
             in_flight: Mutex::default(),
             notices: Mutex::default(),
-            ear: Mutex::default(),
+            event_stream: Mutex::default(),
         }
     }
 
-    pub fn speak(&self, speech: Speech) {
-        *lock(&self.speech) = Some(speech);
+    pub fn use_protocol(&self, protocol: Protocol) {
+        *lock(&self.protocol) = Some(protocol);
     }
 
     fn is_stateless(&self) -> bool {
-        lock(&self.speech).as_ref().is_some_and(|speech| speech.is_stateless)
+        lock(&self.protocol).as_ref().is_some_and(|protocol| protocol.is_stateless)
     }
 
-    /// Sends one request. A server that cannot be reached is tried once more: nothing was sent yet.
-    async fn send(&self, asking: &Asking<'_>) -> Result<Response<Incoming>, Lost> {
+    /// Sends one request. Retries once if the connection fails, since nothing has been sent then.
+    async fn send(&self, parts: &RequestParts<'_>) -> Result<Response<Incoming>, HttpError> {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.client.request(self.request(asking)).await {
+            match self.client.request(self.request(parts)).await {
                 Ok(response) => return Ok(response),
                 Err(error) if error.is_connect() && tries == 1 => tokio::time::sleep(limits::RECONNECT_PAUSE).await,
                 Err(error) if error.is_connect() => {
-                    return Err(Lost::Unreachable { url: self.address.shown(), reason: lost::reason(&error) });
+                    return Err(HttpError::Unreachable { url: self.address.shown(), reason: lost::reason(&error) });
                 }
-                Err(error) => return Err(Lost::BrokeOff { reason: lost::reason(&error) }),
+                Err(error) => return Err(HttpError::BrokeOff { reason: lost::reason(&error) }),
             }
         }
     }
 
-    fn request(&self, asking: &Asking<'_>) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(asking.body.clone()));
-        *request.method_mut() = asking.method.clone();
+    fn request(&self, parts: &RequestParts<'_>) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(parts.body.clone()));
+        *request.method_mut() = parts.method.clone();
         *request.uri_mut() = self.address.uri.clone();
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, USER_AGENT);
-        if asking.method == Method::POST {
+        if parts.method == Method::POST {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let accept = if asking.method == Method::GET { STREAM } else { "application/json, text/event-stream" };
+        let accept = if parts.method == Method::GET { STREAM } else { "application/json, text/event-stream" };
         headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-        for (name, value) in &asking.labels {
+        for (name, value) in &parts.headers {
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);
             }
@@ -174,7 +174,9 @@ impl Http {
         if let Some(session) = &*lock(&self.session) {
             headers.insert(SESSION, session.clone());
         }
-        if let Some(Ok(version)) = lock(&self.speech).as_ref().map(|speech| HeaderValue::try_from(&speech.version)) {
+        if let Some(Ok(version)) =
+            lock(&self.protocol).as_ref().map(|protocol| HeaderValue::try_from(&protocol.version))
+        {
             headers.insert("mcp-protocol-version", version);
         }
         for (name, value) in &self.address.headers {
@@ -183,58 +185,58 @@ impl Http {
         request
     }
 
-    /// Calls a request off the way that a peer which remembers nothing understands. Whether that was the way.
-    pub fn hang_up_on(&self, id: u64) -> bool {
-        let is_way = self.is_stateless();
-        if is_way {
-            self.let_go(id);
+    /// Cancels a request by closing its connection, if the peer is stateless. Returns whether it is.
+    pub fn cancel_stateless(&self, id: u64) -> bool {
+        let is_stateless = self.is_stateless();
+        if is_stateless {
+            self.abort(id);
         }
-        is_way
+        is_stateless
     }
 
-    /// Waits for a request no more.
-    pub fn let_go(&self, id: u64) {
+    /// Stops waiting for a request.
+    pub fn abort(&self, id: u64) {
         let posting = lock(&self.in_flight).remove(&id);
         if let Some(posting) = posting {
             posting.abort();
         }
     }
 
-    /// Opens the stream for what belongs to no request. A peer that has none is no worse for it.
-    pub(crate) fn lend_an_ear(&self, shared: &Arc<Shared>) {
+    /// Opens the stream for messages that belong to no request. The peer need not offer one.
+    pub(crate) fn open_event_stream(&self, shared: &Arc<Shared>) {
         if !self.is_stateless() {
-            let ear = tokio::spawn(exchange::listen(Arc::downgrade(shared))).abort_handle();
-            *lock(&self.ear) = Some(ear);
+            let event_stream = tokio::spawn(exchange::listen(Arc::downgrade(shared))).abort_handle();
+            *lock(&self.event_stream) = Some(event_stream);
         }
     }
 
     /// Ends the session that the peer keeps for us.
-    pub async fn part(&self) {
+    pub async fn close(&self) {
         self.hang_up();
-        // What was said last is worth hearing: that a call is called off, for one.
+        // The last messages matter, such as the cancellation of a call.
         let notices = std::mem::take(&mut *lock(&self.notices));
         let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(notices)).await;
         if lock(&self.session).is_none() {
             return;
         }
-        let asking = Asking { method: Method::DELETE, body: Bytes::new(), labels: Vec::new() };
-        let _ = tokio::time::timeout(limits::LAST_WORDS, self.client.request(self.request(&asking))).await;
+        let parts = RequestParts { method: Method::DELETE, body: Bytes::new(), headers: Vec::new() };
+        let _ = tokio::time::timeout(limits::LAST_WORDS, self.client.request(self.request(&parts))).await;
     }
 
-    /// Lets go of whatever is under way.
+    /// Aborts all requests in flight.
     pub fn hang_up(&self) {
-        let ear = lock(&self.ear).take();
-        for under_way in lock(&self.in_flight).drain().map(|(_, posting)| posting).chain(ear) {
-            under_way.abort();
+        let event_stream = lock(&self.event_stream).take();
+        for task in lock(&self.in_flight).drain().map(|(_, posting)| posting).chain(event_stream) {
+            task.abort();
         }
     }
 }
 
-/// A request to be sent.
-struct Asking<'a> {
+/// A request to send.
+struct RequestParts<'a> {
     method: Method,
     body: Bytes,
-    labels: Vec<(&'a str, String)>,
+    headers: Vec<(&'a str, String)>,
 }
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -244,7 +246,7 @@ const STREAM: &str = "text/event-stream";
 fn tls(is_needed: bool) -> rustls::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();
     if is_needed {
-        // Certificates that cannot be read are somebody else's; a server that needs them will be told apart by its own.
+        // Certificates that cannot be parsed are skipped; a server that needs one fails with its own error.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_without_a_path_means_the_usual_one() {
+    fn a_url_without_a_path_gets_the_usual_one() {
         check("http://tools.internal:8080", "http://tools.internal:8080/mcp");
         check("http://tools.internal:8080/", "http://tools.internal:8080/");
         check("https://tools.internal/a/b?key=x", "https://tools.internal/a/b");
@@ -274,13 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
-        check(
-            "tools.internal:8080",
-            "its `url:` must begin with http:// or https://, not as `tools.internal:8080` does",
-        );
-        check("ftp://tools/mcp", "its `url:` must begin with http:// or https://, not as `ftp://tools/mcp` does");
-        check("http://tools/a b", "its `url:` is no address: invalid uri character in `http://tools/a b`");
+    fn an_invalid_url_is_refused() {
+        check("tools.internal:8080", "its `url:` must start with http:// or https://, got `tools.internal:8080`");
+        check("ftp://tools/mcp", "its `url:` must start with http:// or https://, got `ftp://tools/mcp`");
+        check("http://tools/a b", "its `url:` is not a valid URL: invalid uri character in `http://tools/a b`");
     }
 
     #[test]
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_in_an_address_are_not_shown() {
+    fn credentials_in_a_url_are_not_shown() {
         check("http://ada:secret@tools/mcp", "http://tools/mcp");
     }
 }

@@ -1,26 +1,26 @@
-//! A stream of server-sent events, as far as messages travel in it: data, ids, and how long to wait before asking again.
+//! Parses server-sent events, as far as MCP uses them: data, ids and retry times.
 
 use std::time::Duration;
 
 use crate::limits;
 
-/// An event that is whole.
+/// A complete event.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Event {
     pub id: Option<String>,
-    /// Empty where the event only brings an id.
+    /// Empty if the event only has an id.
     pub data: String,
 }
 
-/// What has come of a stream, and is no event yet.
+/// Parser state: bytes and fields that do not form an event yet.
 #[derive(Default)]
 pub struct Events {
     buffer: Vec<u8>,
-    /// How much of the buffer is known to hold no end of line.
+    /// How much of the buffer is known to contain no line end.
     searched: usize,
     data: Option<String>,
     id: Option<String>,
-    /// What the server asked for last.
+    /// The last retry time that the server sent.
     pub retry: Option<Duration>,
 }
 
@@ -35,7 +35,7 @@ impl Events {
         while let Some(end) = self.buffer[self.searched..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let end = self.searched + end;
             let is_pair = self.buffer[end] == b'\r' && self.buffer.get(end + 1) == Some(&b'\n');
-            // Whether a line break follows a carriage return is known only when the next byte is there.
+            // A carriage return at the end may be followed by a line feed in the next chunk.
             if self.buffer[end] == b'\r' && end + 1 == self.buffer.len() {
                 self.searched = end;
                 break;
@@ -103,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_no_event() {
+    fn an_incomplete_event_is_not_returned() {
         check("data: a\n", &[]);
     }
 
     #[test]
-    fn an_event_without_end_is_too_long() {
+    fn an_endless_event_is_refused() {
         let mut events = Events::default();
         let chunk = vec![b'x'; 1 << 20];
         let ended = (0..40).map(|_| events.push(&chunk)).find(Result::is_err);

@@ -1,4 +1,4 @@
-//! One call of a server's tool: how it is made, when it is made once more, and what its answer means.
+//! One call of a server's tool: sending it, retrying it where that is safe, and reading the answer.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,19 +11,19 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::{SaidOnce, Server};
+use super::{Server, WarnedOnce};
 use crate::answer;
 use crate::cassette::Answer;
 use crate::client::Client;
-use crate::connection::{Connection, Unanswered};
+use crate::connection::{Connection, RequestError};
 use crate::context_refusal::{ContextRefusal, context_refusal};
-use crate::desk::{Desk, lock};
 use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
-use crate::http::Lost;
+use crate::http::HttpError;
 use crate::listing::{ParamHeader, declares_context, forbids_context};
-use crate::live::Live;
+use crate::live::Instance;
+use crate::notification_router::{NotificationRouter, lock};
 
-/// How a tool is called.
+/// What a tool's listing implies for calls to it.
 #[derive(Clone)]
 pub(super) struct CallStyle {
     declares_context: bool,
@@ -33,7 +33,7 @@ pub(super) struct CallStyle {
 }
 
 impl CallStyle {
-    /// The style of a tool that was listed so.
+    /// The style for a tool with this listing.
     pub fn of(tool: &Tool, listed: Option<&Value>) -> CallStyle {
         CallStyle {
             declares_context: listed.is_some_and(declares_context),
@@ -66,7 +66,7 @@ impl Server {
         }
     }
 
-    pub(super) async fn carry_out(
+    pub(super) async fn make_call(
         &self,
         cx: &Cx,
         tool: &str,
@@ -74,22 +74,22 @@ impl Server {
     ) -> Result<Outcome, SourceError> {
         let style = self.style(tool);
         let carrier = self.carrier(&style);
-        let mut live = self.live().await?;
-        let mut answered = self.ask(&live, cx, (tool, args), (&style, carrier)).await;
-        // A server that forgot us has not done what it was asked.
-        if answered == Err(Unanswered::Lost(Lost::SessionGone)) {
-            // Boxed, so that other calls need not carry the room for it.
-            Box::pin(self.reopen(live.live())).await?;
-            live = self.live().await?;
-            answered = self.ask(&live, cx, (tool, args), (&style, carrier)).await;
+        let mut instance = self.instance().await?;
+        let mut answered = self.send_call(&instance, cx, (tool, args), (&style, carrier)).await;
+        // The server lost our session, so the call did not run.
+        if answered == Err(RequestError::Http(HttpError::SessionGone)) {
+            // Boxed to keep the future of an ordinary call small.
+            Box::pin(self.reopen(instance.instance())).await?;
+            instance = self.instance().await?;
+            answered = self.send_call(&instance, cx, (tool, args), (&style, carrier)).await;
         }
         if self.has_refused_context(tool, &style, carrier, &answered) {
-            answered = Box::pin(self.ask(&live, cx, (tool, args), (&style, Carrier::Meta))).await;
+            answered = Box::pin(self.send_call(&instance, cx, (tool, args), (&style, Carrier::Meta))).await;
         }
         if let Some(tape) = &self.spec.tape {
             match &answered {
                 Ok(value) => tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Result(value.clone())),
-                Err(Unanswered::Refused(error)) => {
+                Err(RequestError::Refused(error)) => {
                     tape.answered(cx, (tool, args), &self.spec.base_url, Answer::Refusal(error.message.clone()));
                 }
                 Err(_) => {}
@@ -102,22 +102,23 @@ impl Server {
                     let text = format!(
                         "`{tool}` answered `success: false` but not `isError: true`, so the call counts as passed"
                     );
-                    self.warn_once(SaidOnce::SuccessFalse { tool: tool.to_string() }, text);
+                    self.warn_once(WarnedOnce::SuccessFalse { tool: tool.to_string() }, text);
                 }
                 Ok(outcome)
             }
-            Err(Unanswered::Refused(error)) => Ok(answer::refusal(error.message, tool)),
-            Err(unanswered) => Err(self.unanswered(&live, &unanswered).await),
+            Err(RequestError::Refused(error)) => Ok(answer::refusal(error.message, tool)),
+            Err(error) => Err(self.explain(&instance, &error).await),
         }
     }
 
-    /// Whether the call was refused, before the tool ran, for an argument that we added. Then the server gets it no more.
+    /// Whether the server refused the call, before the tool ran, because of the context argument that we added. If so,
+    /// the argument is not sent to this server again.
     fn has_refused_context(
         &self,
         tool: &str,
         style: &CallStyle,
         carrier: Carrier,
-        answered: &Result<Value, Unanswered>,
+        answered: &Result<Value, RequestError>,
     ) -> bool {
         let is_ours = carrier == Carrier::ArgumentsAndMeta && self.spec.context.is_none() && !style.declares_context;
         if !is_ours {
@@ -127,36 +128,36 @@ impl Server {
             None => false,
             Some(ContextRefusal::Maybe) => {
                 let text = format!(
-                    "the error of `{tool}` mentions `{ARGUMENT}`; if it does not take this argument, `context: meta` in \
-                     the server's entry leaves it out"
+                    "the error from `{tool}` mentions `{ARGUMENT}`; if the tool does not take this argument, set \
+                     `context: meta` in the server's entry"
                 );
-                self.warn_once(SaidOnce::MentionsContext, text);
+                self.warn_once(WarnedOnce::MentionsContext, text);
                 false
             }
             Some(ContextRefusal::BeforeItRan) => {
-                // Other sessions, and calls side by side, may have found out too.
+                // Another session or a concurrent call may have reported it already.
                 if !self.spec.refuses_context.swap(true, Ordering::Relaxed) {
                     let text = format!(
-                        "it refuses the argument `{ARGUMENT}`, which its schemas allow, so it no longer gets it; \
-                         `context: meta` in its entry leaves it out from the start"
+                        "it refuses the argument `{ARGUMENT}`, although its schemas allow it; it is not sent again \
+                         (set `context: meta` in the server's entry to never send it)"
                     );
-                    self.warn_once(SaidOnce::RefusesContext, text);
+                    self.warn_once(WarnedOnce::RefusesContext, text);
                 }
                 true
             }
         }
     }
 
-    /// Makes one call, and does not judge what became of it.
-    async fn ask(
+    /// Sends one call and returns the raw answer.
+    async fn send_call(
         &self,
-        live: &Live,
+        instance: &Instance,
         cx: &Cx,
         (tool, args): (&str, &Map<String, Value>),
         (style, carrier): (&CallStyle, Carrier),
-    ) -> Result<Value, Unanswered> {
-        let client = Client { connection: &live.connection, agreement: &live.agreement };
-        let at_desk = self.desk.enter(cx);
+    ) -> Result<Value, RequestError> {
+        let client = Client { connection: &instance.connection, handshake: &instance.handshake };
+        let routed = self.router.register(cx);
         let request = client.call(
             Call::new(&Asked {
                 cx,
@@ -165,51 +166,51 @@ impl Server {
                 args,
                 carrier,
                 base_url: &self.spec.base_url,
-                progress_token: at_desk.token,
+                progress_token: routed.token,
             }),
             &style.headers,
         );
-        let mut calling_off =
-            CallingOff { connection: client.connection, desk: &self.desk, id: request.id, is_over: false };
+        let mut cancel_on_drop =
+            CancelOnDrop { connection: client.connection, router: &self.router, id: request.id, is_done: false };
         let answer = request.answer_meanwhile(|| cx.emit_called());
         tokio::pin!(answer);
         let answered = tokio::select! {
             biased;
             answered = &mut answer => answered,
             () = cx.cancel.cancelled() => {
-                // The handler may want to tidy up; whoever cancelled decides how long to wait for it.
-                calling_off.tell("cancelled");
+                // The handler may clean up; whoever cancelled bounds the wait for it.
+                cancel_on_drop.cancel("cancelled");
                 (&mut answer).await
             }
         };
-        calling_off.is_over = true;
+        cancel_on_drop.is_done = true;
         answered
     }
 }
 
-/// Tells the server, when a call is given up, that nobody waits for it any more.
-struct CallingOff<'a> {
+/// Cancels the request at the server when a call is dropped before it is answered.
+struct CancelOnDrop<'a> {
     connection: &'a Connection,
-    desk: &'a Desk,
+    router: &'a NotificationRouter,
     id: u64,
-    is_over: bool,
+    is_done: bool,
 }
 
-impl CallingOff<'_> {
-    fn tell(&mut self, reason: &str) {
-        self.is_over = true;
-        self.connection.call_off(self.id, reason);
+impl CancelOnDrop<'_> {
+    fn cancel(&mut self, reason: &str) {
+        self.is_done = true;
+        self.connection.cancel(self.id, reason);
     }
 }
 
-impl Drop for CallingOff<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        if !self.is_over {
+        if !self.is_done {
             if self.connection.has_backlog() {
-                let text = "it does not read its stdin, so the call never reached it whole".to_string();
-                self.desk.diary.note(&self.desk.server, Level::Warning, text);
+                let text = "it does not read its stdin, so it never received the whole call".to_string();
+                self.router.events.note(&self.router.server, Level::Warning, text);
             }
-            self.tell("the caller gave up");
+            self.cancel("the caller gave up");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A server that is started anew because its files changed: the next life begins beside the one at work, and takes over
-//! once its tools are known. Calls that are at work end where they began.
+//! Replaces a server whose files changed: a new instance starts next to the running one and takes over once its tools
+//! are known. Calls in flight finish on the instance that they started on.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,80 +9,81 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 
 use super::{Server, State};
-use crate::desk::lock;
 use crate::limits;
 use crate::listing::RawListing;
-use crate::live::{Live, Reach};
+use crate::live::{Instance, Transport};
+use crate::notification_router::lock;
 
-/// What came of a server that was started anew.
+/// The result of replacing a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renewed {
     pub changes: Changes,
-    /// What is odd about its list, and was not before.
+    /// Warnings about the new listing that the old one did not have.
     pub warnings: Vec<String>,
 }
 
 impl Server {
-    /// Starts it anew beside the one at work, which goes on if that fails. One that died comes back. None if there is
-    /// nothing to start: it runs elsewhere, was never started, is being stopped, or is started anew once more since.
+    /// Starts a new instance next to the running one, which stays if that fails. A dead server comes back. Returns
+    /// `None` if there is nothing to start: the server runs elsewhere, was never started, is stopping, or a later
+    /// `renew` superseded this one.
     pub async fn renew(&self) -> Result<Option<Renewed>, SourceError> {
-        // The newest files count. A start from older ones is given up, however long it would hang.
+        // Only the newest files count: cancels a start from older ones, even one that hangs.
         let newest = self.stopping.child_token();
-        std::mem::replace(&mut *lock(&self.newest), newest.clone()).cancel();
+        std::mem::replace(&mut *lock(&self.latest_renewal), newest.clone()).cancel();
         let _turn = self.renewing.lock().await;
-        let is_elsewhere = matches!(self.reach, Reach::Url(_));
+        let is_elsewhere = matches!(self.transport, Transport::Url(_));
         if is_elsewhere || newest.is_cancelled() || matches!(&*self.state.borrow(), State::New) {
             return Ok(None);
         }
-        // What the last one printed is no evidence against this one.
-        *lock(&self.desk.noise) = None;
+        // Noise from the previous instance says nothing about this one.
+        *lock(&self.router.noise) = None;
         let Some(next) = newest.run_until_cancelled(self.next()).await else { return Ok(None) };
-        let (live, raw) = next?;
-        // Whoever calls holds one.
+        let (instance, raw) = next?;
+        // Cannot fail: the caller holds a handle.
         let Some(me) = self.me.upgrade() else { return Ok(None) };
         let (old, new) = (self.interpreted(&self.raw_listing()), self.interpreted(&raw));
         let changes = Changes::between(&old.tools, &new.tools);
         let warnings = new.warnings.iter().filter(|warning| !old.warnings.contains(warning)).cloned().collect();
-        // Its author has done something about its deaths.
+        // The files changed, so earlier deaths do not count.
         if let Some(restarts) = &self.spec.restarts {
             restarts.forget();
         }
-        // It may be written otherwise now, and take what it refused.
+        // The new version may accept the context argument.
         self.spec.refuses_context.store(false, Ordering::Relaxed);
-        self.desk.diary.started(&self.spec.name, &live.agreement.version);
-        let former = self.state.send_replace(State::Up(Arc::clone(&live)));
-        self.learn(&new, raw);
-        me.watch(live);
+        self.router.events.started(&self.spec.name, &instance.handshake.version);
+        let former = self.state.send_replace(State::Up(Arc::clone(&instance)));
+        self.keep_listing(&new, raw);
+        me.watch(instance);
         if let State::Up(former) = former {
             me.retire(former);
         }
-        self.desk.revision.send_modify(|revision| *revision += 1);
+        self.router.revision.send_modify(|revision| *revision += 1);
         Ok(Some(Renewed { changes, warnings }))
     }
 
-    /// A next life, and what it lists.
-    async fn next(&self) -> Result<(Arc<Live>, RawListing), SourceError> {
-        let live = self.begin().await?;
-        match self.read_listing(&live).await {
-            Ok(raw) => Ok((live, raw)),
-            Err(obstacle) => {
-                live.stop().await;
-                let evidence = self.evidence(&obstacle, &live.stderr);
+    /// Starts an instance and reads its listing.
+    async fn next(&self) -> Result<(Arc<Instance>, RawListing), SourceError> {
+        let instance = self.start_instance().await?;
+        match self.read_listing(&instance).await {
+            Ok(raw) => Ok((instance, raw)),
+            Err(error) => {
+                instance.stop().await;
+                let evidence = self.evidence(&error, &instance.stderr);
                 Err(SourceError::NotListed { source_name: self.spec.name.clone(), evidence })
             }
         }
     }
 
-    /// Ends a life that another one took over from, when its calls are over.
-    fn retire(self: &Arc<Self>, former: Arc<Live>) {
+    /// Stops a replaced instance when its calls have finished.
+    fn retire(self: &Arc<Self>, former: Arc<Instance>) {
         let (server, stopping) = (Arc::downgrade(self), self.stopping.clone());
-        let desk = Arc::clone(&self.desk);
+        let router = Arc::clone(&self.router);
         let leaving = tokio::spawn(async move {
             tokio::select! {
                 () = former.calls.none() => {}
                 () = stopping.cancelled() => {}
                 end = former.ended() => {
-                    // Those who wait for its answer learn why there is none.
+                    // Callers that wait for its answers get the reason.
                     if let Some(server) = server.upgrade() {
                         let evidence = server.evidence(&end, &former.stderr);
                         let died = SourceError::Died { source_name: server.name().to_string(), evidence };
@@ -91,12 +92,12 @@ impl Server {
                 }
                 () = tokio::time::sleep(limits::RETIREMENT) => {
                     let limit = humantime::format_duration(limits::RETIREMENT);
-                    let text = format!("what it was before its files changed still had calls after {limit}, and was ended");
-                    desk.diary.note(&desk.server, Level::Warning, text);
+                    let text = format!("the instance from before its files changed still had calls after {limit} and was killed");
+                    router.events.note(&router.server, Level::Warning, text);
                 }
             }
             let ended = former.stop().await.unwrap_or_default();
-            desk.diary.ended(&desk.server, format!("replaced by a newer one; it {ended}"));
+            router.events.ended(&router.server, format!("replaced by a newer one; it {ended}"));
         });
         let mut retiring = lock(&self.retiring);
         retiring.retain(|leaving| !leaving.is_finished());

@@ -10,8 +10,8 @@ use trailblaze::api::Listener;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
-use trailblaze::servers::tool_servers::{Mode, Outlets, Staff, ToolServers};
-use trailblaze::sessions::device_log::LaneSink;
+use trailblaze::servers::tool_servers::{Mode, Outlets, SessionServers, ToolServers};
+use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
@@ -82,7 +82,7 @@ impl Stage {
         assert!(!loaded.has_errors(), "{:?}", loaded.problems);
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
         let outlets =
-            Outlets { events: Some(Arc::clone(&folder) as _), progress: None, folder: Some(folder.path.clone()) };
+            Outlets { events: Some(Arc::clone(&folder) as _), console: None, folder: Some(folder.path.clone()) };
         let supervisor = Supervisor::new();
         let invocations = Arc::default();
         let listener = Listener::new(Arc::clone(&invocations), None);
@@ -96,11 +96,11 @@ impl Stage {
         let driver = phone().share();
         let id = ids::session();
         let who = (&id, driver.describe());
-        let hired = self.servers.hire(None, who, &self.secrets).await;
-        let Staff { sources, batches, .. } = hired.expect("the servers start");
+        let started = self.servers.start(None, who, &self.secrets).await;
+        let SessionServers { sources, batches, .. } = started.expect("the servers start");
         let registry = Registry::build(1, tools::batches().iter().chain(&batches), &scope(driver.describe()));
         let device = driver.describe().id.clone();
-        let lane = LaneSink::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
+        let lane = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
         let session = Session::open(Parts {
             registry,
             shelf: None,

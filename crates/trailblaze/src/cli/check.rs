@@ -8,17 +8,16 @@ use serde_json::json;
 use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_protocol::exit::Exit;
 
+use super::device::DeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::project::devices::DeviceArgs;
 use crate::project::loaded::LoadError;
 use crate::project::select::SelectError;
 use crate::run::job::{Job, Replay};
 use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
 use crate::run::record::effects_file::Kept;
 use crate::servers::tool_servers::{Mode, Outlets};
-use crate::sessions::wiring::Wiring;
 
 /// Check every file of the project and every trail, without running anything
 #[derive(Args)]
@@ -41,7 +40,7 @@ pub struct CheckArgs {
 pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(args.paths.first())?;
     let mut devices = loaded.devices_of_trails(&args.devices.device)?;
-    let mut wiring = Wiring::new(&loaded, &context.host(None), None);
+    let mut wiring = context.wiring(&loaded, None);
     let mut problems = loaded.problems.clone();
     let trails = match loaded.trails(&args.paths) {
         // A project may have tools and no trails yet.
@@ -64,7 +63,7 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
     }
     devices.take_those_of(&loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
-    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.all.len());
     for device in &devices.all {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));

@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use trailblaze_core::yaml::Millis;
-use trailblaze_protocol::ids::DeviceId;
 
-use crate::project::devices::{DeviceSpec, Devices};
-use crate::project::loaded::Loaded;
-use crate::run::history::{self, History, Shard};
-use crate::run::job::{Job, Rules};
-use crate::run::queue::{self, Kind};
+use crate::project::select::Filter;
+use crate::run::history::Shard;
+use crate::run::job::Rules;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Choice {
@@ -57,46 +54,20 @@ impl Choice {
     pub fn rules(&self) -> Rules {
         Rules { retries: self.retries, fail_fast: self.fail_fast, timeout: self.timeout, repeat_each: self.repeat_each }
     }
+}
 
-    /// The devices by kind, each with the trails that it is to run.
-    pub fn kinds(&self, loaded: &Loaded, devices: &Devices, jobs: &[Job], on_every_device: bool) -> Vec<Kind> {
-        let mut kinds = match on_every_device {
-            true => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
-            false => queue::kinds(self.with_workers(loaded, devices.all.clone())),
-        };
-        for kind in &mut kinds {
-            let takes = |job: &usize| devices.takes(&jobs[*job].trail, &kind.devices[0]);
-            kind.jobs = (0..jobs.len()).filter(takes).collect();
-        }
-        let history = History::read(&loaded.root);
-        for kind in &mut kinds {
-            let platform = kind.devices[0].platform.name();
-            let key = |job: &usize| history::key(&jobs[*job].trail.source.path, platform);
-            if self.last_failed {
-                kind.jobs.retain(|job| history.failed.contains(&key(job)));
-            }
-            if let Some(shard) = self.shard {
-                let durations: Vec<u64> = kind.jobs.iter().map(|job| history.expected(&key(job))).collect();
-                kind.jobs = shard.of(&durations).into_iter().map(|place| kind.jobs[place]).collect();
-            }
-        }
-        kinds.retain(|kind| !kind.jobs.is_empty());
-        kinds
-    }
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct FilterArgs {
+    /// Only trails with one of these tags; !tag leaves trails out
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only trails whose id, title or path contains this, in any case
+    #[arg(long, value_name = "WORDS")]
+    grep: Option<String>,
+}
 
-    /// Adds devices like those that were named, in turn, until there is one for each worker.
-    fn with_workers(&self, loaded: &Loaded, mut devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
-        let named = devices.clone();
-        for like in named.iter().cycle() {
-            if devices.len() >= self.workers.unwrap_or(0) {
-                break;
-            }
-            let is_taken = |id: &DeviceId| {
-                let configured = loaded.project.devices.iter().any(|entry| entry.id.value == id.as_str());
-                configured || devices.iter().any(|device| device.id == *id)
-            };
-            devices.push(like.another(is_taken));
-        }
-        devices
+impl From<FilterArgs> for Filter {
+    fn from(FilterArgs { tags, grep }: FilterArgs) -> Filter {
+        Filter { tags, grep }
     }
 }

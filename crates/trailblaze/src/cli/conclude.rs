@@ -7,14 +7,13 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::output::print::{self, Line};
 use crate::output::report::alike;
-use crate::output::run_folder::RunFolder;
 use crate::run::job::{Done, Job};
 
 const SHOWN: usize = 10;
 /// How many of those that failed alike are named.
 const NAMED: usize = 5;
 
-pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder, html: Option<&Path>) {
+pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: Option<&Path>) {
     let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
     let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
     for group in groups.iter().take(SHOWN) {
@@ -57,7 +56,7 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, folder: &RunFolder,
     ];
     let words: Vec<String> =
         counts.iter().filter(|(n, word)| *n > 0 || *word == "passed").map(|(n, word)| format!("{n} {word}")).collect();
-    print::data(format!("\n{} in {}", words.join(", "), print::seconds(folder.micros())));
+    print::data(format!("\n{} in {}", words.join(", "), print::seconds(micros)));
     if let Some(html) = html {
         print::data(format!("Report: {}", html.display()));
     }

@@ -6,7 +6,17 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::sessions::wiring::Wiring;
+
+/// The devices of a command.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct DeviceArgs {
+    /// The device to use, as platform/name: android/sim-1. Repeat it, or separate by commas, for several
+    #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
+    pub device: Vec<String>,
+    /// Show the window of the browser that web devices use
+    #[arg(long)]
+    pub headed: bool,
+}
 
 /// List devices
 #[derive(Args)]
@@ -29,7 +39,7 @@ pub fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal
     let Verb::List { json } = command.verb;
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let wiring = Wiring::new(&loaded, &context.host(None), None);
+    let wiring = context.wiring(&loaded, None);
     let devices = loaded.all_devices()?;
     let rows: Vec<_> = devices.iter().map(|device| wiring.driver(device).describe().clone()).collect();
     if json {

@@ -7,6 +7,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
+use crate::output::console::Console;
 use crate::output::progress::Progress;
 
 /// Listens while it lives. The first request to stop ends the run in good order; the second ends it at once.

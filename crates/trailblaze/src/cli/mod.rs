@@ -10,14 +10,11 @@ mod device;
 mod docs;
 mod init;
 mod interrupt;
-mod line_editor;
 mod report;
 mod run;
-mod saving;
+mod runs;
 mod schema;
-mod session;
 mod shell;
-mod shell_history;
 mod snapshot;
 mod tool;
 mod tool_doctor;
@@ -45,8 +42,12 @@ use crate::project::devices::DeviceError;
 use crate::project::environment::Environment;
 use crate::project::loaded::{LoadError, Loaded, find_root};
 use crate::project::select::SelectError;
+use crate::run::execute::{RecordLost, RunError};
+use crate::run::plan::PlanError;
+use crate::run::preflight::n_errors;
 use crate::sessions::host::Host;
-use crate::sessions::wiring::{SecretError, Wiring};
+use crate::sessions::interactive::OpenError;
+use crate::sessions::wiring::{SecretError, UnknownTarget, Wiring};
 
 pub use schema::schemas;
 
@@ -71,7 +72,9 @@ enum Command {
     Snapshot(snapshot::SnapshotArgs),
     Toolbox(toolbox::ToolboxArgs),
     Device(device::DeviceCommand),
-    Session(session::SessionCommand),
+    Runs(runs::RunsCommand),
+    #[command(hide = true)]
+    Session(runs::FormerCommand),
     Report(report::ReportArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -89,6 +92,8 @@ pub enum Refusal {
     Device(#[from] DeviceError),
     #[error("{0}")]
     Secret(#[from] SecretError),
+    #[error("{0}")]
+    Target(#[from] UnknownTarget),
     #[error("{message}")]
     Usage { message: String, hint: Option<String> },
     /// They were printed already.
@@ -121,18 +126,6 @@ impl Refusal {
         if n_errors == 0 { Ok(()) } else { Err(Refusal::Problems { n_errors }) }
     }
 
-    /// The target that a flag names must be one of the project's.
-    fn unless_known(wiring: &Wiring) -> Result<(), Refusal> {
-        let Some(id) = &wiring.target else { return Ok(()) };
-        match wiring.loaded.target(id) {
-            Ok(_) => Ok(()),
-            Err(near) => {
-                let hint = near.map(|near| format!("did you mean `{near}`?"));
-                Err(Refusal::Usage { message: format!("unknown target `{id}`"), hint })
-            }
-        }
-    }
-
     fn show(&self) {
         print::error(self);
         if let Some(hint) = self.hint() {
@@ -145,6 +138,7 @@ impl Refusal {
             Refusal::Load(_)
             | Refusal::Device(_)
             | Refusal::Secret(_)
+            | Refusal::Target(_)
             | Refusal::Usage { .. }
             | Refusal::Problems { .. } => Exit::Invalid,
             Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Server(_) | Refusal::Environment { .. } => {
@@ -164,9 +158,54 @@ impl Refusal {
             Refusal::Secret(SecretError::Unset { name }) => {
                 Some(format!("set it for this command: {name}=… trailblaze run …"))
             }
+            Refusal::Target(UnknownTarget { near, .. }) => near.as_ref().map(|near| format!("did you mean `{near}`?")),
             Refusal::Usage { hint, .. } => hint.clone(),
             _ => None,
         }
+    }
+}
+
+impl From<PlanError> for Refusal {
+    fn from(error: PlanError) -> Refusal {
+        match error {
+            PlanError::Load(error) => error.into(),
+            PlanError::Device(error) => error.into(),
+            PlanError::Secret(error) => error.into(),
+            PlanError::Target(error) => error.into(),
+            PlanError::Sim(_) | PlanError::UndeclaredArgument { .. } | PlanError::NothingToRun => {
+                Refusal::usage(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<OpenError> for Refusal {
+    fn from(error: OpenError) -> Refusal {
+        match error {
+            OpenError::Target(error) => error.into(),
+            OpenError::Secret(error) => error.into(),
+            OpenError::Sim(_) => Refusal::usage(error.to_string()),
+            OpenError::Invalid(problems) => {
+                print::problems(&problems);
+                Refusal::Problems { n_errors: n_errors(&problems) }
+            }
+            OpenError::Folder { logs, source } => {
+                Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source }
+            }
+            OpenError::Server(error) => error.into(),
+        }
+    }
+}
+
+impl From<RunError> for Refusal {
+    fn from(RunError::Folder { logs, source }: RunError) -> Refusal {
+        Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source }
+    }
+}
+
+impl From<RecordLost> for Refusal {
+    fn from(lost: RecordLost) -> Refusal {
+        Refusal::Environment { message: lost.to_string() }
     }
 }
 
@@ -238,7 +277,8 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
         Command::Toolbox(args) => toolbox::toolbox(context, args).await,
         Command::Device(command) => device::device(context, command),
-        Command::Session(command) => session::session(context, command),
+        Command::Runs(command) => runs::runs(context, command),
+        Command::Session(command) => Err(runs::former(&command)),
         Command::Report(args) => report::report(context, args),
         Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(args),
@@ -293,6 +333,13 @@ impl Context {
     /// A path that the user wrote.
     fn absolute(&self, path: &Path) -> PathBuf {
         self.environment.absolute(path)
+    }
+
+    /// The wiring of a project, for a command that needs no plan. Its secrets are not printed.
+    fn wiring(&self, loaded: &Arc<Loaded>, target: Option<String>) -> Wiring {
+        let wiring = Wiring::new(loaded, &self.host(None), target);
+        print::hide(&wiring.secrets);
+        wiring
     }
 
     /// The command line as it is kept in the record.

@@ -12,11 +12,10 @@ use trailblaze_core::screen::{Node, Screen};
 use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
+use super::device::DeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::screenshot;
-use crate::project::devices::DeviceArgs;
-use crate::sessions::wiring::Wiring;
 
 /// Show what is on a device's screen, as text with refs
 #[derive(Args)]
@@ -65,7 +64,7 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
             hint: Some(format!("name it with -d {}", devices[0].id)),
         });
     };
-    let mut wiring = Wiring::new(&loaded, &context.host(None), None);
+    let mut wiring = context.wiring(&loaded, None);
     wiring.show_browser(args.devices.headed);
     let driver = wiring.driver(device);
     let budget = Budget::new(Instant::now() + limits::DRIVER_COMMAND, CancellationToken::new());

@@ -1,7 +1,5 @@
 //! `trailblaze tool`: one call, on a device of its own; and the commands for those who write tools.
 
-use std::sync::Arc;
-
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use trailblaze_core::engine::registry::{MissingTool, Registry};
@@ -15,8 +13,8 @@ use super::{Context, Refusal, pairs, tool_doctor, tool_lint, tool_new, tool_test
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::sessions::arguments::typed;
-use crate::sessions::interactive::Reply;
-use crate::sessions::wiring::{self, Wiring};
+use crate::sessions::interactive::{Command, Reply};
+use crate::sessions::wiring::{self};
 
 /// Call one tool on a fresh device; write, test and check tools of your own
 #[derive(Args)]
@@ -84,8 +82,8 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
         true => args.on.first(&loaded)?,
         false => args.on.device(&loaded, "a tool is called")?,
     };
-    let mut wiring = Wiring::new(&loaded, &context.host(None), args.on.target.clone());
-    Refusal::unless_known(&wiring)?;
+    let mut wiring = context.wiring(&loaded, args.on.target.clone());
+    wiring.check_target()?;
     let target = wiring.target.as_deref();
     let files = wiring.file_registry(&device, target);
     // Only a tool that no file has is worth starting the servers for, to be told that there is none.
@@ -108,18 +106,20 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     if !may_be_foreign {
         unless_wrong((&loaded, &files), &args, &given)?;
     }
-    on_device(context, Arc::clone(&loaded), &args.on, device, async |shell, _, cancel| {
+    on_device(context, &loaded, &args.on, device, async |session, _, cancel| {
         if may_be_foreign {
-            unless_wrong((&loaded, &shell.registry()), &args, &given)?;
+            unless_wrong((&loaded, &session.registry()), &args, &given)?;
         }
         let calls = async {
             if let Some(app) = &args.launch {
-                let launched = shell.call("launchApp", &[("packageId".to_string(), app.clone())], cancel).await;
+                let args = vec![("packageId".to_string(), app.clone())];
+                let launch = Command::Call { tool: "launchApp".to_string(), args };
+                let launched = session.execute(launch, cancel).await;
                 if matches!(launched, Reply::Failed { .. }) {
                     return launched;
                 }
             }
-            shell.call(name, &given, cancel).await
+            session.execute(Command::Call { tool: name.to_string(), args: given.clone() }, cancel).await
         };
         tokio::pin!(calls);
         let reply = loop {

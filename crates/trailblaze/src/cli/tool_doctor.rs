@@ -14,10 +14,11 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::listing::{RawListing, silently_strict};
 
+use super::device::DeviceArgs;
 use super::{Context, Refusal};
 use crate::kit::lint;
 use crate::output::print;
-use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::project::devices::DeviceSpec;
 use crate::servers::entries::entries;
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
@@ -59,7 +60,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
-    let wiring = Wiring::new(&loaded, &context.host(None), None);
+    let wiring = context.wiring(&loaded, None);
     let names: Vec<&str> = wiring.servers.names().collect();
     if !names.contains(&args.server.as_str()) {
         let near = nearest(&args.server, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
@@ -164,7 +165,7 @@ impl Visit {
             Event::ServerEnded { message, .. } => Some(message.as_str()),
             _ => None,
         });
-        let ended = ended.unwrap_or("ended, nobody saw how");
+        let ended = ended.unwrap_or("ended in an unknown way");
         signs.push(match ended {
             "exited with code 0" => Sign::good("end", "it ends when its stdin closes".to_string()),
             other => Sign {

@@ -11,13 +11,12 @@ use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::{Problem, Severity, nearest};
 use trailblaze_protocol::exit::Exit;
 
+use super::device::DeviceArgs;
 use super::{Context, Refusal};
 use crate::kit::lint::{self, Finding};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::project::devices::DeviceArgs;
 use crate::servers::tool_servers::{Mode, Outlets};
-use crate::sessions::wiring::Wiring;
 
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
 #[derive(Args)]
@@ -43,35 +42,35 @@ pub struct LintArgs {
 pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     let device = loaded.devices(&args.devices.device)?.remove(0);
-    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
-    Refusal::unless_known(&wiring)?;
+    let mut wiring = context.wiring(&loaded, args.target.clone());
+    wiring.check_target()?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
-    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets);
     let target = wiring.target.clone();
     let (session, driver) = (ids::session(), wiring.driver(&device));
     // Nothing is called: servers are started to be asked, and ended.
-    let hired = wiring.servers.hire(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
-    let staff = match hired {
-        Ok(staff) => staff,
+    let started = wiring.servers.start(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
+    let servers = match started {
+        Ok(servers) => servers,
         Err(error) => {
             wiring.close().await;
             return Err(error.into());
         }
     };
-    stop_own(&staff.sources).await;
+    stop_own(&servers.sources).await;
     wiring.close().await;
-    if let Some(error) = staff.absent.errors.first() {
+    if let Some(error) = servers.absent.errors.first() {
         return Err(error.clone().into());
     }
-    for name in &staff.unknown {
+    for name in &servers.unknown {
         print::warning(format!("the tools of server `{name}` are not known; without --offline it is asked"));
     }
     let own: Vec<&Batch> = loaded
         .batches
         .iter()
         .filter(|batch| batch.contributor.origin != ToolOrigin::BuiltIn)
-        .chain(&staff.batches)
+        .chain(&servers.batches)
         .collect();
     let tools: Vec<&str> = own.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();
     let unusable = own.iter().flat_map(|batch| &batch.unusable).map(|(name, _)| name.as_str());
@@ -86,7 +85,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let granted = &loaded.project.reserved_prefixes;
     let mut findings: Vec<Finding> = own.iter().flat_map(|batch| lint::lint(batch, granted)).collect();
     findings.retain(|finding| is_wanted(finding.tool.as_deref()));
-    let all = loaded.batches.iter().chain(&staff.batches);
+    let all = loaded.batches.iter().chain(&servers.batches);
     let registry = Registry::build(1, all, &wiring.scope(&device, target.as_deref()));
     findings.extend(refused(&registry, &findings, &is_wanted));
     // What a file says is judged where it stands.

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use trailblaze_core::config::{NewServer, Server, Servers, add_server};
 use trailblaze_core::names::{ToolOrigin, judge};
@@ -27,7 +27,7 @@ pub struct NewArgs {
     name: String,
     /// What it is written in
     #[arg(long, value_enum)]
-    lang: Language,
+    lang: LanguageArg,
     /// Make it a tool of one app, by its id in trailblaze-config/targets; of the whole project unless given
     #[arg(long)]
     target: Option<String>,
@@ -37,6 +37,33 @@ pub struct NewArgs {
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// What a tool is written in.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum LanguageArg {
+    /// TypeScript, with @trailblaze/scripting: works the screen, decides, remembers
+    Ts,
+    /// Python, with FastMCP: uses libraries and services
+    Py,
+    /// YAML: gives several calls one name
+    Yaml,
+}
+
+impl From<LanguageArg> for Language {
+    fn from(language: LanguageArg) -> Language {
+        match language {
+            LanguageArg::Ts => Language::Ts,
+            LanguageArg::Py => Language::Py,
+            LanguageArg::Yaml => Language::Yaml,
+        }
+    }
+}
+
+impl NewArgs {
+    fn language(&self) -> Language {
+        self.lang.into()
+    }
 }
 
 pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
@@ -78,7 +105,7 @@ fn unless_wrong_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
     let own = blueprint::yaml_file(name);
     let holder = loaded.batches.iter().flat_map(|batch| &batch.tools).find(|tool| tool.name == *name);
     if let Some(holder) =
-        holder.filter(|tool| !(args.force && args.lang == Language::Yaml && *tool.contributor.label == *own))
+        holder.filter(|tool| !(args.force && args.language() == Language::Yaml && *tool.contributor.label == *own))
     {
         let message = format!("there is a tool `{name}` already: {}", holder.contributor.label);
         return refused(message, "choose another name; put the name of the app in front of it, such as acme_…");
@@ -101,15 +128,15 @@ impl Plan {
         let (root, name) = (&loaded.root, args.name.as_str());
         let trails = loaded.project.trails_dir.trim_start_matches("./").trim_end_matches('/');
         let target = args.target.as_deref();
-        let own = blueprint::own_files(args.lang, name, target, if trails.is_empty() { "." } else { trails });
+        let own = blueprint::own_files(args.language(), name, target, if trails.is_empty() { "." } else { trails });
         let mut plan = Plan {
             own: own.iter().map(|(path, _)| path.clone()).collect(),
             new: own,
             changed: Vec::new(),
             needs: Vec::new(),
         };
-        let shared = blueprint::shared_files(args.lang);
-        match args.lang {
+        let shared = blueprint::shared_files(args.language());
+        match args.language() {
             Language::Ts => plan.add_script_parts(root, name, target)?,
             Language::Py => plan.add_python_needs(root),
             Language::Yaml => {}
@@ -166,7 +193,7 @@ impl Plan {
 
     /// The entry of the tool's server, unless it is there.
     fn add_server(&mut self, loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
-        let Some(new) = blueprint::server(args.lang, &args.name, args.target.as_deref()) else {
+        let Some(new) = blueprint::server(args.language(), &args.name, args.target.as_deref()) else {
             return match &args.target {
                 None => Ok(()),
                 Some(_) => Err(Refusal::Usage {
@@ -274,7 +301,7 @@ fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
 
 /// The commands that come next.
 fn next(loaded: &Loaded, args: &NewArgs, plan: &Plan) -> Vec<String> {
-    let mut call = blueprint::example_call(args.lang, &args.name);
+    let mut call = blueprint::example_call(args.language(), &args.name);
     if let [first, _, ..] = loaded.project.devices.as_slice() {
         call.push_str(&format!(" -d {}", first.id.value));
     }

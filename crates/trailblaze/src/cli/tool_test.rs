@@ -16,12 +16,12 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
 use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_module, program};
 
+use super::device::DeviceArgs;
 use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
 use super::{Context, Refusal};
 use crate::kit::test_files;
 use crate::output::print;
-use crate::project::devices::DeviceArgs;
 use crate::project::loaded::Loaded;
 use crate::project::source::shown;
 use crate::project::test_runner::{Runner, runner_of};

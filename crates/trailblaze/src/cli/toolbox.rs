@@ -11,10 +11,11 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
 use trailblaze_protocol::exit::Exit;
 
+use super::device::DeviceArgs;
 use super::{Context, Refusal, toolbox_budget};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::project::devices::DeviceSpec;
 use crate::run::preflight::in_order;
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
@@ -64,8 +65,8 @@ enum Verb {
 pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
-    Refusal::unless_known(&wiring)?;
+    let mut wiring = context.wiring(&loaded, args.target.clone());
+    wiring.check_target()?;
     wiring.groups.clone_from(&args.groups);
     wiring.prefixes.clone_from(&args.prefixes);
     let named = match &args.verb {
@@ -75,7 +76,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     };
     let devices = loaded.devices(named)?;
     let mode = if args.offline { Mode::Remember } else { Mode::Start };
-    let outlets = Outlets { progress: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
+    let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
     let registries = registries(&wiring, devices).await?;
     // `why` is asked because something is wrong; everything else takes tools that a run would take.

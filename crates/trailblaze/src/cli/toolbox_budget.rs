@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_protocol::exit::Exit;
 
+use super::device::DeviceArgs;
 use crate::kit::cost::{self, Cost};
 use crate::output::print;
-use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::project::devices::DeviceSpec;
 
 /// Say what each tool, source and toolset costs a model, in tokens; fail if that is too much
 #[derive(Args)]

@@ -8,7 +8,7 @@ pub mod private;
 pub use atomic::write_atomically;
 pub use names::{slug, unlike};
 
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The first 16 bytes of a digest as hexadecimal digits: enough to tell contents apart.
+pub fn hex(digest: &[u8]) -> String {
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

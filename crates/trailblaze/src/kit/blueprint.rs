@@ -1,6 +1,5 @@
 //! The files that a new tool starts as. They run as they are, on whatever app is tested.
 
-use clap::ValueEnum;
 use serde_json::json;
 use trailblaze_core::config::NewServer;
 use trailblaze_core::yaml::inline;
@@ -11,7 +10,7 @@ use crate::files::slug;
 const NAME: &str = "NAME_OF_TOOL";
 
 /// What a tool is written in.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// TypeScript, with @trailblaze/scripting: works the screen, decides, remembers
     Ts,

@@ -1,5 +1,7 @@
 //! What a run leaves, and what is printed.
 
+pub mod words;
+pub mod console;
 pub mod print;
 pub mod progress;
 pub mod marks;

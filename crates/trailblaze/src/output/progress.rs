@@ -6,9 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::{Event, Level, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
 
+use crate::output::console::Console;
 use crate::output::print::{self, Line};
 
 pub struct Progress {
@@ -40,18 +42,6 @@ impl Progress {
         Progress { mode, lanes: Mutex::default() }
     }
 
-    /// Says something without disturbing the live lines.
-    pub fn say(&self, text: &str) {
-        if !matches!(self.mode, Mode::Silent) {
-            self.show_line(Line::new(text));
-        }
-    }
-
-    /// The same for something that is wrong, though not badly.
-    pub fn warn(&self, text: &str) {
-        self.show_line(print::warning_line(text));
-    }
-
     fn show_line(&self, line: Line) {
         match &self.mode {
             // A terminal that is gone takes no lines; that is no reason to stop.
@@ -60,7 +50,7 @@ impl Progress {
         }
     }
 
-    pub fn event(&self, device: &DeviceId, event: &Event) {
+    fn follow(&self, device: &DeviceId, event: &Event) {
         if matches!(self.mode, Mode::Silent) {
             return;
         }
@@ -109,6 +99,39 @@ impl Progress {
         let parts: Vec<&str> =
             [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
         bar.set_message(print::one_line(&parts.join(" › ")));
+    }
+}
+
+/// Prints without disturbing the live lines.
+impl Console for Progress {
+    fn say(&self, text: &str) {
+        if !matches!(self.mode, Mode::Silent) {
+            self.show_line(Line::new(text));
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        self.show_line(print::warning_line(text));
+    }
+
+    fn error(&self, text: &str) {
+        self.show_line(print::error_line(text));
+    }
+
+    fn problems(&self, problems: &[Problem]) {
+        print::problems(problems);
+    }
+
+    fn event(&self, device: &DeviceId, event: &Event) {
+        self.follow(device, event);
+    }
+
+    fn rescue(&self, text: &str) {
+        match &self.mode {
+            // Stdout has the data of a program.
+            Mode::Silent => print::say(text),
+            Mode::Live(_) | Mode::Plain => print::data(text),
+        }
     }
 }
 

@@ -93,17 +93,6 @@ pub enum DeviceError {
     Twice { text: String },
 }
 
-/// What the command line says of devices.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct DeviceArgs {
-    /// The device to use, as platform/name: android/sim-1. Repeat it, or separate by commas, for several
-    #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
-    pub device: Vec<String>,
-    /// Show the window of the browser that web devices use
-    #[arg(long)]
-    pub headed: bool,
-}
-
 /// The devices of a command, and which of them a trail runs on.
 pub struct Devices {
     pub all: Vec<DeviceSpec>,

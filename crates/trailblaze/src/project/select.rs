@@ -91,13 +91,11 @@ fn walk(folder: &Path, pattern: Option<&str>) -> Result<Vec<PathBuf>, SelectErro
 }
 
 /// Which of the trails to run.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only trails with one of these tags; !tag leaves trails out
-    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    /// Only trails with one of these tags; `!tag` leaves trails out.
     pub tags: Vec<String>,
-    /// Only trails whose id, title or path contains this, in any case
-    #[arg(long, value_name = "WORDS")]
+    /// Only trails whose id, title or path contains this, in any case.
     pub grep: Option<String>,
 }
 

@@ -19,6 +19,15 @@ table! {
     }
 }
 
+/// Changes to simulated devices.
+#[derive(Debug, Clone, Default)]
+pub struct SimOptions {
+    /// What jitter, drift and faults are drawn from; chosen at random if not given.
+    pub seed: Option<u64>,
+    /// Settings of the form `latency=20ms`.
+    pub settings: Vec<String>,
+}
+
 /// What every simulated device of a run gets.
 #[derive(Debug, Clone)]
 pub struct SimSetup {

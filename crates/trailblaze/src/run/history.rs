@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use trailblaze_core::trail::lineage;
+use trailblaze_protocol::event::Verdict;
+use trailblaze_protocol::exit::Exit;
 
 use crate::output::report::model::{Attempt, Run, State};
+use crate::run::job::{Done, Job};
 
 const FILE: &str = ".trailblaze/history.json";
 
@@ -51,6 +54,19 @@ impl History {
         }
     }
 
+    /// Notes how long the trails of a run took and which failed, for shards and `--last-failed`.
+    pub fn note_done(root: &Path, jobs: &[Job], done: &[Done]) -> Result<(), NotNoted> {
+        let mut history = History::read(root);
+        let over = done.iter().filter(|done| !matches!(done.verdict, Verdict::Cancelled | Verdict::Skipped));
+        let noted = over.map(|done| {
+            let platform = done.lineage.last().map(String::as_str).unwrap_or_default();
+            let key = key(&jobs[done.job].trail.source.path, platform);
+            (key, done.millis, done.verdict.exit() != Exit::Passed)
+        });
+        history.note(noted.collect());
+        history.write(root).map_err(|source| NotNoted { file: file(root), source })
+    }
+
     /// Takes in the trails of this project that a run tells of. Whether there were any.
     pub fn note_run(&mut self, root: &Path, run: &Run) -> bool {
         let noted = |tries: Vec<&Attempt>| {
@@ -74,6 +90,14 @@ impl History {
             all.get(all.len() / 2).copied().unwrap_or(1000)
         })
     }
+}
+
+/// The history of a project could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", file.display())]
+pub struct NotNoted {
+    file: PathBuf,
+    source: std::io::Error,
 }
 
 /// One part of a run that is split over several machines: `2/5`.

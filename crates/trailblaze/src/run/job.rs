@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde_json::{Map, Value};
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::StepDid;
@@ -24,14 +23,14 @@ pub struct Job {
 }
 
 /// What becomes of the calls of custom tools.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Replay {
-    /// They run
+    /// They run.
     #[default]
     Intent,
-    /// Their recorded effects are played instead, and no tool server is started
+    /// Their recorded effects are played instead, and no tool server is started.
     Effects,
-    /// They run, and the trail fails if they do otherwise than recorded
+    /// They run, and the trail fails if they behave differently from their recording.
     Verify,
 }
 

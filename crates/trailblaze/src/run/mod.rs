@@ -1,8 +1,11 @@
 //! Running trails: from a plan to a result.
 
 pub mod job;
+pub mod plan;
 pub mod preflight;
 pub mod queue;
 pub mod history;
 pub mod affected;
+pub mod watch;
+pub mod execute;
 pub mod record;

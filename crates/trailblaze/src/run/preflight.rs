@@ -68,8 +68,12 @@ pub fn read(
     Ok(Jobs { jobs, broken, problems, undeclared })
 }
 
+pub fn n_errors(problems: &[Problem]) -> usize {
+    problems.iter().filter(|problem| problem.severity == Severity::Error).count()
+}
+
 pub fn has_errors(problems: &[Problem]) -> bool {
-    problems.iter().any(|problem| problem.severity == Severity::Error)
+    n_errors(problems) > 0
 }
 
 /// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.

@@ -13,13 +13,14 @@ use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 
-use crate::output::progress::Progress;
+use crate::output::console::Console;
 use crate::project::devices::DeviceSpec;
 use crate::run::job::{Done, Job, Replay, Rules};
-use crate::sessions::device_log::LaneSink;
+use crate::sessions::device_log::DeviceLog;
 use crate::sessions::wiring::{NotOpened, Wiring};
 
 /// What all devices of a run share.
@@ -30,8 +31,23 @@ pub struct Shared {
     pub rules: Rules,
     pub replay: Replay,
     pub events: Arc<dyn EventSink>,
-    pub progress: Arc<Progress>,
+    pub console: Arc<dyn Console>,
     pub cancel: CancellationToken,
+}
+
+/// How the trails of a run ended.
+pub struct Ran {
+    pub done: Vec<Done>,
+    /// Trails that were never started, because the run was cancelled or stopped early.
+    pub not_run: Vec<NotRun>,
+}
+
+pub struct NotRun {
+    /// The index of the job.
+    pub job: usize,
+    pub platform: Platform,
+    /// Which of several runs of the trail, from 1.
+    pub repeat: Option<u32>,
 }
 
 /// Devices that can stand in for each other, and the trails that they share.
@@ -54,23 +70,31 @@ pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<Kind> {
 }
 
 /// Runs every kind's jobs. `n_workers` devices work at once, or all of them.
-pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>) -> Vec<Done> {
+pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>) -> Ran {
     let permits = Arc::new(tokio::sync::Semaphore::new(n_workers.unwrap_or(tokio::sync::Semaphore::MAX_PERMITS)));
     let mut workers = Vec::new();
     let mut queues = Vec::new();
     for kind in kinds {
         let queue = Arc::new(Queue::new(&kind, &shared.rules));
+        let platform = kind.devices[0].platform;
         for device in kind.devices {
             workers.push(tokio::spawn(worker(Arc::clone(&shared), Arc::clone(&queue), device, Arc::clone(&permits))));
         }
-        queues.push(queue);
+        queues.push((queue, platform));
     }
     for worker in workers {
         if let Err(panic) = worker.await {
             std::panic::resume_unwind(panic.into_panic());
         }
     }
-    queues.iter().flat_map(|queue| std::mem::take(&mut queue.state().done)).collect()
+    let mut ran = Ran { done: Vec::new(), not_run: Vec::new() };
+    for (queue, platform) in queues {
+        let mut state = queue.state();
+        ran.done.append(&mut state.done);
+        let missed = state.waiting.iter().filter(|task| task.number == 1);
+        ran.not_run.extend(missed.map(|task| NotRun { job: task.job, platform, repeat: task.repeat }));
+    }
+    ran
 }
 
 /// The trails that the devices of one kind share.
@@ -142,7 +166,7 @@ impl Queue {
 
 async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
     let Ok(_permit) = permits.acquire().await else { return };
-    let sink = Arc::new(LaneSink::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.progress)));
+    let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
     let mut lane = Lane { shared: &shared, device: &device, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
         let done = lane.attempt(&task).await;
@@ -172,7 +196,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
         };
         queue.changed.notify_waiters();
         if is_retired {
-            shared.progress.say(&format!("{} was lost; its trails go to other devices", device.id));
+            shared.console.say(&format!("{} was lost; its trails go to other devices", device.id));
             break;
         }
     }
@@ -184,7 +208,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
 struct Lane<'a> {
     shared: &'a Arc<Shared>,
     device: &'a DeviceSpec,
-    sink: &'a Arc<LaneSink>,
+    sink: &'a Arc<DeviceLog>,
     open: Option<(DeviceSpec, Option<String>, Arc<Session>)>,
 }
 
@@ -201,7 +225,7 @@ impl Lane<'_> {
         // A server that died when nobody needed it is no reason to break the next trail.
         let died = self.open.as_ref().and_then(|(_, _, session)| session.check_alive().err());
         if let Some(died) = died {
-            self.shared.progress.warn(&died.to_string());
+            self.shared.console.warn(&died.to_string());
             self.close("a tool server died").await;
         }
         let about = about(&job.trail);

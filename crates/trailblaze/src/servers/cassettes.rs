@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::ValueEnum;
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::yaml::{Millis, Problem};
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::outcome::Attachment;
-use trailblaze_toolhost::cassette::{Cassette, Ear, NotFit, Player, Role, Tape};
+use trailblaze_toolhost::cassette::{CallbackListener, Cassette, NotFit, Player, Role, Tape};
 
 use crate::files::{slug, unlike, write_atomically};
 use crate::project::loaded::Loaded;
@@ -21,7 +20,7 @@ use crate::servers::server_sources::Key;
 const FOLDER: &str = "cassettes";
 
 /// What to do with cassettes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// The servers run, and what they list and answer is kept
     Record,
@@ -44,7 +43,7 @@ pub struct Library {
 /// What is being recorded.
 pub struct Recording {
     files: HashMap<Key, String>,
-    ear: Arc<Ear>,
+    listener: Arc<CallbackListener>,
     tapes: Mutex<Vec<(Key, Arc<Tape>)>>,
 }
 
@@ -76,7 +75,7 @@ impl Cassettes {
         let named = entries(loaded);
         let files = files(&named);
         if wanted == Use::Record {
-            return Ok(Cassettes::Record(Recording { files, ear: Arc::default(), tapes: Mutex::default() }));
+            return Ok(Cassettes::Record(Recording { files, listener: Arc::default(), tapes: Mutex::default() }));
         }
         let (mut players, mut problems) = (HashMap::new(), Vec::new());
         for named in &named {
@@ -134,14 +133,14 @@ impl Recording {
         if let Some((_, tape)) = tapes.iter().find(|(known, _)| known == key) {
             return Arc::clone(tape);
         }
-        let tape = Arc::new(Tape::new(&self.ear));
+        let tape = Arc::new(Tape::new(&self.listener));
         tapes.push((key.clone(), Arc::clone(&tape)));
         tape
     }
 
-    /// The way into the record of a session whose calls are to be heard.
-    pub fn heard(&self, events: Arc<dyn EventSink>) -> Arc<dyn EventSink> {
-        Arc::new(Heard { events, ear: Arc::clone(&self.ear) })
+    /// The way into the record of a session whose calls are to be observed.
+    pub fn observed(&self, events: Arc<dyn EventSink>) -> Arc<dyn EventSink> {
+        Arc::new(Observed { events, listener: Arc::clone(&self.listener) })
     }
 
     /// Writes the cassettes of the servers that were there. What nobody called this time is kept from earlier runs.
@@ -180,15 +179,15 @@ impl Recording {
     }
 }
 
-/// The record, and an ear on what goes into it.
-struct Heard {
+/// Passes events on to the record, and shows each to the callback listener first.
+struct Observed {
     events: Arc<dyn EventSink>,
-    ear: Arc<Ear>,
+    listener: Arc<CallbackListener>,
 }
 
-impl EventSink for Heard {
+impl EventSink for Observed {
     fn emit(&self, event: Event) {
-        self.ear.hear(&event);
+        self.listener.on_event(&event);
         self.events.emit(event);
     }
 

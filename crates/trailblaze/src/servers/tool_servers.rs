@@ -19,17 +19,19 @@ use trailblaze_core::record::events::EventSink;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Millis;
 use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
-use trailblaze_toolhost::desk::Diary;
 use trailblaze_toolhost::launch::{Place, Runtimes, missing_module};
 use trailblaze_toolhost::listing::RawListing;
+use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::offline::Remembered;
 use trailblaze_toolhost::restarts::Restarts;
 use trailblaze_toolhost::server::{Renewed, Server, Spec};
 
 use crate::files::slug;
-use crate::output::progress::Progress;
+use crate::output::console::Console;
+use crate::output::words::count;
 use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
 use crate::servers::callback::CallbackAddress;
@@ -81,14 +83,14 @@ pub enum Mode {
 pub struct Outlets {
     /// A record that redacts.
     pub events: Option<Arc<dyn EventSink>>,
-    pub progress: Option<Arc<Progress>>,
+    pub console: Option<Arc<dyn Console>>,
     /// The run folder: the logs of servers go beneath it.
     pub folder: Option<PathBuf>,
 }
 
 /// What a session gets of its servers.
 #[derive(Default)]
-pub struct Staff {
+pub struct SessionServers {
     pub sources: Vec<SessionSource>,
     pub batches: Vec<Batch>,
     /// Servers of which nothing is known, for want of having been started.
@@ -147,8 +149,27 @@ impl ToolServers {
         }
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Writes the cassettes that were recorded. An incomplete recording does not replace a complete one.
+    pub fn save_cassettes(&self, is_cancelled: bool, console: &dyn Console) -> Exit {
+        let Some(recording) = self.recording() else { return Exit::Passed };
+        if is_cancelled {
+            console.warn("the run was cancelled, so its cassettes were not saved");
+            return Exit::Passed;
+        }
+        let mut exit = Exit::Passed;
+        for saved in recording.save(&self.root) {
+            match saved {
+                Ok(saved) => {
+                    let calls = count(saved.n_calls, "call");
+                    console.say(&format!("kept {calls} of server `{}` in {}", saved.server, saved.file));
+                }
+                Err(error) => {
+                    console.error(&format!("the cassette was not saved: {error}"));
+                    exit = Exit::Environment;
+                }
+            }
+        }
+        exit
     }
 
     pub fn for_devices(mut self, n_devices: usize) -> ToolServers {
@@ -170,23 +191,23 @@ impl ToolServers {
     }
 
     /// Starts every server that a session has, side by side. Whoever needs one that does not start will be told why.
-    pub async fn hire(
+    pub async fn start(
         &self,
         target: Option<&str>,
         session: (&SessionId, &Description),
         secrets: &Arc<Secrets>,
-    ) -> Result<Staff, SourceError> {
+    ) -> Result<SessionServers, SourceError> {
         if let Some(Cassettes::Replay(library)) = &self.cassettes {
             return self.replay(target, library).await;
         }
         match self.mode {
             Mode::Start => {}
             Mode::Remember => return self.remember(target).await,
-            Mode::Absent => return Ok(Staff::default()),
+            Mode::Absent => return Ok(SessionServers::default()),
         }
         let wanted: Vec<(&Named, bool)> = self.of(target).map(|named| (named, self.is_shared(named))).collect();
         if wanted.is_empty() {
-            return Ok(Staff::default());
+            return Ok(SessionServers::default());
         }
         let base_url = self.address.base_url().await.map_err(|error| SourceError::NotStarted {
             source_name: wanted[0].0.name.clone(),
@@ -221,41 +242,45 @@ impl ToolServers {
         });
         let started = tokio::select! {
             started = join_all(started) => started,
-            () = waiting.complain(self.outlets.progress.as_deref()) => unreachable!("it complains as long as it is let"),
+            () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it complains as long as it is let"),
         };
-        let mut staff = Staff::default();
+        let mut session_servers = SessionServers::default();
         for (source, (named, _)) in started.into_iter().zip(&wanted) {
             match source {
                 Ok((source, batch)) => {
-                    staff.sources.push(source);
-                    staff.batches.push(batch);
+                    session_servers.sources.push(source);
+                    session_servers.batches.push(batch);
                 }
                 Err(error) => {
                     lock(&self.failed).insert(named.key(), error.clone());
-                    self.miss(named, error, &mut staff.absent).await;
+                    self.miss(named, error, &mut session_servers.absent).await;
                 }
             }
         }
-        Ok(staff)
+        Ok(session_servers)
     }
 
     /// The servers of a session as their cassettes know them. None is started.
-    async fn replay(&self, target: Option<&str>, library: &Library) -> Result<Staff, SourceError> {
-        let mut staff = Staff::default();
+    async fn replay(&self, target: Option<&str>, library: &Library) -> Result<SessionServers, SourceError> {
+        let mut session_servers = SessionServers::default();
         for named in self.of(target) {
             match library.player(&named.key()) {
                 Ok(player) => {
-                    staff.batches.push(list(&**player).await?);
-                    staff.sources.push(SessionSource { tools: Arc::clone(player) as _, is_shared: true, revision: 0 });
+                    session_servers.batches.push(list(&**player).await?);
+                    session_servers.sources.push(SessionSource {
+                        tools: Arc::clone(player) as _,
+                        is_shared: true,
+                        revision: 0,
+                    });
                 }
                 Err(no_cassette) => {
                     let (source_name, evidence) = (named.name.clone(), no_cassette.to_string());
                     let error = SourceError::NotStarted { source_name, evidence };
-                    self.miss(named, error, &mut staff.absent).await;
+                    self.miss(named, error, &mut session_servers.absent).await;
                 }
             }
         }
-        Ok(staff)
+        Ok(session_servers)
     }
 
     /// Does without a server: what it listed when it was last there tells which trails need it.
@@ -300,17 +325,17 @@ impl ToolServers {
     }
 
     /// What the servers of a session listed when they were last started.
-    async fn remember(&self, target: Option<&str>) -> Result<Staff, SourceError> {
-        let mut staff = Staff::default();
+    async fn remember(&self, target: Option<&str>) -> Result<SessionServers, SourceError> {
+        let mut session_servers = SessionServers::default();
         for named in self.of(target) {
             let Some(raw) = self.cache.read(named.target.as_deref(), &named.name, &named.entry) else {
-                staff.unknown.push(named.name.clone());
+                session_servers.unknown.push(named.name.clone());
                 continue;
             };
             let server = Remembered::new(&named.name, named.origin, named.entry.toolset.as_deref(), raw);
-            staff.batches.push(list(&*server).await?);
+            session_servers.batches.push(list(&*server).await?);
         }
-        Ok(staff)
+        Ok(session_servers)
     }
 
     fn is_shared(&self, named: &Named) -> bool {
@@ -362,7 +387,7 @@ impl ToolServers {
             base_url: base_url.to_string(),
             log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),
             secrets: Arc::clone(secrets),
-            diary: Arc::new(Record { session: session.map(|(id, _)| id.clone()), log, outlets: self.outlets.clone() }),
+            events: Arc::new(Record { session: session.map(|(id, _)| id.clone()), log, outlets: self.outlets.clone() }),
             tape: self.recording().map(|recording| recording.tape(&named.key())),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
@@ -401,9 +426,9 @@ impl ToolServers {
 
     /// Says something about the tools, on the screen and in the record.
     pub fn tell(&self, level: Level, text: &str) {
-        match (&self.outlets.progress, level) {
-            (Some(progress), Level::Warning | Level::Error) => progress.warn(text),
-            (Some(progress), _) => progress.say(text),
+        match (&self.outlets.console, level) {
+            (Some(console), Level::Warning | Level::Error) => console.warn(text),
+            (Some(console), _) => console.say(text),
             (None, _) => {}
         }
         if let Some(events) = &self.outlets.events {
@@ -467,16 +492,16 @@ impl Waiting {
     }
 
     /// Names those that are slow, every now and then, for ever.
-    async fn complain(&self, progress: Option<&Progress>) {
+    async fn complain(&self, console: Option<&dyn Console>) {
         let started = tokio::time::Instant::now();
         let mut pause = PATIENCE;
         loop {
             tokio::time::sleep(pause).await;
             pause *= 2;
             let names: Vec<String> = lock(&self.0).iter().map(|name| format!("`{name}`")).collect();
-            if let Some(progress) = progress.filter(|_| !names.is_empty()) {
+            if let Some(console) = console.filter(|_| !names.is_empty()) {
                 let seconds = started.elapsed().as_secs();
-                progress.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
+                console.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
             }
         }
     }
@@ -497,11 +522,11 @@ impl Record {
     }
 }
 
-impl Diary for Record {
+impl ServerEvents for Record {
     fn note(&self, server: &str, level: Level, text: String) {
         let text = format!("server `{server}`: {text}");
-        if let (Level::Warning | Level::Error, Some(progress)) = (level, &self.outlets.progress) {
-            progress.warn(&text);
+        if let (Level::Warning | Level::Error, Some(console)) = (level, &self.outlets.console) {
+            console.warn(&text);
         }
         self.emit(Event::Noted { about: None, level, text });
     }

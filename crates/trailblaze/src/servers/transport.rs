@@ -6,7 +6,7 @@ use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_toolhost::http::{Address, AddressError};
 use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch};
-use trailblaze_toolhost::live::{Otherwise, Reach};
+use trailblaze_toolhost::live::{PortFallback, Transport};
 
 use crate::project::loaded::Loaded;
 
@@ -30,20 +30,20 @@ pub async fn reach(
     runtimes: &Runtimes,
     secrets: &Secrets,
     is_shared: bool,
-) -> Result<Reach, NoReach> {
+) -> Result<Transport, NoReach> {
     if let Some(url) = &entry.url {
         let headers = entry.headers.0.iter().map(|(name, value)| {
             let value = with_secrets(&name.value, value, secrets)?;
             Ok((name.value.clone(), value))
         });
         let headers: Vec<(String, String)> = headers.collect::<Result<_, NoReach>>()?;
-        return Ok(Reach::Url(Address::parse(url, headers)?));
+        return Ok(Transport::Url(Address::parse(url, headers)?));
     }
     let launch = launch(entry, place, runtimes).await?;
     Ok(match entry.multi_device {
-        MultiDevice::Auto if is_shared => Reach::Port(launch, Otherwise::Pipe),
-        MultiDevice::Http if is_shared => Reach::Port(launch, Otherwise::Fail),
-        _ => Reach::Pipe(launch),
+        MultiDevice::Auto if is_shared => Transport::Port(launch, PortFallback::Pipe),
+        MultiDevice::Http if is_shared => Transport::Port(launch, PortFallback::Fail),
+        _ => Transport::Pipe(launch),
     })
 }
 

@@ -1,4 +1,4 @@
-//! One device's way into the record.
+//! The events of one device on their way into the record.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,20 @@ use trailblaze_protocol::event::Event;
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
-use crate::output::progress::Progress;
+use crate::output::console::Console;
 
-/// One lane's way into the record. It keeps what the recording of the current attempt is made from.
-pub struct LaneSink {
+/// The events of one device: passes them on to the record and the console, and keeps those that the recording of the current
+/// attempt is made from.
+pub struct DeviceLog {
     device: DeviceId,
     events: Arc<dyn EventSink>,
-    progress: Arc<Progress>,
+    console: Arc<dyn Console>,
     journal: Mutex<Vec<Event>>,
 }
 
-impl LaneSink {
-    pub fn new(device: DeviceId, events: Arc<dyn EventSink>, progress: Arc<Progress>) -> LaneSink {
-        LaneSink { device, events, progress, journal: Mutex::default() }
+impl DeviceLog {
+    pub fn new(device: DeviceId, events: Arc<dyn EventSink>, console: Arc<dyn Console>) -> DeviceLog {
+        DeviceLog { device, events, console, journal: Mutex::default() }
     }
 
     pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
@@ -53,15 +54,15 @@ impl LaneSink {
     }
 }
 
-impl Journal for LaneSink {
+impl Journal for DeviceLog {
     fn effects(&self, call: &CallId) -> Vec<Effect> {
         effects::of_call(call, &*self.journal())
     }
 }
 
-impl EventSink for LaneSink {
+impl EventSink for DeviceLog {
     fn emit(&self, event: Event) {
-        self.progress.event(&self.device, &event);
+        self.console.event(&self.device, &event);
         self.events.tell(&event);
         let mut journal = self.journal();
         match event {

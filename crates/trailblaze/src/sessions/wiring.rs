@@ -16,17 +16,16 @@ use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Severity;
 use trailblaze_core::{ids, limits};
-use trailblaze_drivers::sim::{Options, Sim};
+use trailblaze_drivers::sim::{FaultsError, Options, Sim};
 use trailblaze_drivers::web::{BrowserOptions, Browsers, Web};
 use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 
-use crate::output::print;
 use crate::project::devices::{DeviceKind, DeviceSpec};
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
-use crate::project::sim::SimSetup;
+use crate::project::sim::{SimOptions, SimSetup};
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, header_secrets};
 use crate::sessions::host::Host;
@@ -72,7 +71,6 @@ impl Wiring {
         let supervisor = Supervisor::new();
         supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
         let secrets = Arc::new(Secrets::new(header_secrets(loaded)));
-        print::hide(&secrets);
         Wiring {
             loaded: Arc::clone(loaded),
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
@@ -91,11 +89,26 @@ impl Wiring {
         }
     }
 
-    /// Uses these secrets. They are not printed, and their variables are kept from children that do not list them.
+    /// The target that sessions use unless a trail names another must be one of the project.
+    pub fn check_target(&self) -> Result<(), UnknownTarget> {
+        let Some(id) = &self.target else { return Ok(()) };
+        let unknown = |near: Option<&str>| UnknownTarget { id: id.clone(), near: near.map(String::from) };
+        self.loaded.target(id).map(drop).map_err(unknown)
+    }
+
+    /// Uses these secrets. Their variables are kept from child processes that do not list them.
     pub fn use_secrets(&mut self, secrets: Secrets) {
         self.supervisor.withhold(secrets.names().map(Into::into));
         self.secrets = Arc::new(secrets);
-        print::hide(&self.secrets);
+    }
+
+    /// Changes simulated devices.
+    pub fn set_sim(&mut self, options: &SimOptions) -> Result<(), FaultsError> {
+        for setting in &options.settings {
+            self.sim.faults.set(setting)?;
+        }
+        self.seed = options.seed.unwrap_or_else(random_seed);
+        Ok(())
     }
 
     /// Shows the window of the browser that web devices will use.
@@ -150,13 +163,13 @@ impl Wiring {
     pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
         let id = ids::session();
         let driver = self.driver(device);
-        let staff = self.servers.hire(target, (&id, driver.describe()), &self.secrets).await?;
-        let absent = staff.absent;
-        let batches = self.loaded.batches.iter().chain(&staff.batches).chain(&absent.batches);
+        let servers = self.servers.start(target, (&id, driver.describe()), &self.secrets).await?;
+        let absent = servers.absent;
+        let batches = self.loaded.batches.iter().chain(&servers.batches).chain(&absent.batches);
         let mut registry = Registry::build(1, batches, &self.scope(device, target));
-        registry.is_partial = !staff.unknown.is_empty() || self.loaded.has_unread_servers();
+        registry.is_partial = !servers.unknown.is_empty() || self.loaded.has_unread_servers();
         registry.absent = absent.unknown.clone();
-        Ok(Prepared { id, driver, sources: staff.sources, registry, unknown_servers: staff.unknown, absent })
+        Ok(Prepared { id, driver, sources: servers.sources, registry, unknown_servers: servers.unknown, absent })
     }
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
@@ -232,7 +245,7 @@ impl Wiring {
             absent: prepared.absent,
         };
         let events = match self.servers.recording() {
-            Some(recording) => recording.heard(events),
+            Some(recording) => recording.observed(events),
             None => events,
         };
         let session = Session::open(Parts {
@@ -337,6 +350,14 @@ pub struct NotOpened {
     pub error: SourceError,
 }
 
+fn random_seed() -> u64 {
+    let mut bytes = [0; 8];
+    // Without a source of random numbers, the default seed is as good as any.
+    let _ = getrandom::fill(&mut bytes);
+    // Six digits are easy to type again.
+    u64::from_le_bytes(bytes) % 1_000_000
+}
+
 /// Which Chromium, and how it must be started here.
 fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
     let (entry, environment) = (loaded.project.browser.as_ref(), &loaded.environment);
@@ -426,6 +447,14 @@ pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError
     let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
     Ok(Secrets::new(secrets))
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown target `{id}`")]
+pub struct UnknownTarget {
+    pub id: String,
+    /// The target that was probably meant.
+    pub near: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

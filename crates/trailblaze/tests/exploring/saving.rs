@@ -98,12 +98,26 @@ fn a_trail_that_exists_is_changed_only_if_that_is_said() {
     let ran = project.feed(COUNTER, &format!("{LAUNCH}\nsave mine.trail.yaml\n")).exits(3);
     assert!(ran.stderr.contains("mine.trail.yaml exists; `save mine.trail.yaml --append` adds"), "{}", ran.stderr);
     assert_eq!(project.read("mine.trail.yaml"), EXISTING);
-    // What is no trail has nothing to keep.
-    project.write("mine.trail.yaml", "precious\n");
-    project.feed(COUNTER, &format!("{LAUNCH}\nsave mine.trail.yaml --append\n")).exits(3);
-    assert_eq!(project.read("mine.trail.yaml"), "precious\n");
-    project.feed(COUNTER, &format!("{LAUNCH}\nsave mine.trail.yaml --force\n")).exits(0);
-    assert!(project.read("mine.trail.yaml").contains("launchApp"));
+}
+
+#[test]
+fn a_file_that_is_not_a_trail_is_never_overwritten() {
+    let config = "target: counter\n";
+    for (file, text) in [("notes.txt", "precious\n"), ("data.yaml", "a: 1\n"), ("other.yaml", config)] {
+        let project = Project::counter().with(file, text);
+        for how in ["--append", "--force"] {
+            let ran = project.feed(COUNTER, &format!("{LAUNCH}\nsave {file} {how}\n")).exits(3);
+            assert!(ran.stderr.contains(&format!("{file} was left as it is")), "{}", ran.stderr);
+            assert_eq!(project.read(file), text);
+        }
+    }
+}
+
+#[test]
+fn a_new_trail_that_no_command_would_find_is_saved_with_a_warning() {
+    let project = Project::counter();
+    let ran = project.feed(COUNTER, &format!("{LAUNCH}\nsave trails/new\n")).exits(0);
+    assert!(ran.stdout.contains("only files named trail.yaml or *.trail.yaml are found"), "{}", ran.stdout);
 }
 
 #[test]
@@ -258,7 +272,7 @@ fn a_session_in_which_a_call_failed_did_not_pass() {
     let project = Project::counter();
     let ran = project.feed(COUNTER, &format!("{LAUNCH}\nstep \"Look\"\nassertVisible text=Nowhere timeoutMs=10\n"));
     ran.exits(1);
-    let shown = project.run(&["session", "show"]).exits(0).stdout;
+    let shown = project.run(&["runs", "show"]).exits(0).stdout;
     assert!(shown.contains(": failed\n0 of 1 trail passed, 1 failed"), "{shown}");
     assert!(shown.contains("nothing on the screen has the text \"Nowhere\""), "it says what failed: {shown}");
     let failure = project.last_run().summary()["attempts"][0]["failure"].clone();

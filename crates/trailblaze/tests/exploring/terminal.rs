@@ -135,7 +135,7 @@ fn a_call_that_failed_is_not_listed_as_passed() {
     terminal.says("nonsense", "unknown tool");
     terminal.types("quit\r");
     assert_eq!(terminal.ends(), 0, "a person tries things");
-    let listed = project.run(&["session", "list"]).exits(0).stdout;
+    let listed = project.run(&["runs", "list"]).exits(0).stdout;
     assert!(listed.contains("UTC  failed ") && listed.contains("0 of 1 trail passed, 1 failed"), "{listed}");
     project.last_run().assert_finished(1);
 }

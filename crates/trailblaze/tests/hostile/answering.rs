@@ -1,11 +1,11 @@
-//! Servers that answer a call badly, or not at all.
+//! Servers that answer a call badly or not at all.
 
 use serde_json::{Value, json};
 
 use crate::stage::{Played, Stage};
 use crate::support::wait_until;
 
-/// The server is of no use any more. The next trail starts it anew.
+/// The server is unusable after the call. The next trail starts it again.
 #[track_caller]
 fn check_broken(stage: Stage) -> Played {
     let played = stage.then_the_other().play(2);
@@ -13,7 +13,7 @@ fn check_broken(stage: Stage) -> Played {
     played
 }
 
-/// The call failed; the server is still there.
+/// The call failed; the server keeps running.
 #[track_caller]
 fn check_failed(stage: Stage) -> Played {
     let played = stage.then_the_other().play(1);
@@ -56,7 +56,7 @@ fn a_server_that_is_killed_mid_call() {
 }
 
 #[test]
-fn a_server_whose_heir_holds_its_pipes() {
+fn a_dead_server_whose_child_holds_its_pipes() {
     insta::assert_snapshot!(check_broken(Stage::new("leaves_an_heir")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": server `rogue` died: it exited with code 9
@@ -69,47 +69,47 @@ fn a_server_whose_heir_holds_its_pipes() {
 fn broken_json() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_broken_json")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: broken JSON: expected value at line 1 column 52 in `{"jsonrpc": "2.0", "id": 3, "result": {"content": [}`; it was ended
+      step 1 "Act": server `rogue` died: it broke the protocol: broken JSON: expected value at line 1 column 52 in `{"jsonrpc": "2.0", "id": 3, "result": {"content": [}`; it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
 }
 
 #[test]
-fn the_answer_to_another_question() {
+fn the_answer_to_another_request() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_another_id")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that nobody made (id 4711); it was ended
+      step 1 "Act": server `rogue` died: it broke the protocol: it answered a request that was never made (id 4711); it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
 }
 
 #[test]
-fn a_line_without_end() {
+fn an_endless_line() {
     insta::assert_snapshot!(check_broken(Stage::new("answers_without_end")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it broke the protocol: a line of more than 32 MiB; it was ended
+      step 1 "Act": server `rogue` died: it broke the protocol: a line of more than 32 MiB; it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
 }
 
 #[test]
-fn an_error_that_answers_nothing_in_particular() {
+fn an_error_without_an_id() {
     insta::assert_snapshot!(check_broken(Stage::new("errs_without_an_id")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it could not read what it was sent: Parse error (-32700); it was ended
+      step 1 "Act": server `rogue` died: it could not read our message: Parse error (-32700); it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
 }
 
 #[test]
-fn a_server_that_closes_its_stdout_and_lives_on() {
+fn a_server_that_closes_its_stdout_and_keeps_running() {
     insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdout")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": server `rogue` died: it closed its stdout but went on running, and was ended
+      step 1 "Act": server `rogue` died: it closed its stdout but kept running, and was killed
       its stderr:
         I have nothing more to say
 
@@ -118,10 +118,10 @@ fn a_server_that_closes_its_stdout_and_lives_on() {
 }
 
 #[test]
-fn a_server_that_closes_its_stdin_and_lives_on() {
+fn a_server_that_closes_its_stdin_and_keeps_running() {
     insta::assert_snapshot!(check_broken(Stage::new("closes_its_stdin").calls_each(&["{}", "{}"])).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:5:9)
-      step 1 "Act": server `rogue` died: it closed its stdin; it was ended
+      step 1 "Act": server `rogue` died: it closed its stdin; it was killed
 
     1 passed, 1 broken by the environment in [time]
     "#);
@@ -172,7 +172,7 @@ fn a_flood_on_stderr_is_cut_where_it_is_shown() {
 }
 
 #[test]
-fn an_answer_that_never_comes() {
+fn an_answer_that_never_arrives() {
     let played = check_failed(Stage::new("never_answers").with("callTimeout: 500ms"));
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
@@ -184,7 +184,7 @@ fn an_answer_that_never_comes() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_disturbs_nobody() {
+fn a_late_answer_is_ignored() {
     let stage = Stage::new("answers_too_late").with("callTimeout: 1s").then_the_other();
     stage.project().write("trails/c.trail.yaml", "trail:\n  - step: Rest\n    tools:\n      - rogue_rest: {}\n");
     let played = stage.play(1);
@@ -199,7 +199,7 @@ fn an_answer_that_comes_too_late_disturbs_nobody() {
 }
 
 #[test]
-fn messages_that_mean_nothing_are_let_pass() {
+fn unknown_messages_are_ignored() {
     let played = Stage::new("babbles").then_the_other().play(0);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did it"]);
@@ -214,7 +214,7 @@ fn a_server_that_reads_nothing() {
     let words = "x".repeat(1 << 20);
     let stage = Stage::new("reads_nothing").with("callTimeout: 500ms").calls(&format!("{{text: {words}}}"));
     insta::assert_snapshot!(check_failed(stage).said(), @r#"
-    warning: server `rogue`: it does not read its stdin, so the call never reached it whole
+    warning: server `rogue`: it does not read its stdin, so it never received the whole call
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
 
@@ -223,10 +223,10 @@ fn a_server_that_reads_nothing() {
 }
 
 #[test]
-fn an_answer_that_is_no_object() {
+fn an_answer_that_is_not_an_object() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_no_object")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but "did it"
+      step 1 "Act": `rogue_act` failed: its answer is malformed: it must be an object, got "did it"
 
     1 passed, 1 failed in [time]
     "#);
@@ -236,17 +236,17 @@ fn an_answer_that_is_no_object() {
 fn an_answer_without_a_result() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_nothing")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: it is no object but null
+      step 1 "Act": `rogue_act` failed: its answer is malformed: it must be an object, got null
 
     1 passed, 1 failed in [time]
     "#);
 }
 
 #[test]
-fn an_answer_of_odd_fields() {
+fn an_answer_with_fields_of_wrong_types() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_odd_fields")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: `isError` is no boolean but "no"
+      step 1 "Act": `rogue_act` failed: its answer is malformed: `isError` must be a boolean, got "no"
 
     1 passed, 1 failed in [time]
     "#);
@@ -256,14 +256,14 @@ fn an_answer_of_odd_fields() {
 fn an_answer_in_ten_thousand_pieces() {
     insta::assert_snapshot!(check_failed(Stage::new("answers_in_pieces")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its answer is of no use: it has 10000 parts; the limit is 1000
+      step 1 "Act": `rogue_act` failed: its answer is malformed: it has 10000 content blocks; the limit is 1000
 
     1 passed, 1 failed in [time]
     "#);
 }
 
 #[test]
-fn success_false_is_no_failure_and_is_warned_of_once() {
+fn success_false_is_not_a_failure_and_is_warned_about_once() {
     for text in ["as text", "as a value"] {
         let call = format!("{{text: {text}}}");
         let played = Stage::new("says_that_it_failed").calls_each(&[&call, &call]).then_the_other().play(0);
@@ -309,17 +309,17 @@ fn text_in_another_encoding_is_replaced() {
 }
 
 #[test]
-fn chatter_does_not_fill_the_record() {
+fn many_log_messages_do_not_fill_the_record() {
     let played = Stage::new("chatters").then_the_other().play(0);
     played.assert_the_other_went_on();
     let notes = played.notes();
     assert_eq!(notes.lines().count(), 1_001);
-    let last = "warning: it has more to say than anybody would read; the rest is left out";
+    let last = "warning: too many log messages; the rest are left out";
     assert_eq!(notes.lines().last(), Some(last));
 }
 
 #[test]
-fn an_error_of_the_protocol_is_a_failed_tool() {
+fn a_protocol_error_is_a_failed_tool() {
     insta::assert_snapshot!(check_failed(Stage::new("errs_at_length")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: Internal error
@@ -340,7 +340,7 @@ fn the_first_of_two_answers_counts() {
 }
 
 #[test]
-fn a_server_that_asks_in_return_is_answered_a_ping_only() {
+fn only_pings_of_a_server_are_answered() {
     let played = Stage::new("asks_in_return").play(0);
     let heard: Vec<Value> = serde_json::from_str(&played.answers("rogue_act")[0]).expect("a list");
     let refused = |method: &str| json!({"code": -32601, "message": format!("Trailblaze does not offer `{method}` to its tool servers")});
@@ -356,7 +356,7 @@ fn progress_keeps_a_long_call_alive() {
 }
 
 #[test]
-fn delegates_that_name_themselves() {
+fn delegates_that_delegate_to_themselves() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_to_itself")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegate `rogue_act` failed: a cycle of calls: rogue_act → rogue_act
@@ -366,7 +366,7 @@ fn delegates_that_name_themselves() {
 }
 
 #[test]
-fn delegates_that_lead_ever_deeper() {
+fn delegates_that_nest_without_end() {
     let played = check_failed(Stage::new("delegates_ever_deeper"));
     let answers = played.answers("rogue_act");
     assert_eq!(answers.len(), 17, "the last one is refused");
@@ -375,7 +375,7 @@ fn delegates_that_lead_ever_deeper() {
 }
 
 #[test]
-fn delegates_that_nobody_knows() {
+fn unknown_delegates() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_to_the_unknown")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: its delegate `tapp` failed: unknown tool `tapp`; did you mean `tap`?
@@ -407,10 +407,10 @@ fn ten_thousand_delegates() {
 }
 
 #[test]
-fn delegates_that_are_no_list() {
+fn delegates_that_are_not_a_list() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_no_list")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its delegates make no sense: `_trailblaze_delegates` is no list but {"tool":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      step 1 "Act": `rogue_act` failed: its delegates are malformed: `_trailblaze_delegates` must be a list, got {"tool":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
 
     1 passed, 1 failed in [time]
     "#);
@@ -421,7 +421,7 @@ fn a_delegate_without_a_tool() {
     let played = check_failed(Stage::new("delegates_the_nameless"));
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its delegates make no sense: number 2 has no `tool`
+      step 1 "Act": `rogue_act` failed: its delegates are malformed: number 2 has no `tool`
 
     1 passed, 1 failed in [time]
     "#);
@@ -429,10 +429,10 @@ fn a_delegate_without_a_tool() {
 }
 
 #[test]
-fn a_delegate_with_odd_arguments() {
+fn a_delegate_whose_arguments_are_not_an_object() {
     insta::assert_snapshot!(check_failed(Stage::new("delegates_odd_arguments")).said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: its delegates make no sense: `args` of `rogue_rest` is no object but "text: x"
+      step 1 "Act": `rogue_act` failed: its delegates are malformed: `args` of `rogue_rest` must be an object, got "text: x"
 
     1 passed, 1 failed in [time]
     "#);

@@ -1,10 +1,10 @@
-//! Servers that call back as they should not. How each check of a request is answered is the matter of `callback.rs`.
+//! Servers that call back in ways that they should not. The checks of each request are tested in `callback.rs`.
 
 use trailblaze_protocol::event::Event;
 
 use crate::stage::Stage;
 
-/// The only answer of the tool, which says what it heard.
+/// The only answer of the tool, which contains the responses to its callbacks.
 #[track_caller]
 fn heard(behaviour: &str) -> String {
     let played = Stage::new(behaviour).then_the_other().play(0);
@@ -36,7 +36,7 @@ fn a_tool_that_calls_itself_is_stopped_at_the_seventeenth_call() {
 }
 
 #[test]
-fn tools_that_call_each_other_are_stopped_alike() {
+fn tools_that_call_each_other_are_stopped_in_the_same_way() {
     let played = Stage::new("calls_in_a_circle").then_the_other().play(0);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act").len() + played.answers("rogue_rest").len(), 16);
@@ -50,10 +50,10 @@ fn after_its_call_has_ended() {
 }
 
 #[test]
-fn what_a_call_leaves_open_ends_with_it() {
+fn open_callbacks_end_with_their_call() {
     let played = Stage::new("leaves_a_callback_open").play(0);
     assert_eq!(played.answers("waitUntilVisible"), ["cancelled"]);
-    // It ends first, so that the record is whole whatever comes next.
+    // It ends first, so that the record is complete in any case.
     let name = |event: Event| match event {
         Event::Answered { call, .. } => Some(call),
         _ => None,
@@ -64,7 +64,7 @@ fn what_a_call_leaves_open_ends_with_it() {
 }
 
 #[test]
-fn with_requests_that_make_no_sense() {
+fn with_malformed_requests() {
     insta::assert_snapshot!(heard("calls_back_badly"), @r#"
     refused: `arguments_json` of `tap` is no JSON: expected value at line 1 column 1
     refused: `arguments_json` of `tap` is no JSON object but ["add"]
@@ -78,7 +78,7 @@ fn with_requests_that_make_no_sense() {
 }
 
 #[test]
-fn a_delegating_tool_may_look_and_not_act() {
+fn a_delegating_tool_may_look_but_not_act() {
     insta::assert_snapshot!(heard("acts_though_it_delegates"), @r"
     done: true
     failed: `rogue_act` is a delegating tool and may not act by itself; return `tap` as a delegate instead

@@ -1,4 +1,4 @@
-//! Servers that die and are started again, servers that die too often, and trails that do without a server.
+//! Servers that die and are restarted, servers that die too often, and trails that run without a server.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -18,7 +18,7 @@ fn trail(stage: &Stage, name: &str, calls: &str) {
         .write(&format!("trails/{name}.trail.yaml"), format!("trail:\n  - step: Go\n    tools: [{calls}]\n"));
 }
 
-/// Says lines to a shell, each when it is asked for, and gives what is answered.
+/// Types lines into a shell, each when it is ready, and returns the answers.
 fn converse(stage: &Stage, talk: impl FnOnce(&mut dyn FnMut(&str) -> String)) {
     let mut command = stage.command(&["shell", "--json", "-d", "android/sim-1"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
@@ -39,7 +39,7 @@ fn converse(stage: &Stage, talk: impl FnOnce(&mut dyn FnMut(&str) -> String)) {
 }
 
 #[test]
-fn a_server_that_dies_in_a_call_is_started_again_and_the_call_is_not() {
+fn a_server_that_dies_in_a_call_is_restarted_but_the_call_is_not_retried() {
     let stage = Stage::new("exits_in_its_first_call").with(AGAIN);
     converse(&stage, |say| {
         let died = say("rogue_act");
@@ -50,7 +50,7 @@ fn a_server_that_dies_in_a_call_is_started_again_and_the_call_is_not() {
 }
 
 #[test]
-fn a_server_that_dies_between_calls_is_there_for_the_next() {
+fn a_server_that_dies_between_calls_is_restarted_for_the_next() {
     let stage = Stage::new("exits_after_its_first_call").with(AGAIN);
     converse(&stage, |say| {
         assert!(say("rogue_act").contains("did it"));
@@ -64,7 +64,7 @@ fn a_server_that_dies_between_calls_is_there_for_the_next() {
 }
 
 #[test]
-fn a_server_that_keeps_dying_is_given_up_and_the_others_go_on() {
+fn a_server_that_keeps_dying_is_not_restarted_and_the_others_continue() {
     let stage = Stage::new("exits_mid_call").with(AGAIN).then_the_other();
     for number in 1..=6 {
         trail(&stage, &format!("a{number}"), "rogue_act: {}");
@@ -76,7 +76,7 @@ fn a_server_that_keeps_dying_is_given_up_and_the_others_go_on() {
     assert_eq!(answers.len(), 5, "it is not called again: {answers:?}");
     assert!(answers.iter().all(|answer| answer.starts_with("server `rogue` died: it exited with code 9")));
     let said = played.said();
-    let given_up = "server `rogue` did not start: it died 5 times within 5m and is not started again";
+    let given_up = "server `rogue` did not start: it died 5 times within 5m and will not be restarted";
     assert_eq!(said.matches(given_up).count(), 1, "{said}");
     assert!(said.contains("1 passed, 6 broken by the environment"), "{said}");
 }
@@ -116,11 +116,11 @@ fn a_server_that_no_trail_needs_may_be_missing() {
 }
 
 #[test]
-fn what_a_server_listed_before_tells_which_trails_need_it() {
+fn the_last_listing_of_a_server_decides_which_trails_need_it() {
     let stage = Stage::new("exits_when_told").then_the_other();
     stage.finish(stage.command(&["check"])).exits(0);
     stage.project().write("told", "");
-    // Its tools are known, so what is unknown is a mistake, and the mistake is told.
+    // Its tools are known, so an unknown tool is a mistake, which is reported.
     trail(&stage, "c", "rogue_acct: {}");
     let ran = stage.finish(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1"])).exits(3);
     assert!(ran.stderr.contains("unknown tool `rogue_acct`"), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Servers that do not want to end, or leave somebody behind.
+//! Servers that do not end when asked to, or leave processes behind.
 
 use crate::stage::Stage;
 
@@ -10,27 +10,27 @@ fn check(behaviour: &str) {
 }
 
 #[test]
-fn a_server_that_ignores_every_hint_is_ended_all_the_same() {
+fn a_server_that_ignores_every_signal_is_killed() {
     check("ignores_every_hint");
 }
 
 #[test]
-fn a_grandchild_is_ended_with_its_server() {
+fn a_grandchild_is_killed_with_its_server() {
     check("forks");
 }
 
 #[test]
-fn a_daemon_is_ended_with_its_server() {
+fn a_daemon_is_killed_with_its_server() {
     check("daemonises");
 }
 
-/// A server that several sessions share takes them all with it, and later ones start it anew.
+/// When a server that several sessions share dies, all of them fail, and later ones start it again.
 #[test]
-fn a_shared_server_that_dies_breaks_who_uses_it() {
+fn a_shared_server_that_dies_breaks_its_sessions() {
     let stage = Stage::new("exits_mid_call").with("multiDevice: stdio");
     let ran = stage.finish(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"]));
     let played = stage.judge(ran.exits(2), 2);
-    // Whoever comes when it is dead already is told so without a call.
+    // A session that starts after its death fails without a call.
     let answers = played.answers("rogue_act");
     assert!(!answers.is_empty() && answers.iter().all(|answer| answer == DIED), "{answers:?}");
     assert_eq!(played.run.summary()["counts"]["errored"], 2);

@@ -1,4 +1,4 @@
-//! Servers whose lists of tools are no good.
+//! Servers with invalid lists of tools.
 
 use crate::stage::Stage;
 
@@ -20,7 +20,7 @@ fn check_refused(stage: Stage) -> String {
 fn a_server_that_never_lists_its_tools() {
     insta::assert_snapshot!(check_unusable(Stage::new("never_lists").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it did not answer `tools/list` within 3s; `startupTimeout:` of its entry allows more
+      server `rogue` did not list its tools: it did not answer `tools/list` within 3s; raise `startupTimeout:` in its entry to allow more
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -37,20 +37,20 @@ fn a_server_that_refuses_to_list_its_tools() {
 }
 
 #[test]
-fn a_list_that_is_none() {
+fn an_answer_without_a_list() {
     insta::assert_snapshot!(check_unusable(Stage::new("lists_no_list")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: its answer to `tools/list` is not what the protocol says: it has no list of `tools`
+      server `rogue` did not list its tools: its answer to `tools/list` does not follow the protocol: it has no list of `tools`
 
     0 passed, 1 broken by the environment in [time]
     ");
 }
 
 #[test]
-fn pages_without_end() {
+fn endless_pages() {
     insta::assert_snapshot!(check_unusable(Stage::new("pages_without_end")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it lists tools without end: 1000 pages, and still there is more
+      server `rogue` did not list its tools: its list of tools does not end: more than 1000 pages
 
     0 passed, 1 broken by the environment in [time]
     ");
@@ -60,14 +60,14 @@ fn pages_without_end() {
 fn the_same_page_again() {
     insta::assert_snapshot!(check_unusable(Stage::new("pages_in_a_circle")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it lists tools without end: the page after `again` is `again` again
+      server `rogue` did not list its tools: its list of tools does not end: the page after `again` is `again` again
 
     0 passed, 1 broken by the environment in [time]
     ");
 }
 
 #[test]
-fn more_tools_than_anybody_needs() {
+fn too_many_tools() {
     insta::assert_snapshot!(check_unusable(Stage::new("lists_too_many")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not list its tools: it lists more than 20000 tools
@@ -77,7 +77,7 @@ fn more_tools_than_anybody_needs() {
 }
 
 #[test]
-fn ten_thousand_tools_are_many_but_no_error() {
+fn ten_thousand_tools_are_not_an_error() {
     let played = Stage::new("lists_ten_thousand").then_the_other().play(0);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did nothing"]);
@@ -123,7 +123,7 @@ fn a_name_that_another_server_has() {
     ");
 }
 
-/// Every command that takes the tools of servers refuses what a run refuses, also where there are no trails.
+/// Every command that uses the tools of servers refuses what a run refuses, even without trails.
 #[test]
 fn one_name_twice_is_refused_by_every_command() {
     for (behaviour, error) in [
@@ -155,7 +155,7 @@ fn one_name_twice_is_refused_by_every_command() {
 }
 
 #[test]
-fn a_name_with_a_dot_costs_its_tool_only() {
+fn only_the_tool_with_a_dot_in_its_name_is_left_out() {
     let played = Stage::new("lists_a_dot").then_the_other().play(0);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did nothing"]);
@@ -163,7 +163,7 @@ fn a_name_with_a_dot_costs_its_tool_only() {
 }
 
 #[test]
-fn a_tool_whose_name_is_no_good_is_explained() {
+fn an_invalid_tool_name_is_explained() {
     let stage = Stage::new("lists_a_dot");
     let ran = stage.finish(stage.command(&["toolbox", "why", "rogue.act", "-d", "android/sim-1"])).exits(0);
     insta::assert_snapshot!(ran.stdout, @"
@@ -178,33 +178,33 @@ fn a_tool_whose_name_is_no_good_is_explained() {
 }
 
 #[test]
-fn a_name_that_would_drive_the_terminal_is_shown_without_doing_so() {
+fn control_characters_in_a_name_are_made_safe() {
     let played = Stage::new("lists_an_unspeakable_name").then_the_other().play(0);
     played.assert_the_other_went_on();
     insta::assert_snapshot!(played.notes(), @r"warning: server rogue: a tool was left out: `rogue\n\u{1b}[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
 }
 
 #[test]
-fn a_schema_that_is_none_costs_its_tool_only() {
+fn only_the_tool_with_an_invalid_schema_is_left_out() {
     let played = Stage::new("lists_schemas_that_are_none").then_the_other().play(0);
     played.assert_the_other_went_on();
     insta::assert_snapshot!(played.notes(), @r#"
-    warning: server rogue: `rogue_text` is left out: its `inputSchema` is no JSON Schema but "string"
-    warning: server rogue: `rogue_number` is left out: its `inputSchema` is no JSON Schema but 5
-    warning: server rogue: `rogue_list` is left out: its `inputSchema` is no JSON Schema but []
-    warning: server rogue: `rogue_array` is left out: its `inputSchema` is for "array", not for an object
-    warning: server rogue: `rogue_shape` is left out: its `inputSchema` is no JSON Schema: 5 is not of type "object"
-    warning: server rogue: `rogue_kind` is left out: its `inputSchema` is no JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword
-    warning: server rogue: `rogue_nowhere` is left out: its `inputSchema` is no JSON Schema: Pointer '/nowhere' does not exist
-    warning: server rogue: `rogue_elsewhere` is left out: its `inputSchema` is no JSON Schema: Resource 'http://127.0.0.1:9/schema.json' is not present in a registry and retrieving it failed: `resolve-http` feature …
-    warning: server rogue: `rogue_pattern` is left out: its `inputSchema` is no JSON Schema: "(" is not a "regex"
-    warning: server rogue: `rogue_flood` is left out: its `inputSchema` is no JSON Schema: ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    warning: server rogue: `rogue_text` is left out: its `inputSchema` must be a JSON Schema, got "string"
+    warning: server rogue: `rogue_number` is left out: its `inputSchema` must be a JSON Schema, got 5
+    warning: server rogue: `rogue_list` is left out: its `inputSchema` must be a JSON Schema, got []
+    warning: server rogue: `rogue_array` is left out: its `inputSchema` must be for an object, got "array"
+    warning: server rogue: `rogue_shape` is left out: its `inputSchema` is not a valid JSON Schema: 5 is not of type "object"
+    warning: server rogue: `rogue_kind` is left out: its `inputSchema` is not a valid JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword
+    warning: server rogue: `rogue_nowhere` is left out: its `inputSchema` is not a valid JSON Schema: Pointer '/nowhere' does not exist
+    warning: server rogue: `rogue_elsewhere` is left out: its `inputSchema` is not a valid JSON Schema: Resource 'http://127.0.0.1:9/schema.json' is not present in a registry and retrieving it failed: `resolve-http` feature …
+    warning: server rogue: `rogue_pattern` is left out: its `inputSchema` is not a valid JSON Schema: "(" is not a "regex"
+    warning: server rogue: `rogue_flood` is left out: its `inputSchema` is not a valid JSON Schema: ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
     warning: server rogue: `rogue_none` is left out: it has no `inputSchema`
     "#);
 }
 
 #[test]
-fn a_tool_that_was_left_out_is_explained_to_who_calls_it() {
+fn a_call_of_a_tool_that_was_left_out_is_explained() {
     let stage = Stage::new("lists_schemas_that_are_none");
     stage.project().write("trails/a.trail.yaml", "trail:\n  - step: Act\n    tools:\n      - rogue_array: {}\n");
     insta::assert_snapshot!(check_refused(stage), @r#"
@@ -214,14 +214,14 @@ fn a_tool_that_was_left_out_is_explained_to_who_calls_it() {
     4 |       - rogue_array: {}
       |         ^^^^^^^^^^^
       |
-      = help: server rogue offers it, but its `inputSchema` is for "array", not for an object
+      = help: server rogue offers it, but its `inputSchema` must be for an object, got "array"
 
     error: 1 problem
     "#);
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_ends() {
+fn a_recursive_schema_is_accepted() {
     let stage = Stage::new("lists_schemas_that_are_none");
     stage
         .project()
@@ -243,7 +243,7 @@ fn a_tool_without_a_name_is_left_out() {
 }
 
 #[test]
-fn tools_that_change_without_end_do_not_flood_the_record() {
+fn tools_that_keep_changing_do_not_flood_the_record() {
     let played = Stage::new("changes_without_end").then_the_other().play(0);
     played.assert_the_other_went_on();
     let n_notes = played.notes().lines().count();
@@ -251,42 +251,42 @@ fn tools_that_change_without_end_do_not_flood_the_record() {
 }
 
 #[test]
-fn a_registry_that_is_no_json() {
+fn a_registry_that_is_not_json() {
     let played = Stage::new("registers_no_json").play(0);
-    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is no JSON, and counts as absent: expected ident at line 1 column 2");
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is not valid JSON, and is ignored: expected ident at line 1 column 2");
 }
 
 #[test]
-fn a_registry_that_is_no_object() {
+fn a_registry_that_is_not_an_object() {
     let played = Stage::new("registers_a_list").play(0);
-    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry is no JSON object, and counts as absent");
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: its registry must be a JSON object, and is ignored");
 }
 
 #[test]
-fn a_registry_of_wrong_shapes() {
+fn a_registry_with_values_of_wrong_types() {
     let played = Stage::new("registers_wrong_shapes").play(0);
     insta::assert_snapshot!(played.notes(), @r#"
-    warning: server rogue: `defaultEnabled` of the group `extra` is no boolean but "no", and counts as absent
-    warning: server rogue: `rogue_act`: `isRecordable` in its registry is "yes", not a boolean, and counts as absent
-    warning: server rogue: `rogue_act`: `platforms` in its registry is "all", not a list of texts, and counts as absent
-    warning: server rogue: `rogue_act`: `groups` in its registry is [1], not a list of texts, and counts as absent
-    warning: server rogue: `rogue_act`: `toolset` in its registry is {}, not a text, and counts as absent
-    warning: server rogue: `rogue_rest`: its registry entry is no object but ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, and counts as absent
-    warning: server rogue: its registry speaks of `rogue_gone`, which it does not list
+    warning: server rogue: `defaultEnabled` of the group `extra` must be a boolean, got "no"; it is ignored
+    warning: server rogue: `rogue_act`: `isRecordable` in its registry must be a boolean, got "yes"; it is ignored
+    warning: server rogue: `rogue_act`: `platforms` in its registry must be a list of strings, got "all"; it is ignored
+    warning: server rogue: `rogue_act`: `groups` in its registry must be a list of strings, got [1]; it is ignored
+    warning: server rogue: `rogue_act`: `toolset` in its registry must be a string, got {}; it is ignored
+    warning: server rogue: `rogue_rest`: its registry entry must be an object, got ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…; it is ignored
+    warning: server rogue: its registry mentions `rogue_gone`, which it does not list
     "#);
 }
 
 #[test]
-fn a_registry_whose_parts_are_none() {
+fn a_registry_whose_parts_are_not_objects() {
     let played = Stage::new("registers_parts_that_are_none").play(0);
     insta::assert_snapshot!(played.notes(), @r#"
-    warning: server rogue: `tools` of its registry is no object but 5, and counts as absent
-    warning: server rogue: `groups` of its registry is no object but "all", and counts as absent
+    warning: server rogue: `tools` of its registry must be an object, got 5; it is ignored
+    warning: server rogue: `groups` of its registry must be an object, got "all"; it is ignored
     "#);
 }
 
 #[test]
-fn a_registry_that_cannot_be_read_is_told() {
+fn an_unreadable_registry_is_reported() {
     for (behaviour, error) in [
         ("fails_to_read_its_registry", "KeyError: 'shelf' (-32603)"),
         ("fails_to_read_a_registry_that_it_lists", "KeyError: 'shelf' (0)"),
@@ -294,16 +294,15 @@ fn a_registry_that_cannot_be_read_is_told() {
     ] {
         let played = Stage::new(behaviour).then_the_other().play(0);
         played.assert_the_other_went_on();
-        let text = format!(
-            "warning: server `rogue`: its `trailblaze://registry` could not be read, and counts as absent: {error}"
-        );
+        let text =
+            format!("warning: server `rogue`: its `trailblaze://registry` could not be read and is ignored: {error}");
         assert_eq!(played.notes(), text);
         assert!(played.said().starts_with(&text), "{}", played.said());
     }
 }
 
 #[test]
-fn no_registry_is_no_problem() {
+fn a_missing_registry_is_fine() {
     for behaviour in
         ["has_no_registry_in_the_older_way", "has_no_registry_in_the_newer_way", "has_no_registry_among_its_resources"]
     {
@@ -312,10 +311,10 @@ fn no_registry_is_no_problem() {
 }
 
 #[test]
-fn a_registry_that_never_comes() {
+fn a_registry_that_never_arrives() {
     insta::assert_snapshot!(check_unusable(Stage::new("never_shows_its_registry").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not list its tools: it did not answer `resources/read` of its registry within 3s; `startupTimeout:` of its entry allows more
+      server `rogue` did not list its tools: it did not answer `resources/read` of its registry within 3s; raise `startupTimeout:` in its entry to allow more
 
     0 passed, 1 broken by the environment in [time]
     ");

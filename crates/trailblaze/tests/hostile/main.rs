@@ -1,5 +1,5 @@
-//! Tool servers that misbehave. Whatever one does, a run ends in time with the exit code it should, says which server did
-//! what and what helps, keeps what the others did, and leaves no process behind.
+//! Tool servers that misbehave. Whatever one does, a run ends in time with the right exit code, reports which server
+//! did what and what to do about it, keeps the results of the others, and leaves no process behind.
 #![cfg(target_os = "linux")]
 
 mod answering;

@@ -1,4 +1,4 @@
-//! Servers over http that misbehave. They are not ours to end, so a run says what they did, and goes on without them.
+//! Hostile servers over HTTP. We did not start them, so a run reports what they did and continues without them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -30,7 +30,7 @@ impl Drop for Far {
     }
 }
 
-/// Runs a trail that calls `far_act`, with this exit code.
+/// Runs a trail that calls `far_act`, and expects this exit code.
 #[track_caller]
 fn play(behaviour: &str, keys: &[&str], code: i32) -> (Played, String) {
     let far = Far::new(behaviour);
@@ -42,7 +42,7 @@ fn play(behaviour: &str, keys: &[&str], code: i32) -> (Played, String) {
     (played, said)
 }
 
-/// What a run says whose server does not start.
+/// The message of a run whose server does not start.
 #[track_caller]
 fn refused(behaviour: &str) -> String {
     let (played, said) = play(behaviour, &["startupTimeout: 5s"], 2);
@@ -52,7 +52,7 @@ fn refused(behaviour: &str) -> String {
 }
 
 #[test]
-fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
+fn a_server_that_refuses_the_connection_is_reported_with_a_hint() {
     let told = [
         "wants_to_know_who",
         "lets_nobody_in",
@@ -69,23 +69,23 @@ fn what_a_server_answers_that_lets_nobody_in_is_told_with_what_helps() {
     ]
     .map(refused);
     insta::assert_snapshot!(told.join("\n"), @r#"
-    [far]/mcp answers 401 Unauthorized: `token required`; `headers:` of its entry can bring what it asks for
-    [far]/mcp answers 403 Forbidden: `not you`; `headers:` of its entry can bring what it asks for
-    [far]/mcp answers 404 Not Found: `Not Found`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
-    [far]/mcp answers 405 Method Not Allowed: `Method Not Allowed`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
+    [far]/mcp answers 401 Unauthorized: `token required`; set `headers:` in its entry if it needs credentials
+    [far]/mcp answers 403 Forbidden: `not you`; set `headers:` in its entry if it needs credentials
+    [far]/mcp answers 404 Not Found: `Not Found`; is its `url:` the MCP endpoint, which often ends in /mcp?
+    [far]/mcp answers 405 Method Not Allowed: `Method Not Allowed`; is its `url:` the MCP endpoint, which often ends in /mcp?
     [far]/mcp answers 500 Internal Server Error: `Internal Server Error[31m`
-    it redirects [far]/mcp to http://elsewhere.example/mcp; put that into `url:` if you trust it
-    [far]/mcp answers text/html, which is no MCP: `<!doctype html><title>Welcome</title>`; is its `url:` that of its MCP endpoint, which often ends in /mcp?
-    it broke the protocol: no message: expected value at line 1 column 1 in `hello`
-    it broke the protocol: no message: no `jsonrpc` in `{"hello": 1}`
+    it redirects [far]/mcp to http://elsewhere.example/mcp; use that as its `url:` if you trust it
+    [far]/mcp answers text/html, which is not MCP: `<!doctype html><title>Welcome</title>`; is its `url:` the MCP endpoint, which often ends in /mcp?
+    it broke the protocol: not a JSON-RPC message: expected value at line 1 column 1 in `hello`
+    it broke the protocol: not a JSON-RPC message: no `jsonrpc` in `{"hello": 1}`
     it ended its answer without a result
     it refuses `initialize` (not today (-32600)) and `server/discover` (not today (-32600))
-    it did not answer the opening of the protocol within 5s; `startupTimeout:` of its entry allows more
+    it did not answer the MCP handshake within 5s; raise `startupTimeout:` in its entry to allow more
     "#);
 }
 
 #[test]
-fn what_a_server_does_to_a_call_is_told() {
+fn a_call_that_a_server_breaks_is_reported() {
     let told =
         ["fails_calls", "breaks_off", "cuts_short", "floods", "forgets_always", "answers_another"].map(|behaviour| {
             let (played, _) = play(behaviour, &[], 2);
@@ -97,10 +97,10 @@ fn what_a_server_does_to_a_call_is_told() {
     insta::assert_snapshot!(told.join("\n"), @r"
     server `rogue` did not answer: http://127.0.0.1:[port]/mcp answers 503 Service Unavailable: `overloaded`
     server `rogue` did not answer: it ended its answer without a result
-    server `rogue` did not answer: the connection broke in the middle of an answer: end of file before message length reached
+    server `rogue` did not answer: the connection broke during an answer: end of file before message length reached
     server `rogue` did not answer: its answer is longer than 32 MiB
-    server `rogue` did not answer: it does not know our session any more
-    server `rogue` did not answer: it broke the protocol: it answered a request that nobody made (id 4711)
+    server `rogue` did not answer: it no longer knows our session
+    server `rogue` did not answer: it broke the protocol: it answered a request that was never made (id 4711)
     ");
 }
 
@@ -119,19 +119,19 @@ fn a_server_that_repeats_a_secret_is_quoted_without_it() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_is_taken_up_where_it_was() {
+fn a_stream_that_breaks_off_is_resumed() {
     let (played, _) = play("breaks_off_and_goes_on", &[], 0);
     assert_eq!(played.answers("far_act"), ["did it in two pieces"]);
 }
 
 #[test]
-fn a_session_that_the_server_forgot_is_opened_anew() {
+fn a_session_that_the_server_lost_is_reopened() {
     let (played, _) = play("forgets", &[], 0);
     assert_eq!(played.answers("far_act"), ["did it"]);
 }
 
 #[test]
-fn a_server_may_ask_in_the_middle_of_a_call() {
+fn a_server_may_send_requests_during_a_call() {
     let (played, _) = play("asks_in_return", &[], 0);
     assert_eq!(played.answers("far_act"), [r#"{"jsonrpc": "2.0", "id": "mine", "result": {}}"#]);
 }

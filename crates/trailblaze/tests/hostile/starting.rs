@@ -1,4 +1,4 @@
-//! Servers that do not come to work. The session ends before its first step.
+//! Servers that fail to start. The session ends before its first step.
 
 use crate::stage::{Played, Stage};
 use crate::support::wait_until;
@@ -21,7 +21,7 @@ fn a_program_that_does_not_exist() {
 }
 
 #[test]
-fn a_path_that_leads_nowhere() {
+fn a_path_that_does_not_exist() {
     insta::assert_snapshot!(check(Stage::new("good").program("servers/nowhere.py")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: there is no program `[project]/servers/nowhere.py`
@@ -30,9 +30,9 @@ fn a_path_that_leads_nowhere() {
     ");
 }
 
-/// With several devices it is asked to listen on a port first, and then started once more.
+/// With several devices, the server is first asked to listen on a port, and then started again.
 #[test]
-fn a_server_that_exits_at_once_is_quoted_once_however_often_it_was_tried() {
+fn a_server_that_exits_immediately_is_quoted_once_even_if_it_was_started_twice() {
     let stage = Stage::new("exits_at_once");
     let ran = stage.finish(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"]));
     let said = stage.judge(ran.exits(2), 2).said();
@@ -40,7 +40,7 @@ fn a_server_that_exits_at_once_is_quoted_once_however_often_it_was_tried() {
 }
 
 #[test]
-fn a_server_that_exits_at_once() {
+fn a_server_that_exits_immediately() {
     insta::assert_snapshot!(check(Stage::new("exits_at_once")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: it exited with code 3 before it answered
@@ -53,7 +53,7 @@ fn a_server_that_exits_at_once() {
 }
 
 #[test]
-fn a_server_that_says_on_stdout_why_it_exits() {
+fn a_server_that_prints_its_error_on_stdout() {
     insta::assert_snapshot!(check(Stage::new("prints_and_exits")), @r"
     warning: server `rogue`: it prints to stdout, which carries the protocol: `Rogue 1.0 needs a licence`; print to stderr instead
     trails/a on android/sim-1 (trails/a.trail.yaml)
@@ -76,10 +76,10 @@ fn a_server_that_exits_after_the_handshake() {
 }
 
 #[test]
-fn a_server_that_never_answers_the_opening() {
+fn a_server_that_never_answers_the_handshake() {
     insta::assert_snapshot!(check(Stage::new("never_opens").with("startupTimeout: 3s")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it did not answer the opening of the protocol within 3s; `startupTimeout:` of its entry allows more
+      server `rogue` did not start: it did not answer the MCP handshake within 3s; raise `startupTimeout:` in its entry to allow more
       its stderr:
         still loading a large model
 
@@ -88,7 +88,7 @@ fn a_server_that_never_answers_the_opening() {
 }
 
 #[test]
-fn a_server_that_refuses_both_openings() {
+fn a_server_that_refuses_both_handshakes() {
     insta::assert_snapshot!(check(Stage::new("refuses_to_open")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: it refuses `initialize` (not today (-32600)) and `server/discover` (Method not found (-32601))
@@ -101,14 +101,14 @@ fn a_server_that_refuses_both_openings() {
 fn a_server_that_refuses_the_version_that_its_entry_pins() {
     insta::assert_snapshot!(check(Stage::new("refuses_to_open").with("protocol: 2025-06-18")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it refuses version 2025-06-18 of the protocol, which it was asked for: not today (-32600)
+      server `rogue` did not start: it refuses version 2025-06-18 of the protocol, which was requested: not today (-32600)
 
     0 passed, 1 broken by the environment in [time]
     ");
 }
 
 #[test]
-fn a_server_of_an_unknown_version() {
+fn a_server_with_an_unknown_version() {
     insta::assert_snapshot!(check(Stage::new("speaks_another_version")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
       server `rogue` did not start: it speaks version 1999-12-31 of the protocol; this build speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28
@@ -121,24 +121,24 @@ fn a_server_of_an_unknown_version() {
 fn a_server_that_names_no_version() {
     insta::assert_snapshot!(check(Stage::new("opens_without_a_version")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: its answer to `initialize` is not what the protocol says: it has no `protocolVersion`
+      server `rogue` did not start: its answer to `initialize` does not follow the protocol: it has no `protocolVersion`
 
     0 passed, 1 broken by the environment in [time]
     ");
 }
 
 #[test]
-fn a_server_that_opens_with_broken_json() {
+fn a_server_that_starts_with_broken_json() {
     insta::assert_snapshot!(check(Stage::new("opens_with_broken_json")), @r"
     trails/a on android/sim-1 (trails/a.trail.yaml)
-      server `rogue` did not start: it broke the protocol: broken JSON: key must be a string at line 1 column 2 in `{'protocolVersion': '2025-11-25'}`; it was ended
+      server `rogue` did not start: it broke the protocol: broken JSON: key must be a string at line 1 column 2 in `{'protocolVersion': '2025-11-25'}`; it was killed
 
     0 passed, 1 broken by the environment in [time]
     ");
 }
 
 #[test]
-fn a_banner_on_stdout_is_a_warning_and_no_more() {
+fn a_banner_on_stdout_is_only_a_warning() {
     let played = Stage::new("prints_a_banner").then_the_other().play(0);
     played.assert_the_other_went_on();
     insta::assert_snapshot!(played.said(), @r"
@@ -157,9 +157,9 @@ fn log_lines_on_stdout_are_one_warning_even_in_json() {
     "#);
 }
 
-/// The commands that start servers besides `run` say the same.
+/// The other commands that start servers report the same.
 #[test]
-fn whoever_needs_the_server_is_told() {
+fn every_command_that_needs_the_server_reports_it() {
     let commands: [&[&str]; 4] = [
         &["toolbox", "-d", "android/sim-1"],
         &["tool", "rogue_act", "-d", "android/sim-1"],
@@ -201,7 +201,7 @@ fn whoever_needs_the_server_is_told() {
 }
 
 #[test]
-fn who_cancels_while_servers_start_leaves_none_behind() {
+fn cancelling_while_servers_start_leaves_none_behind() {
     let stage = Stage::new("never_opens");
     let running = stage.start();
     wait_until("the server is started", || {

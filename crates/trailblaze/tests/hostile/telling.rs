@@ -1,4 +1,4 @@
-//! Servers that tell more than they should: secrets, commands to a terminal, pages that run, names that are not theirs.
+//! Servers that leak or inject: secrets, terminal commands, HTML, names that are not theirs.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,10 +27,10 @@ fn command(stage: &Stage, args: &[&str], secrets: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Whatever a server that may have a secret does with it, in whichever spelling: it is in no file of the run and of the
-/// project's caches, and on no screen.
+/// Whatever a server does with a secret that it may have, in any encoding: the secret appears in no file of the run, in no
+/// cache of the project, and not on the screen.
 #[test]
-fn a_secret_is_told_to_nobody_however_it_is_spelled() {
+fn a_secret_appears_nowhere_in_any_encoding() {
     let n_secrets = if std::env::var_os("SOAK").is_some() { 40 } else { 2 };
     let mut runner = TestRunner::default();
     let random = proptest::string::string_regex("[!-~äß€😀][ -~äß€😀]{6,22}[!-~äß€😀]").expect("a pattern");
@@ -64,7 +64,7 @@ fn a_secret_is_told_to_nobody_however_it_is_spelled() {
 }
 
 #[test]
-fn a_secret_reaches_only_the_servers_that_list_it() {
+fn a_secret_is_sent_only_to_servers_that_list_it() {
     let secrets = [("PIN", "canary-7f3a91"), ("TOKEN", "canary-55aa12")];
     let told = |stage: Stage| {
         let ran = run(&stage, &["--pictures", "off"], &secrets);
@@ -75,9 +75,9 @@ fn a_secret_reaches_only_the_servers_that_list_it() {
     assert!(told(listing)[0].starts_with("TOKEN"));
 }
 
-/// A name that one server lists is secret to the others, also where the command does not use it.
+/// A name that one server lists is secret for the others, even where the command does not use it.
 #[test]
-fn what_one_server_lists_is_kept_from_the_others() {
+fn the_secrets_of_one_server_are_kept_from_the_others() {
     let stage = leaky("tells_its_environment");
     let good = stage.project().read("good.yaml");
     stage.project().write("good.yaml", format!("{good}\n    secrets: [PIN]"));
@@ -87,7 +87,7 @@ fn what_one_server_lists_is_kept_from_the_others() {
     assert_eq!(stage.judge(ran, 0).answers("rogue_act"), ["nothing"]);
 }
 
-/// What is printed holds no control characters but line ends and tabs, and no line is a command to a CI system.
+/// The output contains no control characters except line ends and tabs, and no line is a command to a CI system.
 #[track_caller]
 fn assert_harmless(ran: &Ran, own_commands: usize) {
     let said = format!("{}\n{}", ran.stdout, ran.stderr);
@@ -101,7 +101,7 @@ fn assert_harmless(ran: &Ran, own_commands: usize) {
 }
 
 #[test]
-fn what_a_server_says_does_not_drive_the_terminal() {
+fn the_text_of_a_server_does_not_control_the_terminal() {
     for github in ["", "true"] {
         let play = |stage: &Stage, args: &[&str]| {
             let mut command = stage.command(args);
@@ -136,7 +136,7 @@ fn what_a_server_says_does_not_drive_the_terminal() {
 }
 
 #[test]
-fn a_page_from_a_server_does_not_become_one() {
+fn html_from_a_server_is_not_rendered() {
     let stage = leaky("sends_pages");
     let ran = run(&stage, &["--pictures", "off"], &[]);
     let played = stage.judge(ran.exits(0), 0);
@@ -148,7 +148,7 @@ fn a_page_from_a_server_does_not_become_one() {
 }
 
 #[test]
-fn what_trailblaze_remembers_itself_is_not_changed_by_a_server() {
+fn a_server_cannot_change_memory_that_trailblaze_owns() {
     let stage = leaky("takes_what_is_not_its_own");
     stage.project().write(
         "trailblaze-config/targets/acme.yaml",
@@ -167,9 +167,9 @@ fn what_trailblaze_remembers_itself_is_not_changed_by_a_server() {
     assert!(played.notes().contains(warning), "{}", played.notes());
 }
 
-/// On Linux; elsewhere what left the session of a killed guardian is not found.
+/// On Linux; elsewhere, processes that left the session of a killed guardian are not found.
 #[test]
-fn a_daemon_whose_guardian_is_killed_ends_all_the_same() {
+fn a_daemon_whose_guardian_is_killed_ends_too() {
     use rustix::process::{Pid, Signal, kill_process};
 
     let stage = Stage::new("daemonises_in_its_call");
@@ -181,7 +181,7 @@ fn a_daemon_whose_guardian_is_killed_ends_all_the_same() {
     let guardian = crate::marked::stat(daemon).parent;
     assert_ne!(session, crate::marked::stat(guardian.cast_unsigned()).session, "it left the session");
     kill_process(Pid::from_raw(guardian).expect("a pid"), Signal::KILL).expect("it can be killed");
-    // The run ends by itself: its server is gone.
+    // The run ends by itself, because its server is gone.
     let ran = stage.project().ended(running).exits(2);
     stage.judge(ran, 2);
 }

@@ -1,4 +1,4 @@
-"""A child of every kind, by the first argument. It says `ready` when it has become what it is."""
+"""A child process of the kind given by the first argument. It prints `ready` when it is set up."""
 
 import os
 import signal
@@ -53,7 +53,7 @@ def stubborn():
 
 
 def family():
-    """Three generations that all ignore SIGTERM; the first goes at the end of its input."""
+    """Three generations that all ignore SIGTERM; the first exits at the end of its input."""
     ignore_term()
     up, up_too = os.pipe()
     for _ in range(2):
@@ -68,7 +68,7 @@ def family():
 
 
 def daemon(first="stays"):
-    """A daemon by the book: session of its own, forked twice, its streams closed."""
+    """A classic daemon: its own session, forked twice, its streams closed."""
     up, up_too = os.pipe()
     if os.fork() == 0:
         os.setsid()
@@ -87,7 +87,7 @@ def daemon(first="stays"):
 
 
 def hops():
-    """Never the same process for long, and each in a session of its own."""
+    """Never the same process for long, and each in its own session."""
     ignore_term()
     generation = 0
     while True:
@@ -118,7 +118,7 @@ def surroundings(*names):
 
 
 def files():
-    """Answers on 4 what comes in on 3, and says which other files are open."""
+    """Echoes on 4 what it reads on 3, and reports which other files are open."""
     os.write(4, os.read(3, 100).upper())
     for name in os.listdir("/proc/self/fd"):
         path = f"/proc/self/fd/{name}"

@@ -1,6 +1,6 @@
-//! Finding the processes of one test: they carry a variable in their environment that nobody else has.
+//! Finds the processes of one test by an environment variable that only they have.
 
-// Each test crate uses its part of this module.
+// Each test crate uses only a part of this module.
 #![allow(dead_code)]
 
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 const NAME: &str = "TRAILBLAZE_TEST_MARK";
-/// How long what nobody waits for may take to end on a busy machine.
+/// How long an unattended process may take to end on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub struct Mark(String);
@@ -22,12 +22,12 @@ impl Mark {
         (NAME.into(), (&self.0).into())
     }
 
-    /// Everything that bears the mark and lives, as it shows in a list of processes.
+    /// All live processes with the mark, as they appear in a process list.
     pub fn alive(&self) -> Vec<String> {
         let wanted = format!("{NAME}={}\0", self.0);
         let entries = std::fs::read_dir("/proc").expect("there is a /proc").flatten();
         let found = entries.filter(|entry| {
-            // What has ended has no environment, and what is not ours cannot be read.
+            // A process that has ended has no environment, and one of another user cannot be read.
             let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
             environment.windows(wanted.len()).any(|part| part == wanted.as_bytes())
         });

@@ -474,7 +474,7 @@ fn a_broken_app() {
       |
       = help: did you mean `home`?
 
-    error: the id `b` is given twice on this screen
+    error: the id `b` is used twice on this screen
      --> counter.app.yaml:7:14
       |
     7 |       - {id: b, tap: {goto: nowhere}}

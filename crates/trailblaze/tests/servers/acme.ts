@@ -1,6 +1,6 @@
-// A server without any library, whose author edits it. Tests replace what is between @ signs.
-//   acme_say   says the word of this version
-//   acme_wait  writes the file `waiting`, and says the word when there is a file `go`
+// A server without any library, whose author edits it. Tests replace the text between @ signs.
+//   acme_say   returns the word of this version
+//   acme_wait  writes the file `waiting`, and returns the word once the file `go` exists
 //   acme_die   exits
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-/** Tools for all that a call can come to: memory, delegates, pictures, progress, words in the log, calls back. */
+/** Tools for every result of a call: memory, delegates, pictures, progress, log messages, callbacks. */
 
 import { writeFileSync } from 'node:fs';
 
@@ -53,7 +53,7 @@ const tools: Record<string, Tool> = {
   call_doublePart: {
     input: { n: { type: 'integer' } },
     call: async ({ args }) => {
-      // Answers come in another order than calls.
+      // Answers are returned in another order than the calls.
       await new Promise((resolve) => setTimeout(resolve, (args['n'] * 7) % 20));
       return text(String(args['n'] * 2));
     },

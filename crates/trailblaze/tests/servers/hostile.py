@@ -1,4 +1,4 @@
-"""A tool server that misbehaves as its first argument says. `good` is well-behaved, and the others are bent from it.
+"""A tool server that misbehaves as its first argument says. `good` is well-behaved; the others modify it.
 
 Its tools are named after its second argument, so that two of them can serve one session.
 """
@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
 BEHAVIOURS = {}
-# The folder of the project, where a test and its server find each other.
+# The project folder, through which a test and its server exchange files.
 PLACE = Path(os.environ.get("HOSTILE_PLACE", "."))
 
 
 def behaviour(bend):
-    """Registers a function that bends a server before it starts."""
+    """Registers a function that modifies a server before it starts."""
     BEHAVIOURS[bend.__name__] = bend
     return bend
 
@@ -39,12 +39,12 @@ def forever():
         time.sleep(60)
 
 
-# Held by the call that the server dies of. Others that came before the end get no further.
+# Held by the call that kills the server. Earlier calls get no further.
 DYING = threading.Lock()
 
 
 class Server:
-    """Speaks the protocol as it should. Behaviours replace its methods."""
+    """Implements the protocol correctly. Behaviours replace its methods."""
 
     def __init__(self, prefix):
         self.prefix = prefix
@@ -70,7 +70,7 @@ class Server:
         elif "id" not in message:
             self.notified(method, message.get("params") or {})
         elif method == "tools/call":
-            # Calls run side by side: a tool that calls back may be called again before it has answered.
+            # Calls run concurrently: a tool that calls back may be called again before it has answered.
             threading.Thread(target=self.called, args=(message,)).start()
         else:
             handler = {
@@ -143,14 +143,14 @@ class Server:
                 data = data[os.write(1, data):]
 
     def ask(self, method, params):
-        """Makes a request of its own, and returns the answer."""
+        """Sends a request to the client, and returns the answer."""
         number = f"own-{len(self.asked) + 1}"
         self.asked[number] = queue.Queue()
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         return self.asked[number].get(timeout=20)
 
     def call_back(self, meta, tool, arguments="{}", **changes):
-        """Calls a tool through the callback. Returns what it was answered, without the ids."""
+        """Calls a tool through the callback. Returns the answer, without the ids."""
         own = meta["trailblaze"]
         action = {"type": "call_tool", "tool_name": tool, "arguments_json": arguments}
         request = {"session_id": own["sessionId"], "invocation_id": own["invocationId"], "action": action}
@@ -365,7 +365,7 @@ BEHAVIOURS["registers_parts_that_are_none"] = registers(json.dumps({"tools": 5, 
 
 
 def fails_to_read(code, resources=None):
-    """Answers for its registry with an error, and lists its resources, if it does."""
+    """Returns an error for its registry, and optionally lists its resources."""
 
     def bend(server):
         server.capabilities = {"tools": {}, "resources": {}}
@@ -380,7 +380,7 @@ BEHAVIOURS["fails_to_read_its_registry"] = fails_to_read(-32603)
 BEHAVIOURS["fails_to_read_a_registry_that_it_lists"] = fails_to_read(0, ["other://thing", "trailblaze://registry"])
 BEHAVIOURS["has_no_registry_in_the_older_way"] = fails_to_read(-32002)
 BEHAVIOURS["has_no_registry_in_the_newer_way"] = fails_to_read(-32602)
-# Libraries in Python that speak the older generation have one code for everything.
+# Python libraries of the older generation use one error code for everything.
 BEHAVIOURS["has_no_registry_among_its_resources"] = fails_to_read(0, ["other://thing"])
 
 
@@ -401,7 +401,7 @@ def never_shows_its_registry(server):
 
 
 def acts(act):
-    """A behaviour that shows when a tool is called."""
+    """A behaviour that takes effect when a tool is called."""
 
     def bend(server):
         server.act = lambda message, arguments, meta: act(server, message, arguments, meta)
@@ -432,7 +432,7 @@ def is_killed_mid_call(server, message, arguments, meta):
 
 @acts
 def leaves_an_heir(server, message, arguments, meta):
-    # The heir holds the pipes open, so that their end does not tell of the death.
+    # The child holds the pipes open, so that their end does not reveal the death.
     if os.fork() == 0:
         forever()
     os._exit(9)
@@ -584,7 +584,7 @@ def answers_in_another_encoding(server, message, arguments, meta):
         os.write(1, line.encode("latin-1"))
 
 
-# As FastMCP 2 says it.
+# The error text of FastMCP 2.
 UNEXPECTED = """1 validation error for call[act]
 _trailblazeContext
   Unexpected keyword argument [type=unexpected_keyword_argument, input_value={'memory': {}}, input_type=dict]
@@ -776,7 +776,7 @@ def calls_back_badly(server, message, arguments, meta):
 
 @acts
 def stays_in_its_call(server, message, arguments, meta):
-    # Whoever waits for the address finds it whole or not at all.
+    # Renamed into place, so that a reader never sees a partial file.
     device = meta["trailblaze"]["device"]["id"].replace("/", "-")
     part = PLACE / f"{device}.part"
     part.write_text(json.dumps(meta["trailblaze"]))
@@ -819,7 +819,7 @@ def daemonises(server):
 
 @behaviour
 def daemonises_in_its_call(server):
-    """Its daemon leaves the session, and becomes the child of whoever takes in orphans."""
+    """Its daemon leaves the session, and is reparented to the nearest subreaper."""
 
     def act(message, arguments, meta):
         if os.fork() == 0:

@@ -1,4 +1,4 @@
-"""A server over http that misbehaves in one way, named by the first argument. It prints the port that it listens on."""
+"""An HTTP server that misbehaves in one way, given by the first argument. It prints its port."""
 
 import json
 import queue

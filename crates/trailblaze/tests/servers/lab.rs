@@ -1,6 +1,6 @@
-//! A project whose tool servers are real: the fixtures of this folder, run by what `scripts/parts` installed.
+//! A project with real tool servers: the fixtures of this folder, run by the runtimes that `scripts/parts` installs.
 
-// Each test crate uses its part of this module.
+// Each test crate uses only a part of this module.
 #![allow(dead_code)]
 
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ use crate::support::{COUNTER_APP, Project, Ran, RunFolder, repository, skip};
 /// How long a command may take on a busy machine.
 const WATCHDOG: Duration = Duration::from_secs(180);
 
-/// A soak does everything a hundred times.
+/// A soak test does everything a hundred times.
 fn watchdog() -> Duration {
     if std::env::var_os("SOAK").is_some() { WATCHDOG * 20 } else { WATCHDOG }
 }
@@ -29,15 +29,15 @@ fn watchdog() -> Duration {
 /// Our own package for tools in TypeScript.
 const SCRIPTING: &str = "sdks/typescript/scripting";
 
-/// What runs scripts. Nothing else is on the PATH.
+/// The runtime for scripts. Nothing else is on the PATH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runtime {
     Bun,
     /// Node, with tsx in `node_modules`.
     Tsx,
-    /// Node, with tsx on the PATH alone.
+    /// Node, with tsx only on the PATH.
     TsxOnPath,
-    /// A Node that runs TypeScript by itself, and no tsx.
+    /// A Node that runs TypeScript without a loader, and no tsx.
     Node,
     Nothing,
 }
@@ -49,7 +49,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A lab with Bun. None where the parts are missing, which is fine at home and a failure in CI.
+    /// A lab with Bun. `None` if the parts are missing, which skips the test locally and fails it in CI.
     pub fn new() -> Option<Lab> {
         Lab::under(Runtime::Bun)
     }
@@ -84,19 +84,19 @@ impl Lab {
         Some(lab)
     }
 
-    /// Copies an example of the repository over what is here.
+    /// Copies an example of the repository over the project.
     pub fn example(&self, name: &str) -> &Lab {
         copy(&repository().join("examples").join(name), self.project.root());
         self
     }
 
-    /// `trailblaze.yaml`, after what every lab has in it.
+    /// Writes `trailblaze.yaml`, after what every lab has in it.
     pub fn configured(&self, text: &str) -> &Lab {
         self.project.write("trailblaze.yaml", format!("sim:\n  apps: [counter.app.yaml]\n{text}"));
         self
     }
 
-    /// A target `fixture` with these entries of `mcp_servers:`, each as it stands in a list.
+    /// A target `fixture` with these entries of `mcp_servers:`, each written as a list item.
     pub fn target(&self, servers: &[&str]) -> &Lab {
         let servers: String = servers.iter().map(|entry| format!("  - {entry}\n")).collect();
         let text = format!("id: fixture\nmcp_servers:\n{servers}");
@@ -115,13 +115,13 @@ impl Lab {
         self
     }
 
-    /// Sets a variable for the program and, as they inherit it, for its servers.
+    /// Sets a variable for the program and, by inheritance, for its servers.
     pub fn env(&self, name: &str, value: impl Into<String>) -> &Lab {
         self.variables.borrow_mut().push((name.to_string(), value.into()));
         self
     }
 
-    /// A trail of one step that makes these calls.
+    /// A trail with one step that makes these calls.
     pub fn calls(&self, calls: &[&str]) -> &Lab {
         let calls: String = calls.iter().map(|call| format!("      - {call}\n")).collect();
         self.with("trails/a.trail.yaml", &format!("trail:\n  - step: Go\n    tools:\n{calls}"))
@@ -131,12 +131,12 @@ impl Lab {
         self.project.root().join(name).display().to_string()
     }
 
-    /// The program, with nothing on its PATH but the runtime.
+    /// The program, with only the runtime on its PATH.
     pub fn command(&self, args: &[&str]) -> Command {
         self.program(env!("CARGO_BIN_EXE_trailblaze"), args)
     }
 
-    /// Another program, in the same place.
+    /// Another program, in the same environment.
     pub fn program(&self, program: impl AsRef<Path>, args: &[&str]) -> Command {
         let mut command = Command::new(program.as_ref());
         command.args(args).current_dir(self.project.root()).env_clear().env("HOME", self.project.root().join("home"));
@@ -146,7 +146,7 @@ impl Lab {
         command
     }
 
-    /// The processes of this lab, as they show in a list.
+    /// The processes of this lab, as they appear in a process list.
     pub fn alive(&self) -> Vec<String> {
         self.mark.alive()
     }
@@ -156,7 +156,7 @@ impl Lab {
         self.mark.assert_none_left();
     }
 
-    /// Runs a command to its end, which must come, and which leaves nothing behind.
+    /// Runs a command, which must end in time and leave no process behind.
     #[track_caller]
     pub fn go(&self, args: &[&str]) -> Ran {
         self.finish(self.command(args))
@@ -174,12 +174,12 @@ impl Lab {
         });
         let output = child.wait_with_output().expect("the program ends");
         drop(over);
-        watchdog.join().expect("the watchdog does not bark");
+        watchdog.join().expect("the command ends in time");
         self.mark.assert_none_left();
         self.project.ran(output)
     }
 
-    /// Runs the trails, and looks at what the run left.
+    /// Runs the trails, and loads the run folder.
     #[track_caller]
     pub fn run(&self, args: &[&str], code: i32) -> Played {
         let ran = self.go(&[&["run", "--pictures", "off"], args].concat()).exits(code);
@@ -190,7 +190,7 @@ impl Lab {
         Played { ran, run }
     }
 
-    /// The names of the tools that models are offered, or of all.
+    /// The names of the tools that models are offered, or of all tools.
     pub fn offered(&self, args: &[&str]) -> Vec<String> {
         let toolbox = self.go(&[&["toolbox", "--json"], args].concat()).exits(0).json();
         let tools = toolbox[0]["tools"].as_array().expect("a list of tools").iter();
@@ -198,14 +198,14 @@ impl Lab {
     }
 }
 
-/// A run that is over.
+/// A finished run.
 pub struct Played {
     pub ran: Ran,
     pub run: RunFolder,
 }
 
 impl Played {
-    /// What every call of a tool came to, in the order of the answers.
+    /// The outcomes of all calls of a tool, in the order of the answers.
     pub fn outcomes(&self, tool: &str) -> Vec<Outcome> {
         let mut calls = Vec::new();
         let mut outcomes = Vec::new();
@@ -242,7 +242,7 @@ impl Played {
         self.run.events().into_iter().filter_map(note).collect()
     }
 
-    /// Everything that was written to the log of a server, in all its lives.
+    /// Everything in the log of a server, from all its instances.
     pub fn log(&self, server: &str) -> String {
         let is_its = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().starts_with(server);
         let read = |path| std::fs::read_to_string(path).expect("the log is text");
@@ -250,7 +250,7 @@ impl Played {
     }
 }
 
-/// What the calls of a run were answered, by tool.
+/// The answers to the calls of a run, by tool.
 pub fn texts(run: &RunFolder) -> Value {
     let mut tools = std::collections::HashMap::new();
     let mut texts = serde_json::Map::new();
@@ -271,7 +271,7 @@ pub fn texts(run: &RunFolder) -> Value {
     texts.into()
 }
 
-/// Copies what somebody wrote, and nothing that was made or installed.
+/// Copies source files, and nothing that was built or installed.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
@@ -287,7 +287,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Where `scripts/parts` puts what it installs.
+/// The folder into which `scripts/parts` installs.
 pub fn parts() -> Option<PathBuf> {
     let folder = repository().join(".parts");
     let is_whole = ["node/stamp", "python/stamp"].iter().all(|part| folder.join(part).is_file());
@@ -298,12 +298,12 @@ pub fn parts() -> Option<PathBuf> {
     None
 }
 
-/// The entry of a server in Python that is a fixture in `tools/`.
+/// The entry of a Python server that is a fixture in `tools/`.
 pub fn python(name: &str) -> String {
     python_of("python", name)
 }
 
-/// The same, with FastMCP 2.
+/// Like [`python`], with FastMCP 2.
 pub fn python_with_fastmcp_2(name: &str) -> Option<String> {
     if repository().join(".parts/fastmcp2/stamp").is_file() {
         return Some(python_of("fastmcp2", name));

@@ -1,4 +1,4 @@
-"""FastMCP, with a registry that says much about its tools: some of it twice, some of it wrong."""
+"""FastMCP, with a detailed registry: some entries are duplicates, some are wrong."""
 
 import json
 
@@ -24,7 +24,7 @@ REGISTRY = {
 server = FastMCP("registry", list_page_size=3)
 
 
-# Its kind is not said to be JSON, and it is read all the same.
+# Its MIME type is not JSON; it is read anyway.
 @server.resource("trailblaze://registry", mime_type="text/plain")
 def registry() -> str:
     return json.dumps(REGISTRY)

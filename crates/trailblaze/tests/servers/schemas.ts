@@ -16,7 +16,7 @@ server.registerTool('schema_strict', { inputSchema: z.strictObject({ word }) }, 
 server.registerTool('schema_loose', { inputSchema: z.looseObject({ word }) }, told);
 server.registerTool('schema_declared', { inputSchema: z.strictObject({ word, _trailblazeContext: context }) }, told);
 
-// Tools that bring another one into the world, use it, and take it away.
+// Tools that add another tool, use it, and remove it.
 let grown: { remove: () => void } | undefined;
 server.registerTool('schema_grow', {}, () => {
   grown ??= server.registerTool('schema_grown', {}, () => text('I am new'));

@@ -1,4 +1,4 @@
-"""FastMCP 2: it refuses arguments that a tool does not declare, and its schemas do not say so."""
+"""FastMCP 2: it refuses undeclared arguments although its schemas allow them."""
 
 import os
 import sys

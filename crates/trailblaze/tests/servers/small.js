@@ -1,8 +1,8 @@
-// A server without any library. Its environment says which tools it has and how it behaves:
-//   SMALL_NAME  what it calls itself
+// A server without any library. Its environment defines its tools and behaviour:
+//   SMALL_NAME  its name
 //   SMALL_TOOLS  the tools, as JSON: names, or tools in full
-//   SMALL_PAGE  how many tools make a page of the list
-//   SMALL_GATE  a file that must be there before it answers anything
+//   SMALL_PAGE  the number of tools per page of the list
+//   SMALL_GATE  a file that must exist before it answers anything
 //   SMALL_SIGN  a file to write before that
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

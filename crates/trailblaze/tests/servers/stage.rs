@@ -1,6 +1,6 @@
-//! A project with two tool servers, one that misbehaves and one that does not, and what a run of it comes to.
+//! A project with two tool servers, one hostile and one well-behaved, and the results of running it.
 
-// Each test crate uses its part of this module.
+// Each test crate uses only a part of this module.
 #![allow(dead_code)]
 
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::support::{COUNTER_APP, Project, Ran, RunFolder, Running};
 
 const RUN: [&str; 5] = ["run", "--pictures", "off", "-d", "android/sim-1"];
 
-/// How long a run may take, whatever its servers do, on a busy machine.
+/// How long a run may take on a busy machine, whatever its servers do.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// What the well-behaved server is asked for, after the other one had its turn.
+/// The call to the well-behaved server, made after the hostile one has been called.
 const OTHER_TRAIL: &str = "\
 trail:
   - step: Ask the other server
@@ -34,14 +34,14 @@ trail:
 pub struct Stage {
     project: Project,
     mark: Mark,
-    /// How the misbehaving server is started.
+    /// How the hostile server is started.
     command: String,
-    /// Further keys of its entry.
+    /// Additional keys of its entry.
     keys: Vec<String>,
 }
 
 impl Stage {
-    /// The server misbehaves so, and a trail calls its tool `rogue_act`.
+    /// The hostile server behaves like this, and a trail calls its tool `rogue_act`.
     pub fn new(behaviour: &str) -> Stage {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/hostile.py");
         let command = |behaviour: &str, prefix: &str| {
@@ -52,25 +52,25 @@ impl Stage {
         Stage { project, mark: Mark::new(), command: command(behaviour, "rogue"), keys: Vec::new() }.calls("{}")
     }
 
-    /// Starts another program in place of the misbehaving server.
+    /// Starts another program instead of the hostile server.
     pub fn program(mut self, program: &str) -> Stage {
         self.command = format!("command: {program}");
         self
     }
 
-    /// Reaches the misbehaving server over http instead.
+    /// Connects to the hostile server over HTTP instead.
     pub fn reached(mut self, url: &str) -> Stage {
         self.command = format!("transport: http\n    url: {url}");
         self
     }
 
-    /// Adds a key to the entry of the misbehaving server.
+    /// Adds a key to the entry of the hostile server.
     pub fn with(mut self, key: &str) -> Stage {
         self.keys.push(key.to_string());
         self
     }
 
-    /// The arguments of `rogue_act`, call by call.
+    /// The arguments of each call of `rogue_act`.
     pub fn calls_each(self, arguments: &[&str]) -> Stage {
         let calls: String = arguments.iter().map(|args| format!("      - rogue_act: {args}\n")).collect();
         self.project.write("trails/a.trail.yaml", format!("trail:\n  - step: Act\n    tools:\n{calls}"));
@@ -81,7 +81,7 @@ impl Stage {
         self.calls_each(&[arguments])
     }
 
-    /// A second trail, which needs only the other server.
+    /// A second trail, which needs only the well-behaved server.
     pub fn then_the_other(self) -> Stage {
         self.project.write("trails/b.trail.yaml", OTHER_TRAIL);
         self
@@ -108,19 +108,20 @@ impl Stage {
         command
     }
 
-    /// Runs the trails, and does not wait.
+    /// Starts a run without waiting for it.
     pub fn start(&self) -> Running {
         Running::of(self.command(&RUN).spawn().expect("the program starts"))
     }
 
-    /// Runs the trails. Whatever happened: the run ended by itself, as its folder says, and nothing is left running.
+    /// Runs the trails. In any case, the run must end by itself, be complete in its folder, and leave no process
+    /// running.
     #[track_caller]
     pub fn play(self, code: i32) -> Played {
         let ran = self.finish(self.command(&RUN));
         self.judge(ran.exits(code), code)
     }
 
-    /// Runs a command to its end, which must come.
+    /// Runs a command, which must end in time.
     #[track_caller]
     pub fn finish(&self, mut command: Command) -> Ran {
         let child = command.spawn().expect("the program starts");
@@ -133,11 +134,11 @@ impl Stage {
         });
         let output = child.wait_with_output().expect("the program ends");
         drop(over);
-        watchdog.join().expect("the watchdog does not bark");
+        watchdog.join().expect("the command ends in time");
         self.project.ran(output)
     }
 
-    /// No process of this stage is left.
+    /// Checks that no process of this stage is left.
     #[track_caller]
     pub fn assert_none_left(&self) {
         self.mark.assert_none_left();
@@ -154,7 +155,7 @@ impl Stage {
     }
 }
 
-/// A run that is over.
+/// A finished run.
 pub struct Played {
     stage: Stage,
     pub ran: Ran,
@@ -162,7 +163,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// What the user read, less how the run went on and where its report is.
+    /// What the user sees, without progress and the path of the report.
     pub fn said(&self) -> String {
         let is_told = |line: &&str| !["✓", "✗", "Report: ", "waiting for "].iter().any(|word| line.starts_with(word));
         let lines = self.ran.stderr.lines().chain(self.ran.stdout.trim_start().lines()).filter(is_told);
@@ -171,20 +172,20 @@ impl Played {
         self.ran.normal(&text.replace(&script.display().to_string(), "[server]"))
     }
 
-    /// The second trail passed, with the other server at work: only then the run keeps it.
+    /// Checks that the second trail passed, which needs the well-behaved server.
     #[track_caller]
     pub fn assert_the_other_went_on(&self) {
         assert_eq!(self.run.text("recordings/trails-b.trail.yaml"), OTHER_TRAIL);
         assert!(self.run.calls().iter().any(|call| call.tool == "good_act"));
     }
 
-    /// Nothing was called: what is wrong was found before.
+    /// Checks that nothing was called: the problem was found beforehand.
     #[track_caller]
     pub fn assert_nothing_called(&self) {
         assert_eq!(self.run.calls().len(), 0);
     }
 
-    /// What the calls of a tool were answered.
+    /// The answers to the calls of a tool.
     pub fn answers(&self, tool: &str) -> Vec<String> {
         let mut calls = Vec::new();
         let mut answers = Vec::new();
@@ -201,7 +202,7 @@ impl Played {
         answers
     }
 
-    /// What was noted, with its level.
+    /// The notes, each with its level.
     pub fn notes(&self) -> String {
         let note = |event: Event| match event {
             Event::Noted { level, text, .. } => Some(format!("{}: {text}", word(level))),
@@ -210,7 +211,7 @@ impl Played {
         self.run.events().into_iter().filter_map(note).collect::<Vec<_>>().join("\n")
     }
 
-    /// What the misbehaving server wrote to stderr, in all its lives.
+    /// The stderr of the hostile server, from all its instances.
     pub fn log(&self) -> String {
         let files = crate::support::files(&self.run.path.join("servers"));
         let is_rogue =

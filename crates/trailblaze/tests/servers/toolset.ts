@@ -1,4 +1,4 @@
-/** A toolset with the official MCP SDK alone. Each tool is there for one thing that a session does with foreign tools. */
+/** A toolset that uses only the official MCP SDK. Each tool tests one thing that a session does with server tools. */
 
 import { appendFileSync } from 'node:fs';
 
@@ -72,7 +72,7 @@ const fixtures: Record<string, Fixture> = {
   },
 };
 
-// Whoever ends it in good order gets a farewell.
+// Says goodbye when it is stopped cleanly.
 process.stdin.on('end', () => {
   if (process.env['FAREWELL'] !== undefined) {
     appendFileSync(process.env['FAREWELL'], 'bye\n');

@@ -1,4 +1,4 @@
-/** The TypeScript SDK as a team would serve it: on stdio, or with `--transport http --port N` on a port of this machine. */
+/** The TypeScript SDK as a team would serve it: on stdio, or on a local port with `--transport http --port N`. */
 
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { z } from 'zod';
 
 const argument = (name: string) => process.argv[process.argv.indexOf(name) + 1];
-// Told not to know the flags, it is any server that was written for stdio.
+// When told to ignore the flags, it behaves like a server written for stdio only.
 const isHttp = process.env['WEB_KNOWS_NO_FLAGS'] === undefined && process.argv.includes('--port');
 if (process.env['WEB_REFUSES_FLAGS'] !== undefined && process.argv.includes('--port')) {
   console.error('unknown option --transport');

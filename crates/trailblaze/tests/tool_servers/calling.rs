@@ -1,4 +1,4 @@
-//! What calls of foreign tools come to: answers, memory, pictures, progress, words in the log, calling off.
+//! The results of calls to tool servers: answers, memory, pictures, progress, log messages, cancellation.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::event::{Event, Level};
@@ -33,7 +33,7 @@ fn pictures_become_attachments_and_the_structured_value_is_kept() {
 }
 
 #[test]
-fn what_a_tool_remembers_and_forgets_is_so_for_the_calls_that_follow() {
+fn memory_changes_of_a_tool_are_seen_by_later_calls() {
     let Some(lab) = lab() else { return };
     let recall = "call_recall: {name: user}";
     let lab = lab.calls(&[
@@ -99,7 +99,7 @@ fn place(lab: &Lab, is_shared: bool) {
 }
 
 #[test]
-fn calls_land_on_the_device_that_they_were_made_for() {
+fn calls_act_on_the_device_that_they_were_made_for() {
     let Some(lab) = lab() else { return };
     let n_calls = if std::env::var_os("SOAK").is_some() { 200 } else { 12 };
     let launch = "      - launchApp: {packageId: '{{target.appId}}'}\n";
@@ -123,7 +123,7 @@ fn calls_land_on_the_device_that_they_were_made_for() {
     }
 }
 
-/// How many servers were started, and how many sessions opened.
+/// How many servers were started, and how many sessions were opened.
 fn counts(events: &[Event]) -> (usize, usize) {
     let servers = events.iter().filter(|event| matches!(event, Event::ServerStarted { .. })).count();
     (servers, events.iter().filter(|event| matches!(event, Event::SessionOpened { .. })).count())
@@ -155,7 +155,7 @@ fn assert_answered_by_own_device(events: &[Event]) {
 }
 
 #[test]
-fn a_hundred_calls_at_once_keep_their_answers_straight() {
+fn a_hundred_concurrent_calls_get_their_own_answers() {
     let Some(lab) = lab() else { return };
     let played = lab.calls(&["call_many: {n: 100}"]).run(&[], 0);
     assert_eq!(played.texts("call_many"), ["100 answers, 0 crooked"]);
@@ -163,7 +163,7 @@ fn a_hundred_calls_at_once_keep_their_answers_straight() {
 }
 
 #[test]
-fn progress_and_words_in_the_log_are_noted_with_their_level_beneath_their_call() {
+fn progress_and_log_messages_are_noted_with_their_level_beneath_their_call() {
     let Some(lab) = lab() else { return };
     let played = lab.calls(&["call_progress: {}", "call_log: {}"]).run(&[], 0);
     let calls = played.run.calls();
@@ -189,7 +189,7 @@ fn progress_and_words_in_the_log_are_noted_with_their_level_beneath_their_call()
 }
 
 #[test]
-fn a_tool_whose_run_is_interrupted_is_told() {
+fn a_tool_is_notified_when_its_run_is_interrupted() {
     let Some(lab) = lab() else { return };
     let lab = lab.calls(&["call_wait: {}"]);
     let running = Running::of(lab.command(&["run", "--pictures", "off"]).spawn().expect("the program starts"));
@@ -203,7 +203,7 @@ fn a_tool_whose_run_is_interrupted_is_told() {
 }
 
 #[test]
-fn delegates_are_made_and_recorded_in_place_of_the_call_that_asked_for_them() {
+fn delegates_are_called_and_recorded_in_place_of_the_call_that_requested_them() {
     let Some(lab) = lab() else { return };
     let check = |tool: &str, count: &str, recorded: &[&str]| {
         let count = format!("assertVisible: {{text: 'Count: {count}'}}");
@@ -217,13 +217,13 @@ fn delegates_are_made_and_recorded_in_place_of_the_call_that_asked_for_them() {
     };
     check("call_delegate", "2", &["tap", "tap"]);
     check("call_delegateInText", "2", &["tap", "tap"]);
-    // What a tool merely read must not drive the device.
+    // Text that a tool merely read must not drive the device.
     check("call_readPage", "0", &["call_readPage"]);
-    // It acted by calling back: one tap, and two that another tool delegated. Its own call is what is recorded.
+    // It acted by calling back: one tap, and two that another tool delegated. Its own call is recorded.
     check("call_work", "3", &["call_work"]);
 }
 
-/// The names of the calls in a recording: keys at the depth of tools. What was called as authored is not recorded again.
+/// The names of the calls in a recording: keys at the depth of tools. A call as authored is not recorded again.
 fn recorded_tools(recording: &str) -> Vec<&str> {
     let key = if recording.contains("recording:") { "recording:" } else { "tools:" };
     let recorded = recording.lines().skip_while(|line| line.trim() != key);
@@ -232,7 +232,7 @@ fn recorded_tools(recording: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_delegating_tool_may_look_but_not_touch() {
+fn a_delegating_tool_may_look_but_not_act() {
     let Some(lab) = lab() else { return };
     let count = "assertVisible: {text: 'Count: 2'}";
     let played = lab.calls(&[LAUNCH, "call_delegateAndAct: {}", count]).run(&["-d", "android/sim-1"], 0);
@@ -255,7 +255,7 @@ fn a_secret_is_a_template_to_a_server_that_may_not_have_it_and_resolves_when_it_
     assert_eq!(played.log("calls"), "asked to type {{PIN}}\n", "it never had the value");
     assert_nowhere(lab, &played.ran.stdout, &played.ran.stderr);
 
-    // One that may have it gets it, and nothing shows it all the same.
+    // A server that may have the secret gets it, and it still appears nowhere.
     let lab = lab.target(&["{name: calls, script: tools/calls.ts, secrets: [PIN]}"]).calls(&calls);
     let script = lab.project.read("tools/calls.ts");
     let tell = "console.error(`asked to type ${args['text']}`);";

@@ -1,4 +1,4 @@
-//! What rides along with a call: the device, what is remembered, and where to call back.
+//! What is sent with a call: the device, the memory, and where to call back.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::event::Event;
@@ -13,7 +13,7 @@ fn toolset() -> Option<Lab> {
 }
 
 #[test]
-fn a_tool_that_knows_nothing_of_trailblaze_and_one_that_reads_its_device_both_work() {
+fn a_tool_that_does_not_know_trailblaze_and_one_that_reads_its_device_both_work() {
     let Some(lab) = toolset() else { return };
     let lab =
         lab.calls(&["fixture_add: {a: 1.5, b: 2}", "remember: {variable: x, value: '7'}", "fixture_whereAmI: {}"]);
@@ -25,7 +25,7 @@ fn a_tool_that_knows_nothing_of_trailblaze_and_one_that_reads_its_device_both_wo
 }
 
 #[test]
-fn every_call_carries_the_envelope_whole() {
+fn every_call_carries_the_whole_envelope() {
     let Some(lab) = toolset() else { return };
     let played = lab.calls(&["fixture_echo: {word: hello}"]).run(&["-d", "ios/sim-1", "--memory", "user=ada"], 0);
     let (session, size) = opened(&played);
@@ -49,7 +49,7 @@ fn every_call_carries_the_envelope_whole() {
         },
     });
     assert_eq!(sent, expected);
-    // What the trail asked for is recorded, and not what was added.
+    // The arguments of the trail are recorded, not those that were added.
     assert_eq!(json!(*call.args), json!({"word": "hello"}));
 }
 
@@ -64,7 +64,7 @@ fn opened(played: &Played) -> (String, (u32, u32)) {
 }
 
 #[test]
-fn a_strict_tool_gets_the_context_beside_its_arguments_only() {
+fn a_strict_tool_gets_the_context_only_next_to_its_arguments() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("schemas.ts").calls(&[
         "schema_strict: {word: a}",
@@ -81,7 +81,7 @@ fn a_strict_tool_gets_the_context_beside_its_arguments_only() {
     check(lab, [plain, with, with]);
     let lab = lab.configured("mcpServers: [{name: schemas, script: tools/schemas.ts, context: meta}]\n");
     check(lab, [plain, plain, plain]);
-    // Who insists gets what the tool says to it.
+    // If the entry insists, the call gets the tool's own error.
     let lab = lab.configured("mcpServers: [{name: schemas, script: tools/schemas.ts, context: both}]\n");
     let told = lab.go(&["tool", "schema_strict", "word=a"]).exits(1);
     assert!(format!("{}{}", told.stdout, told.stderr).contains("_trailblazeContext"), "{told:?}");
@@ -98,7 +98,7 @@ fn a_tool_that_declares_the_context_does_not_show_it() {
 }
 
 #[test]
-fn a_strict_tool_in_python_is_called_as_it_likes() {
+fn a_strict_tool_in_python_is_called_without_the_argument() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("registry.py").configured(&format!("mcpServers: [{}]\n", python("registry")));
     let played = lab.calls(&["lib_strict: {word: hello}", "lib_free: {}"]).run(&[], 0);

@@ -1,4 +1,4 @@
-//! Tool servers as teams write them, with the official libraries, under the runtimes that teams have.
+//! Tool servers as teams write them, with the official libraries, under the usual runtimes.
 
 mod calling;
 mod context;

@@ -1,4 +1,4 @@
-//! Servers that run already and answer http, served as teams serve them: with FastMCP and the TypeScript SDK.
+//! Servers that are already running and are reached over HTTP, served with FastMCP and the TypeScript SDK.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use trailblaze_protocol::event::{Event, Level};
 use crate::lab::{Lab, parts};
 use crate::support::repository;
 
-/// A server that somebody else started and will end.
+/// A server that Trailblaze did not start.
 struct Elsewhere {
     child: Child,
     port: u16,
@@ -56,7 +56,7 @@ impl Elsewhere {
         format!("mcpServers:\n  web: {{transport: http, url: 'http://127.0.0.1:{}'{keys}}}\n", self.port)
     }
 
-    /// Ends it, and tells what it wrote to stderr.
+    /// Stops it, and returns its stderr.
     fn end(mut self) -> String {
         let _ = self.child.kill();
         let mut said = String::new();
@@ -103,7 +103,7 @@ fn a_server_in_python_is_reached_over_http_in_either_generation() {
 }
 
 #[test]
-fn a_server_of_the_typescript_sdk_is_reached_over_http_and_told_when_its_session_is_over() {
+fn a_server_of_the_typescript_sdk_is_reached_over_http_and_its_session_is_closed() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts").calls(&["ts_talk: {}", "ts_device: {}"]);
     let server = Elsewhere::typescript(lab);
@@ -118,7 +118,7 @@ fn a_server_of_the_typescript_sdk_is_reached_over_http_and_told_when_its_session
 }
 
 #[test]
-fn a_server_over_http_tells_of_new_tools() {
+fn a_server_over_http_can_announce_new_tools() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts");
     let server = Elsewhere::typescript(lab);
@@ -131,7 +131,7 @@ fn a_server_over_http_tells_of_new_tools() {
 }
 
 #[test]
-fn a_call_over_http_that_is_cancelled_is_called_off() {
+fn cancelling_a_call_over_http_reaches_the_server() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts").calls(&["ts_stay: {}"]);
     let server = Elsewhere::typescript(lab);
@@ -143,7 +143,7 @@ fn a_call_over_http_that_is_cancelled_is_called_off() {
 }
 
 #[test]
-fn a_secret_in_a_header_reaches_the_server_and_nobody_else() {
+fn a_secret_in_a_header_reaches_only_the_server() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.py").calls(&["py_who: {}"]);
     let server = Elsewhere::python(lab);
@@ -152,7 +152,7 @@ fn a_secret_in_a_header_reaches_the_server_and_nobody_else() {
     let told = format!("{}{}", lacking.ran.stdout, lacking.ran.stderr);
     let expected = "`x-team-token` in its `headers:` needs the variable `TEAM_TOKEN`, of at least 4 characters";
     assert!(told.contains(expected), "{told}");
-    // The server answers with what it was sent, and even that is not shown.
+    // The server answers with the header that it received, and even that is not shown.
     let played = lab.env("TEAM_TOKEN", "open-sesame-71").run(&[], 0);
     assert_eq!(played.texts("py_who"), ["Bearer {{TEAM_TOKEN}}"]);
     let toolbox = lab.go(&["toolbox", "--json"]).exits(0);
@@ -175,7 +175,7 @@ fn a_secret_in_a_header_reaches_the_server_and_nobody_else() {
 }
 
 #[test]
-fn a_server_over_https_is_trusted_as_the_system_trusts_it() {
+fn https_uses_the_certificates_of_the_system() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.py").fixture("certificate.py").calls(&["py_talk: {}"]);
     let mut command = Command::new(repository().join(".parts/python/bin/python"));
@@ -190,7 +190,7 @@ fn a_server_over_https_is_trusted_as_the_system_trusts_it() {
 }
 
 #[test]
-fn a_server_that_was_restarted_between_calls_is_found_again() {
+fn a_server_that_was_restarted_between_calls_is_reconnected() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts");
     let server = Elsewhere::typescript(lab);
@@ -214,7 +214,7 @@ fn a_server_that_was_restarted_between_calls_is_found_again() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named_with_its_address() {
+fn an_unreachable_server_is_reported_with_its_address() {
     let Some(lab) = Lab::new() else { return };
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let entry = format!("mcpServers:\n  web: {{transport: http, url: 'http://127.0.0.1:{port}'}}\n");
@@ -224,7 +224,7 @@ fn a_server_that_is_not_there_is_named_with_its_address() {
 }
 
 #[test]
-fn a_check_without_the_servers_judges_by_what_they_listed_over_http() {
+fn an_offline_check_uses_the_last_listing_over_http() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.ts").calls(&["ts_meet: {n: many}"]);
     let server = Elsewhere::typescript(lab);

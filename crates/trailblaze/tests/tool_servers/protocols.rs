@@ -5,7 +5,7 @@ use trailblaze_protocol::event::{Event, Level};
 
 use crate::lab::{Lab, Played, python};
 
-/// The version that was agreed on with the only server.
+/// The version that was negotiated with the only server.
 #[track_caller]
 fn version(played: &Played) -> String {
     let started = |event: Event| match event {
@@ -22,7 +22,7 @@ fn python_with(name: &str, key: &str) -> String {
 }
 
 #[test]
-fn a_server_in_python_is_spoken_to_in_either_generation() {
+fn a_python_server_is_called_in_either_generation() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("talk.py").calls(&["talk_work: {}", "talk_meta: {}"]);
     for (entry, expected) in [
@@ -44,13 +44,13 @@ fn a_server_in_python_is_spoken_to_in_either_generation() {
 }
 
 #[test]
-fn a_server_of_the_newer_sdk_is_spoken_to_in_either_generation() {
+fn a_server_of_the_newer_sdk_is_called_in_either_generation() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("newer.ts").calls(&["newer_echo: {word: hello}", "newer_talk: {}"]);
     for (keys, expected) in [
         ("", "2025-11-25"),
         (", protocol: '2026-07-28'", "2026-07-28"),
-        // It refuses the older generation, and is asked in the newer one.
+        // It refuses the older generation, so the newer one is tried.
         (", env: {NEWER_ONLY: '1'}", "2026-07-28"),
     ] {
         let lab = lab.configured(&format!("mcpServers: [{{name: newer, script: tools/newer.ts{keys}}}]\n"));
@@ -68,7 +68,7 @@ fn a_server_of_the_newer_sdk_is_spoken_to_in_either_generation() {
 }
 
 #[test]
-fn the_newer_generation_tells_of_new_tools_too() {
+fn the_newer_generation_also_announces_new_tools() {
     let Some(lab) = Lab::new() else { return };
     let entry = "{name: newer, script: tools/newer.ts, protocol: '2026-07-28'}";
     let lab = lab.fixture("newer.ts").configured(&format!("mcpServers: [{entry}]\n"));
@@ -85,5 +85,5 @@ fn a_server_that_speaks_another_version_than_its_entry_pins_is_refused() {
     let entry = "{name: fixture, script: tools/toolset.ts, protocol: '2026-07-28'}";
     let lab = lab.fixture("toolset.ts").configured(&format!("mcpServers: [{entry}]\n"));
     let ran = lab.go(&["tool", "fixture_runtime"]).exits(2);
-    insta::assert_snapshot!(ran.normal(&ran.stderr), @"error: server `fixture` did not start: it refuses version 2026-07-28 of the protocol, which it was asked for: Method not found (-32601)");
+    insta::assert_snapshot!(ran.normal(&ran.stderr), @"error: server `fixture` did not start: it refuses version 2026-07-28 of the protocol, which was requested: Method not found (-32601)");
 }

@@ -1,10 +1,10 @@
-//! Servers in Python: the environment that they run in, what is missing from it, and FastMCP 2.
+//! Python servers: the environment that they run in, missing modules, and FastMCP 2.
 
 use trailblaze_protocol::event::Level;
 
 use crate::lab::{Lab, Played, Runtime, parts, python, python_with_fastmcp_2};
 
-/// A server with FastMCP 2, with further keys in its entry.
+/// A server with FastMCP 2 and additional keys in its entry.
 fn second(keys: &str) -> Option<Lab> {
     let lab = Lab::new()?;
     let entry = python_with_fastmcp_2("second")?.replace('}', &format!("{keys}}}"));
@@ -61,18 +61,18 @@ fn doctor_finds_that_fastmcp_2_refuses_the_argument() {
 }
 
 #[test]
-fn a_registry_of_fastmcp_2_that_fails_is_told_and_none_is_not() {
+fn a_failing_registry_of_fastmcp_2_is_reported_and_a_missing_one_is_not() {
     let Some(lab) = second(", context: meta") else { return };
     let lab = lab.calls(&["second_echo: {word: hello}"]);
     assert_eq!(warnings(&lab.run(&DEVICE, 0)), Vec::<String>::new());
     let warned = warnings(&lab.env("SECOND_REGISTRY", "1").run(&DEVICE, 0));
-    let expected = "server `second`: its `trailblaze://registry` could not be read, and counts as absent: \
+    let expected = "server `second`: its `trailblaze://registry` could not be read and is ignored: \
                     Error reading resource";
     assert!(warned.len() == 1 && warned[0].starts_with(expected), "{warned:?}");
 }
 
 #[test]
-fn a_registry_of_fastmcp_4_that_fails_is_told_and_none_is_not() {
+fn a_failing_registry_of_fastmcp_4_is_reported_and_a_missing_one_is_not() {
     let Some(lab) = Lab::new() else { return };
     let head =
         "from fastmcp import FastMCP\nserver = FastMCP('x')\n\n@server.tool\ndef x_act() -> str:\n    return 'x'\n";
@@ -93,7 +93,7 @@ fn with_python() -> Option<Lab> {
     Some(lab)
 }
 
-/// An environment of the project's own, with nothing in it.
+/// An empty virtual environment in the project.
 fn make_venv(lab: &Lab) {
     let python = parts().expect("the parts are there").join("python/bin/python3");
     lab.finish(lab.program(python, &["-m", "venv", "--without-pip", ".venv"])).exits(0);
@@ -124,7 +124,7 @@ fn tests_run_in_the_environment_of_the_project() {
 }
 
 #[test]
-fn a_module_that_is_missing_is_named_with_the_commands_that_install_it() {
+fn a_missing_module_is_named_with_the_commands_that_install_it() {
     let Some(lab) = with_python() else { return };
     lab.configured("mcpServers: [{name: acme, command: python3, args: [tools/acme.py]}]\n");
     lab.with("tools/acme.py", "import acme_sdk.parts\n");
@@ -147,7 +147,7 @@ fn a_module_that_is_missing_is_named_with_the_commands_that_install_it() {
 }
 
 #[test]
-fn the_error_at_the_head_of_a_long_stack_is_shown() {
+fn the_error_above_a_long_stack_trace_is_shown() {
     let Some(lab) = with_python() else { return };
     let print = "import sys\nprint('Error: the config file is gone', file=sys.stderr)\n\
                  for n in range(40):\n    print(f'    at frame {n}', file=sys.stderr)\nsys.exit(1)\n";

@@ -1,4 +1,4 @@
-//! What becomes of the tools that servers list: filters, names, toolsets, groups, changes.
+//! What happens to the tools that servers list: filters, names, toolsets, groups, changes.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::event::Level;
@@ -31,7 +31,7 @@ fn registered(lab: &Lab, args: &[&str]) -> Vec<String> {
     lab.offered(&[&["--all", "--search", "fixture_"], args].concat())
 }
 
-/// The tools without one.
+/// The tools except one.
 fn without(name: &str) -> Vec<&'static str> {
     TOOLS.into_iter().filter(|tool| *tool != name).collect()
 }
@@ -94,7 +94,7 @@ fn tools_of_a_targets_servers_are_offered_through_toolsets_that_they_name_or_tha
     let text = lab.go(&["toolbox", "-d", "android/sim-1", "--search", "fixture_pushed"]).exits(0).stdout;
     assert!(text.contains("## otherToolset: \nfixture_pushed()"), "{text}");
 
-    // A target that chooses its toolsets leaves out the others; what is left out can be called all the same.
+    // A target that chooses its toolsets leaves out the others; their tools can still be called.
     let target = format!("id: fixture\nmcp_servers: [{SCRIPT}]\nplatforms: {{android: {{tool_sets: [mine]}}}}\n");
     let lab = lab.with("trailblaze-config/targets/fixture.yaml", &target).calls(&["fixture_pushed: {}"]);
     assert_eq!(offered(lab, &["-d", "android/sim-1"]), ["fixture_add", "fixture_pulled"]);
@@ -119,7 +119,7 @@ fn two_servers_that_claim_one_name_are_both_named_and_nothing_runs() {
     error: 1 problem
     "#);
     assert_eq!(lab.project.last_run().calls().len(), 0);
-    // Nothing of the second one is there.
+    // Nothing of the second server is registered.
     let why = lab.go(&["toolbox", "why", "fixture_add"]).exits(0).stdout;
     assert!(why.contains("the tool `fixture_add` is offered twice: by server fixture and by server other"), "{why}");
     let why = lab.go(&["toolbox", "why", "other_go"]).exits(0).stdout;
@@ -128,7 +128,7 @@ fn two_servers_that_claim_one_name_are_both_named_and_nothing_runs() {
 }
 
 #[test]
-fn a_call_goes_to_the_server_that_listed_its_tool() {
+fn a_call_is_sent_to_the_server_that_listed_its_tool() {
     let Some(lab) = lab() else { return };
     let small = |name: &str| {
         format!("{{name: {name}, script: tools/small.js, env: {{SMALL_NAME: {name}, SMALL_TOOLS: '[\"{name}_go\"]'}}}}")
@@ -151,7 +151,7 @@ fn a_list_of_several_pages_is_read_to_its_end() {
 }
 
 #[test]
-fn what_a_tool_says_of_itself_wins_over_the_registry_and_what_makes_no_sense_is_told() {
+fn the_metadata_of_a_tool_wins_over_the_registry_and_invalid_values_are_reported() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("registry.py").configured(&format!("mcpServers: [{}]\n", python("registry")));
     let ran = lab.go(&["toolbox", "--json", "-d", "android/sim-1", "--search", "lib_both"]).exits(0);
@@ -163,16 +163,16 @@ fn what_a_tool_says_of_itself_wins_over_the_registry_and_what_makes_no_sense_is_
         "its own word; the registry's"
     );
     insta::assert_snapshot!(ran.stderr, @r#"
-    warning: server registry: `lib_wrong`: `isRecordable` in its registry is "no", not a boolean, and counts as absent
-    warning: server registry: `lib_wrong`: `platforms` in its registry is ["toaster"], not a list of android, ios, web and desktop, and counts as absent
-    warning: server registry: its registry speaks of `lib_gone`, which it does not list
+    warning: server registry: `lib_wrong`: `isRecordable` in its registry must be a boolean, got "no"; it is ignored
+    warning: server registry: `lib_wrong`: `platforms` in its registry must be a list of `android`, `ios`, `web` and `desktop`, got ["toaster"]; it is ignored
+    warning: server registry: its registry mentions `lib_gone`, which it does not list
     "#);
     let why = lab.go(&["toolbox", "why", "lib_both", "-d", "web/sim-1"]).exits(0).stdout;
     assert!(why.contains("it is for android, ios, not web"), "{why}");
 }
 
 #[test]
-fn groups_that_are_asked_for_replace_the_default_ones() {
+fn requested_groups_replace_the_default_ones() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("registry.py").configured(&format!("mcpServers: [{}]\n", python("registry")));
     let always = ["lib_both", "lib_free", "lib_strict", "lib_undeclared", "lib_wrong"];
@@ -202,7 +202,7 @@ fn a_tool_that_a_server_adds_in_a_call_can_be_used_by_the_next() {
 }
 
 #[test]
-fn a_new_tool_of_a_server_that_devices_share_is_there_for_all_of_them() {
+fn a_new_tool_of_a_shared_server_is_available_to_all_devices() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("schemas.ts").configured("mcpServers: [{name: schemas, script: tools/schemas.ts}]\n");
     let lab = lab.calls(&["schema_grow: {}", "schema_useGrown: {}"]);
@@ -211,7 +211,7 @@ fn a_new_tool_of_a_server_that_devices_share_is_there_for_all_of_them() {
 }
 
 #[test]
-fn tools_are_read_anew_on_request() {
+fn tools_are_listed_again_on_request() {
     let Some(lab) = lab() else { return };
     let lab = lab.calls(&["reloadTools: {}", "fixture_add: {a: 1, b: 2}"]);
     let played = lab.run(&[], 0);
@@ -222,7 +222,7 @@ fn tools_are_read_anew_on_request() {
 }
 
 #[test]
-fn calls_of_foreign_tools_are_checked_before_anything_runs() {
+fn calls_of_server_tools_are_checked_before_anything_runs() {
     let Some(lab) = lab() else { return };
     let lab = lab.calls(&["fixture_add: {a: 1, b: many}", "fixture_add: {a: 1}", "fixture_ad: {}"]);
     let ran = lab.go(&["check"]).exits(3);
@@ -252,10 +252,10 @@ fn calls_of_foreign_tools_are_checked_before_anything_runs() {
 }
 
 #[test]
-fn offline_the_last_list_counts_and_a_server_never_asked_is_named() {
+fn offline_the_last_listing_counts_and_a_server_without_one_is_named() {
     let Some(lab) = lab() else { return };
     let lab = lab.calls(&["fixture_add: {a: 1, b: many}"]);
-    // Nobody knows yet.
+    // No listing is known yet.
     let ran = lab.go(&["check", "--offline"]).exits(0);
     insta::assert_snapshot!(ran.normal(&ran.stderr), @"
     warning: the tools of server `fixture` are not known, and calls of them were not checked
@@ -268,7 +268,7 @@ fn offline_the_last_list_counts_and_a_server_never_asked_is_named() {
       |         ^^^^^^^^^^^
     ");
     lab.go(&["toolbox"]).exits(0);
-    // From here on no server could start.
+    // From here on, no server could start.
     std::fs::remove_file(lab.path("bin/bun")).unwrap();
     let ran = lab.go(&["check", "--offline"]).exits(3);
     insta::assert_snapshot!(ran.normal(&ran.stderr), @"
@@ -289,7 +289,7 @@ fn offline_the_last_list_counts_and_a_server_never_asked_is_named() {
     ");
     let listed = lab.offered(&["--offline", "--all", "--search", "fixture_"]);
     assert_eq!(listed, TOOLS);
-    // An entry that starts something else has another list.
+    // An entry that starts something else has another listing.
     let lab = lab.target(&["{name: fixture, script: tools/other.ts}"]);
     let told: Value = lab.go(&["check", "--offline", "--json"]).exits(0).json();
     assert_eq!((&told["isOffline"], &told["serversUnknown"]), (&json!(true), &json!(["fixture"])));

@@ -1,4 +1,5 @@
-//! One server and several devices: over http where the server can, on one pipe where it cannot, or a process for each.
+//! One server and several devices: over HTTP if the server supports it, otherwise over one pipe, or with a process for
+//! each.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ fn with(entry: &str, key: &str) -> String {
     entry.replace('}', &format!(", {key}}}"))
 }
 
-/// How the server served the devices, by process, and what was warned of.
+/// The number of processes that served the devices, the transports they used, and the warnings.
 #[track_caller]
 fn served(played: &Played, tool: &str) -> (usize, BTreeSet<String>, Vec<String>) {
     let met: Vec<Value> = played.outcomes(tool).into_iter().filter_map(|outcome| outcome.structured).collect();
@@ -50,7 +51,7 @@ fn the_typescript_sdk_serves_several_devices_from_one_process_over_http() {
     let lab = lab.fixture("web.ts").calls(&["ts_meet: {n: 2}"]);
     let played = lab.configured("mcpServers: [{name: web, script: tools/web.ts}]\n").run(&DEVICES, 0);
     assert_eq!(served(&played, "ts_meet"), (1, set("http"), vec![]));
-    assert!(played.log("web").contains("session closed"), "it is taken leave of: {}", played.log("web"));
+    assert!(played.log("web").contains("session closed"), "its session is closed: {}", played.log("web"));
 }
 
 #[test]
@@ -104,15 +105,15 @@ fn a_server_that_must_listen_and_does_not_fails_its_trails() {
     let played = lab.run(&DEVICES, 2);
     let told = format!("{}{}", played.ran.stdout, played.ran.stderr);
     assert!(told.contains("server `web` did not start: it did not listen on port "), "{told}");
-    assert!(told.contains("`multiDevice: stdio` does without"), "{told}");
+    assert!(told.contains("or set `multiDevice: stdio`"), "{told}");
 }
 
 #[test]
-fn one_pipe_or_a_process_for_each_can_be_asked_for() {
+fn one_pipe_or_a_process_for_each_can_be_requested() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("web.py");
     for (key, n_devices, expected) in [("multiDevice: stdio", 2, 1), ("multiDevice: perDevice", 1, 2)] {
-        // Devices that have a process each do not meet.
+        // Devices with a process each do not meet.
         let lab = lab.calls(&[&format!("py_meet: {{n: {n_devices}}}")]);
         let played = lab.configured(&format!("mcpServers: [{}]\n", with(&python("web"), key))).run(&DEVICES, 0);
         assert_eq!(served(&played, "py_meet"), (expected, set("stdio"), vec![]), "{key}");
@@ -120,7 +121,7 @@ fn one_pipe_or_a_process_for_each_can_be_asked_for() {
 }
 
 #[test]
-fn a_server_on_a_port_that_dies_is_told_with_its_exit_and_last_words() {
+fn the_death_of_a_server_on_a_port_is_reported_with_its_exit_and_stderr() {
     let Some(lab) = Lab::new() else { return };
     let entry = with(&python("web"), "multiDevice: http");
     let lab = lab.fixture("web.py").calls(&["py_end: {}"]).configured(&format!("mcpServers: [{entry}]\n"));
@@ -132,7 +133,7 @@ fn a_server_on_a_port_that_dies_is_told_with_its_exit_and_last_words() {
 }
 
 #[test]
-fn a_server_on_a_port_is_started_again_on_another() {
+fn a_server_on_a_port_is_restarted_on_another() {
     let Some(lab) = Lab::new() else { return };
     let entry = with(&python("web"), "multiDevice: http, restart: on-failure");
     let lab = lab.fixture("web.py").calls(&["py_end: {}"]).configured(&format!("mcpServers: [{entry}]\n"));

@@ -1,4 +1,4 @@
-//! How servers are started and ended: runtimes, environment, crashes, the order of things.
+//! How servers are started and stopped: runtimes, environment, crashes, order.
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -43,7 +43,7 @@ fn plain_javascript_needs_no_loader() {
 fn without_bun_and_node_the_session_does_not_start() {
     let Some(lab) = lab(Runtime::Nothing) else { return };
     insta::assert_snapshot!(refused(&lab), @"error: server `fixture` did not start: No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.");
-    // A run says the same, and its folder is whole.
+    // A run reports the same, and its folder is complete.
     let played = lab.calls(&["fixture_add: {a: 1, b: 2}"]).run(&[], 2);
     let told = "No compatible TypeScript runtime found on PATH. Install bun (https://bun.sh) or Node with tsx.";
     assert!(played.ran.stderr.contains(told) || played.ran.stdout.contains(told), "{:?}", played.ran);
@@ -51,13 +51,13 @@ fn without_bun_and_node_the_session_does_not_start() {
 }
 
 #[test]
-fn a_node_that_cannot_run_typescript_is_told_what_to_install() {
+fn a_node_that_cannot_run_typescript_is_reported_with_what_to_install() {
     let Some(lab) = lab(Runtime::Nothing) else { return };
     put_old_node(&lab);
     insta::assert_snapshot!(refused(&lab), @"error: server `fixture` did not start: node was found, but nothing that runs TypeScript with it; run `npm install tsx` in `[project]/tools`, or install bun (https://bun.sh)");
 }
 
-/// A Node that does not run TypeScript by itself.
+/// A Node that does not run TypeScript without a loader.
 fn put_old_node(lab: &Lab) {
     let node = lab.project.root().join("bin/node");
     std::fs::write(&node, "#!/bin/sh\necho v20.11.0\n").unwrap();
@@ -84,7 +84,7 @@ fn packages_that_are_not_installed_are_named_with_the_command_that_installs_them
 }
 
 #[test]
-fn before_anything_is_installed_the_loader_is_not_asked_for_by_itself() {
+fn before_anything_is_installed_the_hint_is_to_install_all_packages() {
     let loader = r#""devDependencies": {"tsx": "4"}"#;
     for package in [format!(r#"{{"dependencies": {{"zod": "4"}}, {loader}}}"#), format!("{{{loader}}}")] {
         let Some(lab) = lab(Runtime::Nothing) else { return };
@@ -128,7 +128,7 @@ fn a_servers_environment_is_ours_with_what_its_session_adds_and_less_what_its_en
 }
 
 #[test]
-fn a_server_that_devices_share_is_told_nothing_of_any_of_them() {
+fn a_shared_server_gets_no_environment_of_a_device() {
     let Some(lab) = Lab::new() else { return };
     let entry = "mcpServers:\n  - {name: fixture, command: bun, args: [run, ../toolset.ts], workingDir: tools/deep}\n";
     let lab = lab.fixture("toolset.ts").with("tools/deep/x", "").configured(entry);
@@ -144,7 +144,7 @@ fn a_server_that_devices_share_is_told_nothing_of_any_of_them() {
     }
 }
 
-/// The variables that are ours, in order, less what marks the processes of a test.
+/// Our variables in order, except the one that marks the processes of a test.
 fn ours(env: &Value) -> Value {
     let env = env.as_object().expect("an environment").iter();
     let is_ours = |name: &str| name.starts_with("TRAILBLAZE_") && name != "TRAILBLAZE_TEST_MARK";
@@ -152,7 +152,7 @@ fn ours(env: &Value) -> Value {
 }
 
 #[test]
-fn a_server_is_ended_in_good_order_with_its_session() {
+fn a_server_is_stopped_cleanly_with_its_session() {
     let Some(lab) = lab(Runtime::Bun) else { return };
     let farewell = lab.path("farewell");
     let lab = lab.env("FAREWELL", &farewell).calls(&["fixture_add: {a: 1, b: 2}"]);
@@ -166,7 +166,7 @@ fn a_server_is_ended_in_good_order_with_its_session() {
 }
 
 #[test]
-fn a_crash_in_the_middle_ends_the_session_and_shows_the_last_words() {
+fn a_crash_during_a_call_ends_the_session_and_shows_the_end_of_stderr() {
     let Some(lab) = lab(Runtime::Bun) else { return };
     let lab = lab.calls(&["fixture_crash: {}", "fixture_add: {a: 1, b: 2}"]);
     let played = lab.run(&[], 2);
@@ -179,9 +179,9 @@ fn a_crash_in_the_middle_ends_the_session_and_shows_the_last_words() {
 }
 
 #[test]
-fn servers_start_side_by_side() {
+fn servers_start_concurrently() {
     let Some(lab) = Lab::new() else { return };
-    // Each waits for the other to be started before it answers.
+    // Each waits until the other has been started before it answers.
     let entry = |name: &str, other: &str| {
         format!(
             "{{name: {name}, script: tools/small.js, startupTimeout: 60s, env: {{SMALL_NAME: {name}, \
@@ -196,14 +196,14 @@ fn servers_start_side_by_side() {
 }
 
 #[test]
-fn a_slow_server_is_named_while_it_is_waited_for() {
+fn a_slow_server_is_named_while_it_starts() {
     let Some(lab) = Lab::new() else { return };
     let slow = "{name: slow, script: tools/small.js, env: {SMALL_TOOLS: '[\"slow_go\"]', SMALL_GATE: ../gate}}";
     let quick = "{name: quick, script: tools/small.js, env: {SMALL_TOOLS: '[\"quick_go\"]'}}";
     let lab = lab.fixture("small.js").configured("target: fixture\n").target(&[slow, quick]).calls(&["slow_go: {}"]);
     let mut child = lab.command(&["run", "--pictures", "off"]).spawn().expect("the program starts");
     let stderr = BufReader::new(child.stderr.take().expect("its talk is ours"));
-    // It is silent until it complains or fails, and then it is over soon.
+    // It prints nothing until it reports the wait or fails, and ends soon after.
     let said = stderr.lines().map_while(Result::ok).find(|line| line.contains("waiting for"));
     lab.project.write("gate", "");
     assert!(child.wait().expect("it ends").success());

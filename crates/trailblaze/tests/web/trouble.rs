@@ -179,22 +179,27 @@ fn what_cannot_be_done_is_said_with_its_reason() {
         1,
         &["cannot be filled: it is read-only"],
     );
-    check(page, &["web_type: {ref: 'css=#text', text: Eve}"], 1, &["cannot be filled: it is no field to type into"]);
-    check(page, &["web_type: {ref: 'css=#day', text: soon}"], 1, &["`soon` is no value for a field of type date"]);
+    check(page, &["web_type: {ref: 'css=#text', text: Eve}"], 1, &["cannot be filled: it is not a text field"]);
+    check(
+        page,
+        &["web_type: {ref: 'css=#day', text: soon}"],
+        1,
+        &["`soon` is not a valid value for a field of type date"],
+    );
     check(
         page,
         &["web_selectOption: {ref: 'css=#size', values: [Huge]}"],
         1,
         &["it has no `Huge`, but `Small`, `Large`"],
     );
-    check(page, &["web_click: {ref: 'css=#size >'}"], 1, &["`#size >` is no CSS selector"]);
+    check(page, &["web_click: {ref: 'css=#size >'}"], 1, &["`#size >` is not a valid CSS selector"]);
     check(
         page,
         &["web_click: {ref: 'button \"Pai\"'}"],
         1,
         &["could not tap button \"Pai\"", "the nearest is button \"Pay\""],
     );
-    check(page, &["web_pressKey: {key: Contrl+K}"], 1, &["`Contrl` in `Contrl+K` is no key"]);
+    check(page, &["web_pressKey: {key: Contrl+K}"], 1, &["`Contrl` in `Contrl+K` is not a key"]);
     check(page, &["web_upload: {ref: 'css=#text', files: [nowhere.txt]}"], 1, &["there is no file `"]);
     check(page, &["web_tabs: {action: SELECT, index: 7}"], 1, &["there is no tab 7; there are 1, counted from 0"]);
     check(page, &["tap: {text: Pay}"], 1, &["several elements match text \"Pay\""]);

@@ -109,7 +109,7 @@ fn a_part_of_an_editor_is_filled_by_itself() {
 #[test]
 fn a_text_that_a_field_does_not_take_is_an_error_unless_the_page_takes_it_over() {
     let number = "<input id=age type=number>";
-    check(number, &["web_type: {ref: 'css=#age', text: old, timeoutMs: 100}"], 1, &["it takes no such text"]);
+    check(number, &["web_type: {ref: 'css=#age', text: old, timeoutMs: 100}"], 1, &["it does not accept this text"]);
     let page = "<input id=short maxlength=3><input id=own onbeforeinput='event.preventDefault(); this.value = event.data + 1'>";
     check(
         page,

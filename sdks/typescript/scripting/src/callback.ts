@@ -1,6 +1,6 @@
 /**
- * Version 1 of what a tool says to Trailblaze over `POST {baseUrl}/scripting/callback`, and what it hears.
- * `wire/callback-v1.json` has an example of everything; Trailblaze's own tests read the same file.
+ * Version 1 of the requests that a tool sends to `POST {baseUrl}/scripting/callback`, and of the responses.
+ * `wire/callback-v1.json` has an example of each; Trailblaze's own tests read the same file.
  */
 
 import { isRecord } from './envelope.ts';
@@ -8,7 +8,7 @@ import { TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 
 export const CALLBACK_PATH = '/scripting/callback';
 export const CALLBACK_VERSION = 1;
-/** How long Trailblaze lets a call take, progress or not. */
+/** The time limit of a call, with or without progress. */
 export const LONGEST_CALL_MS = 600_000;
 
 export type CallbackRequest = {
@@ -21,7 +21,7 @@ export type CallbackRequest = {
 export type CallbackAction = {
   type: 'call_tool';
   tool_name: string;
-  /** JSON in a string, so that the callback knows nothing of any tool's arguments. */
+  /** JSON in a string, so that the callback is independent of the arguments of tools. */
   arguments_json: string;
 };
 
@@ -44,7 +44,7 @@ export function callToolRequest(
   };
 }
 
-/** Reads an answer. Empty texts may have been left out; anything else must be as agreed. */
+/** Reads a response. Empty strings may be omitted; everything else is required. */
 export function readAnswer(json: unknown): CallbackAnswer {
   const result = isRecord(json) ? json['result'] : undefined;
   if (isRecord(result)) {
@@ -58,12 +58,12 @@ export function readAnswer(json: unknown): CallbackAnswer {
     }
   }
   throw new TrailblazeCallbackError(
-    `Trailblaze gave an answer that version ${CALLBACK_VERSION} of the callback does not know: ${shorten(json)}\n` +
+    `Trailblaze returned a response that version ${CALLBACK_VERSION} of the callback does not define: ${shorten(json)}\n` +
       'hint: upgrade @trailblaze/scripting',
   );
 }
 
-/** The text of a tool that succeeded; otherwise throws what went wrong. */
+/** Returns the text of a tool that succeeded; throws if it failed. */
 export function toText(toolName: string, { result }: CallbackAnswer): string {
   if (result.type === 'error') {
     throw new TrailblazeCallbackError(result.message);
@@ -74,7 +74,7 @@ export function toText(toolName: string, { result }: CallbackAnswer): string {
   return result.textContent;
 }
 
-/** As much of a strange answer as helps. */
+/** Shortens an unexpected response for a message. */
 export function shorten(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

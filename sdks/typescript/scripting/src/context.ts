@@ -1,4 +1,4 @@
-/** What a handler gets besides its arguments. */
+/** The context of a call: what a handler gets besides its arguments. */
 
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 
@@ -7,8 +7,8 @@ import { TrailblazeError } from './errors.ts';
 import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts';
 
 /**
- * `device`, `session`, `memory` and `client` are there when Trailblaze makes the call. Under another MCP client, reading
- * one of them throws, and the call fails with a message that says so; `isTrailblaze` tells beforehand.
+ * `device`, `session`, `memory` and `client` are available if Trailblaze makes the call. Under another MCP client, reading
+ * one of them throws, and the call fails with a message that says so; check `isTrailblaze` first.
  */
 export interface ToolContext {
   readonly isTrailblaze: boolean;
@@ -17,29 +17,29 @@ export interface ToolContext {
   readonly memory: ToolMemory;
   /** Calls other tools of the session, on the same device. */
   readonly client: ToolClient;
-  /** Aborts when the call is cancelled, or the server ends. */
+  /** Aborts when the call is cancelled or the server stops. */
   readonly signal: AbortSignal;
-  /** A line for the log of the run. */
+  /** Adds a line to the log of the run. */
   log(level: LoggingLevel, message: string): void;
-  /** Says how far the tool is. Also a sign of life: a long call that gives none is ended in time. */
+  /** Reports progress. This also renews the idle timeout: a call that is silent for too long is cancelled. */
   progress(text: string): void;
 }
 
 export type ToolSession = { id: string; invocationId: string; baseUrl: string };
 
 export interface ToolClient {
-  /** The tool's text; throws `TrailblazeToolError` if the tool fails. */
+  /** Calls a tool and returns its text; throws `TrailblazeToolError` if the tool fails. */
   callTool(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<ToolAnswer>;
 }
 
 export type ToolAnswer = { text: string };
 
 export type CallOptions = {
-  /** How long to wait for the answer. Default: longer than Trailblaze lets a call take, which is ten minutes. */
+  /** How long to wait for the result. Default: a little longer than Trailblaze's limit of ten minutes. */
   timeoutMs?: number;
 };
 
-/** What a context is made from: the wire in a server, fakes in a test. */
+/** What a context is made from: the connection in a server, fakes in a test. */
 export type Surroundings = {
   meta: ReceivedMeta | undefined;
   client: (session: ToolSession) => ToolClient;
@@ -84,7 +84,7 @@ export class CallContext implements ToolContext {
     return this.#around.client(this.session);
   }
 
-  // Functions rather than methods, so that a handler can take the context apart.
+  // Functions rather than methods, so that a handler can destructure the context.
   readonly log = (level: LoggingLevel, message: string): void => this.#around.log(level, message);
   readonly progress = (text: string): void => this.#around.progress(text);
 
@@ -95,7 +95,7 @@ export class CallContext implements ToolContext {
   #meta(wanted: string): ReceivedMeta {
     if (this.#around.meta === undefined) {
       throw new TrailblazeError(
-        `this tool needs Trailblaze: it asks for \`${wanted}\`, and the call came from another MCP client\n` +
+        `this tool works only under Trailblaze: it uses \`${wanted}\`, and the call came from another MCP client\n` +
           'hint: call it from a trail, or with `trailblaze tool`',
       );
     }

@@ -1,4 +1,4 @@
-/** What comes along with every call that Trailblaze makes. */
+/** The envelope: what Trailblaze sends with every call. */
 
 export type DevicePlatform = 'android' | 'ios' | 'web' | 'desktop';
 
@@ -13,10 +13,10 @@ export type TrailblazeDevice = {
 
 /** `_meta.trailblaze` of a call. */
 export type TrailblazeMeta = {
-  /** Where callbacks go, such as `http://127.0.0.1:52525`. */
+  /** The base URL for callbacks, such as `http://127.0.0.1:52525`. */
   baseUrl: string;
   sessionId: string;
-  /** This one call. It ends with the call's answer. */
+  /** The id of this call; valid until the call returns. */
   invocationId: string;
   device: TrailblazeDevice;
   memory: Record<string, unknown>;
@@ -34,10 +34,10 @@ export type TrailblazeContext = {
   };
 };
 
-/** What a sender filled in; older and newer ones may leave things out. */
+/** The envelope as received: other versions of Trailblaze may omit fields. */
 export type ReceivedMeta = Partial<TrailblazeMeta>;
 
-/** Reads `_meta` of a call. Nothing for a call of another MCP client. */
+/** Reads `_meta` of a call. Returns undefined for a call of another MCP client. */
 export function readMeta(meta: unknown): ReceivedMeta | undefined {
   const found = isRecord(meta) ? meta['trailblaze'] : undefined;
   if (!isRecord(found)) {
@@ -61,7 +61,7 @@ export function readMeta(meta: unknown): ReceivedMeta | undefined {
   return received;
 }
 
-/** The arguments that the caller meant: Trailblaze's own key is for servers written without this package. */
+/** Removes `_trailblazeContext` from the arguments: it is for servers that are written without this package. */
 export function withoutContext(args: unknown): Record<string, unknown> {
   if (!isRecord(args)) {
     return {};

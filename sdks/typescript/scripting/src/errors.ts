@@ -1,4 +1,4 @@
-/** What can go wrong between a tool and Trailblaze. A handler that does not catch one of these fails with its message. */
+/** Errors between a tool and Trailblaze. A handler that does not catch one fails with its message. */
 
 export class TrailblazeError extends Error {
   override name = 'TrailblazeError';
@@ -15,7 +15,7 @@ export class TrailblazeToolError extends TrailblazeError {
   }
 }
 
-/** Trailblaze could not be asked, refused to call the tool, or answered something that this version cannot read. */
+/** Trailblaze could not be reached, refused to call the tool, or returned a response that this version cannot read. */
 export class TrailblazeCallbackError extends TrailblazeError {
   override name = 'TrailblazeCallbackError';
 }

@@ -14,7 +14,7 @@ import {
 import type { CallOptions, ToolAnswer, ToolClient } from './context.ts';
 import { messageOf, TrailblazeCallbackError } from './errors.ts';
 
-/** Longer than Trailblaze lets a call take, so that its answer, which says why, comes first. */
+/** Longer than Trailblaze's own limit, so that its response, which has the reason, arrives first. */
 export const DEFAULT_TIMEOUT_MS = LONGEST_CALL_MS + 30_000;
 
 export type Endpoint = { baseUrl: string; sessionId: string; invocationId: string; signal: AbortSignal };
@@ -57,8 +57,8 @@ async function callTool(
 }
 
 /**
- * Not `fetch`: Bun's sends even what is meant for this machine to the proxy that HTTP_PROXY names. An agent of our own
- * keeps Node from doing so.
+ * Not `fetch`, because Bun's sends even requests to this machine through the proxy of HTTP_PROXY. A separate agent keeps Node
+ * from doing so.
  */
 function post(address: URL, body: CallbackRequest, signal: AbortSignal): Promise<Answer> {
   const bytes = Buffer.from(JSON.stringify(body));
@@ -73,13 +73,13 @@ function post(address: URL, body: CallbackRequest, signal: AbortSignal): Promise
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
-      response.on('aborted', () => reject(new Error('the connection was closed in the middle of the answer')));
+      response.on('aborted', () => reject(new Error('the connection was closed in the middle of the response')));
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
       );
     });
     asking.on('error', reject);
-    // Some runtimes forget the signal once the answer has begun.
+    // Some runtimes ignore the signal once the response has begun.
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     asking.end(bytes);
   });
@@ -89,7 +89,7 @@ function callbackAddress(baseUrl: string): URL {
   const text = baseUrl.replace(/\/+$/, '') + CALLBACK_PATH;
   const address = URL.canParse(text) ? new URL(text) : undefined;
   if (address?.protocol !== 'http:') {
-    throw new TrailblazeCallbackError(`the address of Trailblaze is no http address: \`${baseUrl}\``);
+    throw new TrailblazeCallbackError(`the address of Trailblaze must be an http address, got \`${baseUrl}\``);
   }
   return address;
 }
@@ -98,6 +98,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new TrailblazeCallbackError(`Trailblaze gave an answer that is no JSON: ${shorten(text)}`);
+    throw new TrailblazeCallbackError(`Trailblaze returned a response that is not JSON: ${shorten(text)}`);
   }
 }

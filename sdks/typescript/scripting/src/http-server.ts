@@ -1,4 +1,4 @@
-/** The tools over HTTP, so that one process serves several devices. Only programs of this machine get in. */
+/** Serves the tools over HTTP, so that one process serves several devices. Accepts only programs on this machine. */
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,14 +12,14 @@ import { messageOf } from './errors.ts';
 
 const HOST = '127.0.0.1';
 const PATH = '/mcp';
-/** Sessions of clients that vanished stay open, so there is an end to them. */
+/** Sessions of clients that disappeared stay open, so their number is limited. */
 const MAX_SESSIONS = 100;
 
 export type Listening = { address: string; close(): Promise<void> };
 
 /**
- * The port that `--transport http --port N` asks for; none means stdio. Trailblaze starts a server with these arguments when
- * several devices share it.
+ * The port of `--transport http --port N`; undefined means stdio. Trailblaze starts a server with these arguments when several
+ * devices share it.
  */
 export function askedPort(args: readonly string[]): number | undefined {
   const value = (name: string): string | undefined => {
@@ -40,7 +40,7 @@ export function askedPort(args: readonly string[]): number | undefined {
   return Number(port);
 }
 
-/** Serves until it is closed. Every session of a client gets a server of its own from `makeServer`. */
+/** Serves until it is closed. Each client session gets its own server from `makeServer`. */
 export async function listen(port: number, makeServer: () => Server): Promise<Listening> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const listener = createServer((request, response) => {
@@ -52,7 +52,7 @@ export async function listen(port: number, makeServer: () => Server): Promise<Li
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isLocal(request)) {
-      return refuse(response, 403, 'only programs of this machine may call');
+      return refuse(response, 403, 'only programs on this machine may call');
     }
     if (request.url?.split('?')[0] !== PATH) {
       return refuse(response, 404, `tools are served at ${PATH}`);
@@ -63,7 +63,7 @@ export async function listen(port: number, makeServer: () => Server): Promise<Li
       return refuse(response, 404, 'unknown session');
     }
     if (known === undefined && sessions.size >= MAX_SESSIONS) {
-      return refuse(response, 503, `${MAX_SESSIONS} sessions are open, and no more are allowed`);
+      return refuse(response, 503, `too many sessions: ${MAX_SESSIONS} are open`);
     }
     await (known ?? (await open())).handleRequest(request, response);
   }
@@ -74,7 +74,7 @@ export async function listen(port: number, makeServer: () => Server): Promise<Li
       onsessioninitialized: (id) => void sessions.set(id, transport),
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    // The types of the SDK do not agree with each other under `exactOptionalPropertyTypes`.
+    // The SDK's types are inconsistent under `exactOptionalPropertyTypes`.
     await makeServer().connect(transport as Transport);
     return transport;
   }
@@ -94,7 +94,7 @@ export async function listen(port: number, makeServer: () => Server): Promise<Li
   };
 }
 
-/** Whether a request comes from a program, and not from a web page, that a browser on this machine shows. */
+/** Whether a request comes from a program on this machine, and not from a web page in its browser. */
 function isLocal(request: IncomingMessage): boolean {
   const port = request.socket.localPort;
   const names = [HOST, 'localhost', '[::1]'].map((name) => `${name}:${port}`);

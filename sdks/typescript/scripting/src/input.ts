@@ -1,4 +1,4 @@
-/** A tool's input, declared with zod or as JSON Schema: what a client is shown, and how arguments are checked. */
+/** A tool's input, declared with zod or as JSON Schema: the schema that clients see, and the validation of arguments. */
 
 import {
   getParseErrorMessage,
@@ -29,7 +29,7 @@ export type JsonSchema = {
 /** A zod object, the fields of one, or a JSON Schema. */
 export type Input = AnySchema | ZodRawShapeCompat | JsonSchema;
 
-/** The arguments that a handler gets. */
+/** The type of the arguments of a handler. */
 export type Args<I> = [I] extends [undefined]
   ? Record<string, never>
   : I extends { type: 'object'; parse?: never }
@@ -42,7 +42,7 @@ export type Args<I> = [I] extends [undefined]
 
 export type CheckedInput = {
   schema: JsonSchema;
-  /** Arguments that fit, with zod's defaults and conversions; otherwise the answer that says what is wrong. */
+  /** Returns valid arguments, with zod's defaults and conversions, or a result that describes what is wrong. */
   check(args: Record<string, unknown>): Promise<{ args: unknown } | { refusal: CallToolResult }>;
 };
 
@@ -56,7 +56,7 @@ export function checkedInput(tool: string, input: Input | undefined): CheckedInp
   const zod = normalizeObjectSchema(input);
   if (zod === undefined) {
     throw new TypeError(
-      `the input of \`${tool}\` is no object: give it a zod object, the fields of one, or a JSON Schema with ` +
+      `the input of \`${tool}\` must be an object: a zod object, the fields of one, or a JSON Schema with ` +
         "`type: 'object'`",
     );
   }
@@ -68,7 +68,7 @@ function isJsonSchema(input: Input): input is JsonSchema {
 }
 
 function zodInput(tool: string, zod: AnySchema): CheckedInput {
-  // Which dialect it is costs a model words and tells it nothing.
+  // The dialect costs a model tokens and tells it nothing.
   const { $schema: _, ...schema } = toJsonSchemaCompat(zod as never);
   return {
     schema: { type: 'object', ...schema },

@@ -1,4 +1,4 @@
-/** One call of a tool, from its arguments to its answer. Never throws: what goes wrong is an answer. */
+/** One call of a tool, from its arguments to its result. Never throws: errors become results. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
@@ -26,20 +26,20 @@ function toResult(tool: string, returned: HandlerResult): CallToolResult {
   }
   if (!isRecord(returned) || !Array.isArray(returned.content)) {
     return error(
-      `\`${tool}\` returned something that is no result\n` +
-        'hint: return a text, nothing, or what a function of @trailblaze/scripting/result gives',
+      `\`${tool}\` returned an invalid result\n` +
+        'hint: return a string, nothing, or the value of a function of @trailblaze/scripting/result',
     );
   }
   try {
-    // What JSON cannot carry would leave the caller without an answer.
+    // A value that JSON cannot represent would leave the caller without a response.
     JSON.stringify(returned);
   } catch (thrown) {
-    return error(`the answer of \`${tool}\` cannot be sent: ${messageOf(thrown)}`);
+    return error(`the result of \`${tool}\` cannot be sent: ${messageOf(thrown)}`);
   }
   return returned;
 }
 
-/** Trailblaze takes no memory from an answer that is an error; so none is sent with one. */
+/** Adds memory changes to a result. Trailblaze ignores those of an error, so none are sent. */
 function withMemory(result: CallToolResult, ctx: CallContext): CallToolResult {
   if (result.isError === true) {
     return result;

@@ -1,16 +1,16 @@
-/** What a session remembers, as a tool sees and changes it. */
+/** The memory of a session, as a tool sees and changes it. */
 
 /**
- * What was remembered when the call began, with this tool's own changes. They reach Trailblaze with the tool's answer,
- * unless it is an error.
+ * The memory at the start of the call, with this tool's changes. Trailblaze receives the changes with the result, unless it is
+ * an error.
  */
 export interface ToolMemory {
   get<T = unknown>(key: string): T | undefined;
   has(key: string): boolean;
   keys(): string[];
-  /** Any value that JSON has. */
+  /** Sets any JSON value. */
   set(key: string, value: unknown): void;
-  /** Whether it was there. */
+  /** Returns whether the key existed. */
   delete(key: string): boolean;
 }
 
@@ -30,7 +30,7 @@ export class SessionMemory implements ToolMemory {
       return undefined;
     }
     const value = this.#set.has(key) ? this.#set.get(key) : this.#known.get(key);
-    // A copy: changing what is inside it would look like remembering, and would not be.
+    // A copy, because changes inside of it would not be remembered.
     return structuredClone(value) as T | undefined;
   }
 
@@ -45,7 +45,7 @@ export class SessionMemory implements ToolMemory {
   set(key: string, value: unknown): void {
     const json = JSON.stringify(value);
     if (json === undefined) {
-      throw new TypeError(`\`${key}\` cannot be remembered: JSON has no ${typeof value}\nhint: \`delete\` forgets a key`);
+      throw new TypeError(`\`${key}\` cannot be remembered: JSON has no ${typeof value}\nhint: \`delete\` removes a key`);
     }
     this.#deleted.delete(key);
     this.#set.set(key, JSON.parse(json));

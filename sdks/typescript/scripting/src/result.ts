@@ -1,4 +1,4 @@
-/** What a tool answers. Each is an ordinary MCP result; what only Trailblaze understands is in `_meta.trailblaze`. */
+/** Results of tools. Each is an ordinary MCP result; what is specific to Trailblaze is in `_meta.trailblaze`. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
@@ -11,7 +11,7 @@ export type Variant =
   | 'MaestroValidationError'
   | 'Unsupported';
 
-/** `_meta.trailblaze` of an answer. */
+/** `_meta.trailblaze` of a result. */
 export type TrailblazeResultMeta = {
   variant?: Variant;
   missing?: string[];
@@ -19,7 +19,7 @@ export type TrailblazeResultMeta = {
   memoryDeletions?: string[];
 };
 
-/** A call that Trailblaze makes, and records, in place of the tool's own. */
+/** A call that Trailblaze makes, and records instead of the tool's own. */
 export type Delegate = { tool: string; args?: Record<string, unknown> };
 
 export function success(text = '', structuredContent?: Record<string, unknown>): CallToolResult {
@@ -27,22 +27,22 @@ export function success(text = '', structuredContent?: Record<string, unknown>):
   return structuredContent === undefined ? result : { ...result, structuredContent };
 }
 
-/** The tool failed in the ordinary way. */
+/** The tool failed. */
 export function error(text: string): CallToolResult {
   return answer('ExceptionThrown', text);
 }
 
-/** Ends the trail. Is never retried, and never repaired. */
+/** The tool failed and the trail must end. Never retried or repaired. */
 export function fatalError(text: string): CallToolResult {
   return answer('FatalError', text);
 }
 
-/** What was to be checked is not so. Is never repaired. */
+/** A check failed. Never repaired. */
 export function assertionFailed(text: string): CallToolResult {
   return answer('AssertionFailed', text);
 }
 
-/** The device has no way to do this. */
+/** The device does not support this. */
 export function unsupported(text: string): CallToolResult {
   return answer('Unsupported', text);
 }
@@ -52,14 +52,14 @@ export function missingRequiredArgs(missing: readonly string[], text?: string): 
   return answer('MissingRequiredArgs', said, { missing: [...missing] });
 }
 
-/** Leaves the work to other tools, which Trailblaze calls in order. */
+/** Delegates to other tools, which Trailblaze calls in order. */
 export function delegates(calls: readonly Delegate[], text?: string): CallToolResult {
   for (const call of calls) {
     if (typeof call?.tool !== 'string' || call.tool === '') {
       throw new TypeError('a delegate needs the name of a `tool`');
     }
   }
-  const said = text ?? `to be done by ${calls.map((call) => `\`${call.tool}\``).join(', ') || 'nobody'}`;
+  const said = text ?? `delegated to ${calls.map((call) => `\`${call.tool}\``).join(', ') || 'no tool'}`;
   const structured = { _trailblaze_delegates: calls.map(({ tool, args = {} }) => ({ tool, args })) };
   return success(said, structured);
 }

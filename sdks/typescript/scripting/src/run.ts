@@ -1,4 +1,4 @@
-/** The MCP server that serves the tools, over stdio or over HTTP, to Trailblaze or to any other client. */
+/** The MCP server for the tools, over stdio or HTTP, for Trailblaze or any other client. */
 
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -28,15 +28,15 @@ import { keepStdoutForProtocol } from './stdout.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
 
 export type RunOptions = {
-  /** What the server calls itself; the name of the script unless given. */
+  /** The name of the server. Default: the name of the script. */
   name?: string;
   version?: string;
-  /** For the model, about the server as a whole. */
+  /** Instructions for models about the whole server. */
   instructions?: string;
-  /** Which tools; all that were defined unless given. */
+  /** The tools to serve. Default: all defined tools. */
   tools?: readonly DefinedTool[];
   /**
-   * `--transport http --port N` serves them over HTTP, at /mcp on this machine, and anything else over stdio. Default: the
+   * With `--transport http --port N` they are served over HTTP, at /mcp on this machine, otherwise over stdio. Default: the
    * arguments of the process.
    */
   args?: readonly string[];
@@ -46,16 +46,16 @@ export type RunningServer = { close(): Promise<void> };
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** How long handlers may take to notice that the client is gone. Trailblaze itself waits five seconds. */
+/** How long handlers have to finish after the client has gone. Trailblaze itself waits five seconds. */
 const LAST_MOMENT_MS = 2_000;
 
-/** Serves the tools. Over stdio, and over HTTP if Trailblaze started it, that is until stdin ends. */
+/** Serves the tools. Over stdio, and over HTTP if Trailblaze started the server, it stops when stdin ends. */
 export async function run(options: RunOptions = {}): Promise<RunningServer> {
   const port = askedPort(options.args ?? process.argv.slice(2));
-  // What handlers print is for the log, also where no protocol is on stdout.
+  // Output of handlers goes to the log, even if stdout is not used for the protocol.
   const protocol = keepStdoutForProtocol();
-  // A promise that nobody awaits must not take the other tools down with it.
-  process.on('unhandledRejection', (reason) => console.error('a promise was rejected, and nobody awaited it:', reason));
+  // An unhandled rejection must not end the server with its other tools.
+  process.on('unhandledRejection', (reason) => console.error('unhandled promise rejection:', reason));
   return port === undefined ? serveStdio(options, protocol) : serveHttp(options, port);
 }
 
@@ -69,7 +69,7 @@ async function serveStdio(options: RunOptions, protocol: Writable): Promise<Runn
 async function serveHttp(options: RunOptions, port: number): Promise<RunningServer> {
   const listening = await listen(port, () => makeServer(options));
   console.error(`listening on ${listening.address}`);
-  // Started by hand or by a service manager, it may have no stdin at all.
+  // If it was started by hand or by a service manager, it may have no stdin.
   if (process.env['TRAILBLAZE_BASE_URL'] !== undefined) {
     endWithStdin(() => listening.close());
     process.stdin.resume();
@@ -91,7 +91,7 @@ function makeServer(options: RunOptions): Server {
     { name, version },
     { capabilities: { tools: {}, logging: {} }, ...(instructions === undefined ? {} : { instructions }) },
   );
-  // The server's own way to send a message does not say which request it belongs to, and over HTTP it may get lost.
+  // The SDK's `sendLoggingMessage` does not relate a message to its request, and over HTTP it may get lost.
   let lowest = 0;
   server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
     lowest = severity(params.level);
@@ -122,7 +122,7 @@ function makeServer(options: RunOptions): Server {
   return server;
 }
 
-/** Log lines and progress of one call, all of which leave before its answer. */
+/** Log lines and progress of one call, all sent before its result. */
 class Notices {
   readonly #tool: string;
   readonly #extra: Extra;
@@ -156,7 +156,7 @@ class Notices {
     await Promise.all(this.#pending);
   }
 
-  /** A notice that does not arrive is no reason to fail the call. */
+  /** A notification that cannot be sent does not fail the call. */
   #send(sending: Promise<void>): void {
     this.#pending.push(sending.catch((error: unknown) => console.error(`${this.#tool}: ${messageOf(error)}`)));
   }

@@ -1,9 +1,9 @@
-/** Stdout belongs to the protocol: one stray line of a handler would end the conversation. */
+/** Stdout is reserved for the protocol: one stray line from a handler would break the connection. */
 
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 
-/** Sends everything that code prints to stderr from now on, and returns the way that is left to stdout. */
+/** Redirects everything that is printed to stderr, and returns a stream for the real stdout. */
 export function keepStdoutForProtocol(): Writable {
   const { stdout, stderr } = process;
   const write: (chunk: string, done: (error?: Error | null) => void) => boolean = stdout.write.bind(stdout);
@@ -12,7 +12,7 @@ export function keepStdoutForProtocol(): Writable {
     write: (chunk: string, _encoding, done) => void write(chunk, done),
   });
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  // Bun's console does not go through `process.stdout`.
+  // Bun's console does not use `process.stdout`.
   const onStderr = new Console(stderr, stderr);
   const { log, info, debug, dir, dirxml, table, group, groupCollapsed, groupEnd, count, countReset } = onStderr;
   const { time, timeEnd, timeLog } = onStderr;

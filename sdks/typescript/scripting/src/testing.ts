@@ -11,17 +11,17 @@ import { definedTools, type DefinedTool } from './tool.ts';
 export type FakeTool = (args: Record<string, unknown>) => string | void | Promise<string | void>;
 
 export type FakeOptions = {
-  /** What differs from a phone with Android. */
+  /** Differences from an Android phone. */
   device?: Partial<TrailblazeDevice>;
-  /** What is remembered beforehand. */
+  /** The memory at the start. */
   memory?: Record<string, unknown>;
-  /** What the tool may call. One that throws is a tool that fails. */
+  /** The tools that it may call. One that throws is a tool that fails. */
   tools?: Record<string, FakeTool>;
-  /** To cancel the call. */
+  /** Cancels the call. */
   signal?: AbortSignal;
 };
 
-/** A context, and what happened to it. */
+/** A context that records what the tool did. */
 export interface FakeContext extends ToolContext {
   readonly calls: readonly { name: string; args: Record<string, unknown> }[];
   readonly logs: readonly { level: LoggingLevel; message: string }[];
@@ -33,10 +33,10 @@ export type Called = {
   /** The first text of the result. */
   text: string;
   isError: boolean;
-  /** What Trailblaze would remember from this answer. */
+  /** The values that Trailblaze would remember from this result. */
   memoryDelta: Record<string, unknown>;
   memoryDeletions: string[];
-  /** The tools that it called in turn. */
+  /** The calls that it made. */
   calls: FakeContext['calls'];
 };
 
@@ -48,19 +48,19 @@ const PHONE: TrailblazeDevice = {
   driverType: 'android-ondevice-accessibility',
 };
 
-/** A context as Trailblaze would give it. */
+/** A context as under Trailblaze. */
 export function fakeContext(options: FakeOptions = {}): FakeContext {
   return new Fake(options, true);
 }
 
-/** A context as another MCP client would give it: there is no device, session, memory or client. */
+/** A context as under another MCP client: without device, session, memory and client. */
 export function fakeForeignContext(): FakeContext {
   return new Fake({}, false);
 }
 
 /**
- * Calls a tool as the server would: arguments are checked, and what it throws is an answer. The context is good for one
- * call.
+ * Calls a tool as the server does: arguments are validated, and an exception becomes an error result. Use each context for one
+ * call only.
  */
 export async function callTool(
   toolOrName: DefinedTool | string,
@@ -81,7 +81,7 @@ function find(name: string): DefinedTool {
   const found = tools.find((tool) => tool.name === name);
   if (found === undefined) {
     const known = tools.map((tool) => `\`${tool.name}\``).join(', ') || 'none';
-    throw new TypeError(`no tool \`${name}\` is defined; there is: ${known}\nhint: import the file that defines it`);
+    throw new TypeError(`no tool \`${name}\` is defined; defined tools: ${known}\nhint: import the file that defines it`);
   }
   return found;
 }
@@ -111,7 +111,7 @@ class Fake extends CallContext implements FakeContext {
 
   async #call(tools: Record<string, FakeTool>, name: string, args: Record<string, unknown>): Promise<{ text: string }> {
     this.signal.throwIfAborted();
-    // As it would arrive: through JSON.
+    // Through JSON, as in a real call.
     const sent = JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
     this.calls.push({ name, args: sent });
     const fake = Object.hasOwn(tools, name) ? tools[name] : undefined;

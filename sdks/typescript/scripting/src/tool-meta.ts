@@ -1,34 +1,34 @@
-/** What Trailblaze can be told about a tool: flags in code, `trailblaze/*` keys on the wire. */
+/** Metadata of a tool for Trailblaze: flags in code, `trailblaze/*` keys on the wire. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 export type SupportedPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'DESKTOP';
 
-/** All optional. What is not said has the meaning that each line names. */
+/** All are optional; each comment ends with the default. */
 export type ToolFlags = {
-  /** Whether models are offered the tool; trails can call it either way. True. */
+  /** Whether models are offered the tool; trails can always call it. Default: true. */
   isForLlm?: boolean;
-  /** Whether calls of it are recorded. True. */
+  /** Whether its calls are recorded. Default: true. */
   isRecordable?: boolean;
-  /** Whether it answers with calls for Trailblaze to make in its place. False. */
+  /** Whether it returns calls that Trailblaze makes instead. Default: false. */
   isDelegating?: boolean;
-  /** Whether it is left out where the agent lives on the device. False. */
+  /** Whether it is unavailable if the agent runs on the device. Default: false. */
   requiresHost?: boolean;
-  /** Driver keys that it works with. All. */
+  /** The driver keys that it works with. Default: all. */
   supportedDrivers?: readonly string[];
-  /** Platforms that it works on. All. */
+  /** The platforms that it works on. Default: all. */
   supportedPlatforms?: readonly SupportedPlatform[];
-  /** The toolset that it joins. None. */
+  /** The toolset that it joins. Default: none. */
   toolset?: string;
-  /** The groups that it belongs to. None. */
+  /** The groups that it belongs to. Default: none. */
   groups?: readonly string[];
-  /** Whether it is of no use to other MCP clients. A remark only: nothing is filtered by it. False. */
+  /** Whether it is useless to other MCP clients. Informational; nothing is filtered by it. Default: false. */
   requiresContext?: boolean;
 };
 
 /**
- * `_meta` of a tool. Keys of other vendors are welcome when their prefix has a dot, as in `com.example/key`: so a
- * misspelt `trailblaze/` key is an error of types.
+ * `_meta` of a tool. Keys of other vendors need a prefix with a dot, as in `com.example/key`, so that a misspelt
+ * `trailblaze/` key is a type error.
  */
 export type TrailblazeToolMeta = {
   [Key in keyof ToolFlags as `trailblaze/${Key}`]?: ToolFlags[Key];
@@ -51,7 +51,7 @@ const FLAGS: { [Flag in keyof Required<ToolFlags>]: true } = {
   requiresContext: true,
 };
 
-/** The keys of the wire for the flags that are given. */
+/** Converts the given flags to `_meta` keys. */
 export function toMeta(flags: ToolFlags): TrailblazeToolMeta {
   const names = Object.keys(FLAGS) as (keyof ToolFlags)[];
   const given = names.filter((name) => flags[name] !== undefined);

@@ -1,4 +1,4 @@
-/** Defining a tool. */
+/** Defines tools. */
 
 import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 
@@ -13,15 +13,15 @@ export type ToolSpec<I extends Input | undefined = Input | undefined> = ToolFlag
   description: string;
   /** A name for people. */
   title?: string;
-  /** The arguments; none unless given. */
+  /** The arguments. Default: none. */
   input?: I;
   /** MCP's own hints, such as `readOnlyHint`. */
   annotations?: ToolAnnotations;
-  /** Further `_meta` of the tool. */
+  /** Additional `_meta` of the tool. */
   _meta?: TrailblazeToolMeta;
 };
 
-/** A text, a result of `@trailblaze/scripting/result` (or any MCP result), or nothing. */
+/** A string, a result of `@trailblaze/scripting/result` (or any MCP result), or nothing. */
 export type HandlerResult = string | CallToolResult | void;
 
 export type Handler<I extends Input | undefined = undefined> = (
@@ -29,7 +29,7 @@ export type Handler<I extends Input | undefined = undefined> = (
   ctx: ToolContext,
 ) => HandlerResult | Promise<HandlerResult>;
 
-/** What clients are told about a tool, and how it is called. */
+/** A defined tool: what clients see of it, and how it is called. */
 export type DefinedTool = {
   readonly name: string;
   readonly definition: TrailblazeTool;
@@ -39,17 +39,17 @@ export type DefinedTool = {
 
 const defined = new Map<string, DefinedTool>();
 
-/** Defines a tool, which `run()` then serves under exactly this name. */
+/** Defines a tool. `run()` serves it under exactly this name. */
 export function tool<I extends Input | undefined = undefined>(
   name: string,
   spec: ToolSpec<I>,
   handler: Handler<I>,
 ): DefinedTool {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new TypeError(`\`${name}\` cannot be the name of a tool: models take letters, digits, _ and -, at most 64`);
+    throw new TypeError(`\`${name}\` is not a valid tool name: models accept up to 64 letters, digits, _ and -`);
   }
   if (defined.has(name)) {
-    throw new TypeError(`there are two tools named \`${name}\`; rename one`);
+    throw new TypeError(`two tools are named \`${name}\`; rename one`);
   }
   const { description, title, annotations, _meta } = spec;
   const input = checkedInput(name, spec.input);
@@ -67,7 +67,7 @@ export function tool<I extends Input | undefined = undefined>(
   return made;
 }
 
-/** All tools that were defined, in order. */
+/** All defined tools, in order. */
 export function definedTools(): DefinedTool[] {
   return [...defined.values()];
 }

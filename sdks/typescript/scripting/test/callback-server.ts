@@ -1,4 +1,4 @@
-/** A stand-in for Trailblaze's callback endpoint. */
+/** A fake of Trailblaze's callback endpoint. */
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ export type Reply = { status?: number; body: string } | 'never';
 
 export type CallbackServer = { baseUrl: string; received: Received[]; close(): Promise<void> };
 
-/** Answers every request with what `reply` says, and keeps what it was asked. */
+/** Answers every request with `reply`, and records the requests. */
 export async function callbackServer(reply: (received: Received) => Reply): Promise<CallbackServer> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

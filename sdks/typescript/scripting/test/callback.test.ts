@@ -1,4 +1,4 @@
-/** The callback against the examples that Trailblaze's own tests read, and against servers that misbehave. */
+/** The callback, tested with the examples that Trailblaze's own tests read, and with misbehaving servers. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -34,12 +34,12 @@ test('requests are written as in the examples', () => {
   }
 });
 
-test('an answer is waited for as long as Trailblaze lets a call take', () => {
+test('the client waits longer than the time limit of a call', () => {
   assert.equal(LONGEST_CALL_MS, examples.longestCallMs);
   assert.ok(DEFAULT_TIMEOUT_MS > examples.longestCallMs);
 });
 
-test('answers are read as in the examples', () => {
+test('responses are read as in the examples', () => {
   for (const { about, answer } of examples.answers) {
     assert.deepEqual(readAnswer(answer), answer, about);
   }
@@ -55,7 +55,7 @@ test('answers are read as in the examples', () => {
   }
 });
 
-test('an answer of another shape is refused with a hint', () => {
+test('a response of another shape is refused with a hint', () => {
   for (const answer of [null, [], {}, { result: 5 }, { result: { type: 'call_tool_result' } }, { result: { type: 'new' } }]) {
     assert.throws(() => readAnswer(answer), /hint: upgrade @trailblaze\/scripting/, JSON.stringify(answer));
   }
@@ -67,14 +67,14 @@ async function ask(reply: () => Reply, timeoutMs = 20_000, signal = new AbortCon
   return client.callTool('tap', { id: 'a' }, { timeoutMs }).finally(server.close);
 }
 
-test('what a server may do wrong is said clearly', async () => {
+test('errors of a server are described clearly', async () => {
   assert.deepEqual(await ask(() => succeeded('ok')), { text: 'ok' });
   const wrong: [Reply, RegExp][] = [
     [{ status: 403, body: 'foreign origin' }, /^Trailblaze refused to call `tap` with status 403: foreign origin$/],
     [{ status: 500, body: '' }, /with status 500$/],
     [{ status: 302, body: '' }, /with status 302$/],
-    [{ body: '<html>' }, /^Trailblaze gave an answer that is no JSON: <html>$/],
-    [{ body: '' }, /that is no JSON/],
+    [{ body: '<html>' }, /^Trailblaze returned a response that is not JSON: <html>$/],
+    [{ body: '' }, /that is not JSON/],
     [{ body: `"${'x'.repeat(5000)}"` }, /x{100}…\nhint/],
   ];
   for (const [reply, message] of wrong) {
@@ -82,11 +82,11 @@ test('what a server may do wrong is said clearly', async () => {
   }
 });
 
-test('a server that does not answer is not waited for', async () => {
+test('a server that does not respond times out', async () => {
   await assert.rejects(ask(() => 'never', 50), /^TrailblazeCallbackError: `tap` was not answered within 50 ms$/);
 });
 
-test('a connection that ends in the middle of an answer is an error', async () => {
+test('a connection that ends in the middle of a response is an error', async () => {
   const server = createServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"result"'));
   });
@@ -108,11 +108,11 @@ test('a call that is cancelled stops waiting', async () => {
   await assert.rejects(ask(() => succeeded('late'), 20_000, cancel.signal), /enough/);
 });
 
-test('an address that is none, or where nobody listens, is named', async () => {
+test('an invalid or unreachable address is named', async () => {
   const { signal } = new AbortController();
   const at = (baseUrl: string) => httpClient({ baseUrl, sessionId: 's', invocationId: 'i', signal }).callTool('tap');
-  await assert.rejects(at('nowhere'), /the address of Trailblaze is no http address: `nowhere`/);
-  await assert.rejects(at('ftp://localhost'), /no http address/);
+  await assert.rejects(at('nowhere'), /the address of Trailblaze must be an http address, got `nowhere`/);
+  await assert.rejects(at('ftp://localhost'), /must be an http address/);
   const server = await callbackServer(() => succeeded(''));
   await server.close();
   await assert.rejects(at(server.baseUrl), /cannot be reached at http:\/\/127\.0\.0\.1:\d+\/scripting\/callback/);

@@ -1,4 +1,4 @@
-/** The servers of examples/acme-tools, as their clients see them. */
+/** The servers of examples/acme-tools, as clients see them. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -44,7 +44,7 @@ test('raw.ts serves a portable tool and one that needs the context', () =>
     assert.equal(textOf(named), 'IOS, portrait, 1170 × 2532');
   }));
 
-test('wallet.ts works the screen through callbacks', async () => {
+test('wallet.ts drives the screen through callbacks', async () => {
   const answers: Record<string, string> = { getElementText: 'TB-4821' };
   const trailblaze = await callbackServer(({ body }) => {
     const { action } = body as { action: { tool_name: string } };
@@ -77,5 +77,5 @@ test('accounts.py delegates, and describes its tools in a resource', () =>
     assert.deepEqual(delegates.map(({ tool }) => tool), [...fill, ...fill, 'tap']);
     const unknown = await client.callTool({ name: 'acme_signInAs', arguments: { account: 'eve' } });
     assert.equal(unknown.isError, true);
-    assert.equal(textOf(unknown), 'no account `eve`; there is: ada, mallory');
+    assert.equal(textOf(unknown), 'no account `eve`; known accounts: ada, mallory');
   }));

@@ -1,4 +1,4 @@
-/** A server with one tool for each thing that a client can see. Tests start it as a process of its own. */
+/** A server with one tool for each behaviour that a client can observe. Tests start it as a process. */
 
 import { run, tool } from '@trailblaze/scripting';
 import * as result from '@trailblaze/scripting/result';

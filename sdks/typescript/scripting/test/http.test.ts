@@ -1,4 +1,4 @@
-/** The server over HTTP, as Trailblaze asks for it when several devices share one process. */
+/** The server over HTTP, as Trailblaze uses it when several devices share one process. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { askedPort } from '../src/http-server.ts';
 
 type Started = {
   url: URL;
-  /** Waits until it printed this. */
+  /** Waits until it has printed a text. */
   saw: (text: string) => Promise<void>;
   endStdin: () => void;
   ended: Promise<number | null>;
@@ -90,7 +90,7 @@ describe('a server of tools over HTTP', () => {
     await clients[1]?.close();
   });
 
-  test('sends log lines and progress with the call that they are about', async () => {
+  test('sends log lines and progress with the call that they belong to', async () => {
     const client = await connect(server.url);
     const said: unknown[] = [];
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void said.push(params.data));
@@ -105,7 +105,7 @@ describe('a server of tools over HTTP', () => {
     await client.close();
   });
 
-  test('tells a handler that its call was cancelled', async () => {
+  test('notifies a handler that its call was cancelled', async () => {
     const client = await connect(server.url);
     const cancel = new AbortController();
     const onprogress = () => cancel.abort();
@@ -114,7 +114,7 @@ describe('a server of tools over HTTP', () => {
     await client.close();
   });
 
-  test('lets in only programs of this machine, and only at its path', async () => {
+  test('accepts only programs on this machine, and only at its path', async () => {
     const { host } = server.url;
     assert.equal(await post(server.url, { host: 'evil.example' }), 403);
     assert.equal(await post(server.url, { host, origin: 'https://evil.example' }), 403);
@@ -125,7 +125,7 @@ describe('a server of tools over HTTP', () => {
   });
 });
 
-test('a server that Trailblaze started ends with its stdin, and any other does not', async () => {
+test('a server that Trailblaze started stops when its stdin ends, any other does not', async () => {
   const ours = await start({ TRAILBLAZE_BASE_URL: 'http://127.0.0.1:9' });
   const client = await connect(ours.url);
   ours.endStdin();

@@ -1,4 +1,4 @@
-/** The example of the README does what it says. */
+/** The example of the README works. */
 
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { callbackServer, succeeded } from './callback-server.ts';
 test('the example of the README runs', async () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, example = ''] = /```ts\n(.*?)```/s.exec(readme) ?? [];
-  // Among what is built, so that it finds the package by its name.
+  // In the build output, so that it finds the package by its name.
   const file = fileURLToPath(new URL(`../dist/readme-${process.pid}.ts`, import.meta.url));
   writeFileSync(file, example);
   const trailblaze = await callbackServer(() => succeeded(''));

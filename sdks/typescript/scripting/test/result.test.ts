@@ -6,7 +6,7 @@ import * as result from '@trailblaze/scripting/result';
 
 const text = (said: string) => [{ type: 'text', text: said }];
 
-test('every answer is an MCP result that says its variant', () => {
+test('every result is an MCP result with a variant', () => {
   const expected: [unknown, unknown][] = [
     [result.success('done'), { content: text('done'), isError: false, _meta: { trailblaze: { variant: 'Success' } } }],
     [result.success(), { content: [], isError: false, _meta: { trailblaze: { variant: 'Success' } } }],
@@ -39,7 +39,7 @@ test('every answer is an MCP result that says its variant', () => {
   }
 });
 
-test('delegates ride in the structured content', () => {
+test('delegates are in the structured content', () => {
   const made = result.delegates([{ tool: 'tap', args: { id: 'a' } }, { tool: 'pressBack' }], 'a way back');
   assert.deepEqual(made.structuredContent, {
     _trailblaze_delegates: [

@@ -1,4 +1,4 @@
-/** The server as a client sees it: a process, spoken to with the official SDK. */
+/** The server as a client sees it: a process, called with the official SDK. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -20,9 +20,9 @@ const DEVICE = {
 
 type Started = {
   client: Client;
-  /** All that the server said, in order. */
+  /** All messages of the server, in order. */
   messages: JSONRPCMessage[];
-  /** Waits until it printed this. */
+  /** Waits until it has printed a text. */
   saw: (text: string) => Promise<void>;
 };
 
@@ -85,7 +85,7 @@ describe('a server of tools', () => {
     return (await server.client.callTool(params)) as CallToolResult;
   }
 
-  test('says who it is and what it has', async () => {
+  test('lists its name and tools', async () => {
     assert.equal(server.client.getServerVersion()?.name, 'fixture');
     assert.equal(server.client.getInstructions(), 'For tests.');
     const { tools } = await server.client.listTools();
@@ -112,11 +112,11 @@ describe('a server of tools', () => {
     });
   });
 
-  test('serves any MCP client as far as a tool needs no Trailblaze', async () => {
+  test('serves any MCP client, unless a tool needs Trailblaze', async () => {
     assert.deepEqual((await call('greet', { name: 'Ada' })).content, [{ type: 'text', text: 'hello Ada' }]);
     const refused = await call('where');
     assert.equal(refused.isError, true);
-    assert.match(JSON.stringify(refused.content), /this tool needs Trailblaze: it asks for `device`/);
+    assert.match(JSON.stringify(refused.content), /this tool works only under Trailblaze: it uses `device`/);
   });
 
   test('gives a handler the device and the session of the call', async () => {
@@ -137,7 +137,7 @@ describe('a server of tools', () => {
     assert.deepEqual(answered.structuredContent, { twice: 8 });
   });
 
-  test('refuses arguments that do not fit, and names what is missing', async () => {
+  test('refuses invalid arguments, and names missing ones', async () => {
     const missing = await call('strict');
     assert.deepEqual(missing._meta, { trailblaze: { variant: 'MissingRequiredArgs', missing: ['word'] } });
     const wrong = await call('schema', { n: 'four' });
@@ -147,7 +147,7 @@ describe('a server of tools', () => {
     assert.match(JSON.stringify(unknown.content), /wrod/);
   });
 
-  test('sends changes of memory back with the answer', async () => {
+  test('returns memory changes with the result', async () => {
     const answered = await call('count', {}, meta({ memory: { count: 4, old: 'x', other: true } }));
     assert.deepEqual(answered.content, []);
     assert.deepEqual(answered._meta, {
@@ -175,14 +175,14 @@ describe('a server of tools', () => {
     ]);
   });
 
-  test('answers what a handler throws, and lives on', async () => {
+  test('returns what a handler throws, and keeps running', async () => {
     const thrown = await call('throws');
     assert.equal(thrown.isError, true);
     assert.deepEqual(thrown.content, [{ type: 'text', text: 'it broke' }]);
     const strange = await call('strange');
-    assert.match(JSON.stringify(strange.content), /`strange` returned something that is no result/);
+    assert.match(JSON.stringify(strange.content), /`strange` returned an invalid result/);
     const unsendable = await call('unsendable');
-    assert.match(JSON.stringify(unsendable.content), /the answer of `unsendable` cannot be sent: /);
+    assert.match(JSON.stringify(unsendable.content), /the result of `unsendable` cannot be sent: /);
     await assert.rejects(call('nosuch'), /unknown tool `nosuch`/);
     assert.equal((await call('greet', { name: 'Grace' })).isError, false);
   });
@@ -196,10 +196,10 @@ describe('a server of tools', () => {
         { tool: 'pressBack', args: {} },
       ],
     });
-    assert.deepEqual(delegated.content, [{ type: 'text', text: 'to be done by `tap`, `pressBack`' }]);
+    assert.deepEqual(delegated.content, [{ type: 'text', text: 'delegated to `tap`, `pressBack`' }]);
   });
 
-  test('keeps what handlers print away from the protocol', async () => {
+  test('keeps output of handlers away from the protocol', async () => {
     server.messages.length = 0;
     await server.client.callTool({ name: 'noisy' }, undefined, { onprogress: () => {} });
     const said = server.messages.map((message) => ('params' in message ? message.params : message));
@@ -210,13 +210,13 @@ describe('a server of tools', () => {
       { progressToken, progress: 1, message: 'first' },
       { progressToken, progress: 2, message: 'second' },
     ]);
-    assert.equal(said.length, 4, 'and then the answer');
+    assert.equal(said.length, 4, 'and then the result');
     const printed = ['console.log', 'console.info', 'console.table', 'stdout', 'a forgotten promise'];
     await Promise.all(printed.map((text) => server.saw(text)));
     assert.equal((await call('greet', { name: 'Alan' })).isError, false);
   });
 
-  test('tells a handler that its call was cancelled', async () => {
+  test('notifies a handler that its call was cancelled', async () => {
     const cancel = new AbortController();
     const onprogress = () => cancel.abort();
     const waiting = server.client.callTool({ name: 'waits' }, undefined, { signal: cancel.signal, onprogress });
@@ -225,16 +225,16 @@ describe('a server of tools', () => {
   });
 });
 
-test('a server ends with its client, even in the middle of a call', async () => {
+test('a server stops with its client, even in the middle of a call', async () => {
   const server = await start();
   const onprogress = () => void server.client.close();
   await assert.rejects(server.client.callTool({ name: 'waits' }, undefined, { onprogress }));
   await server.saw('waits: cancelled');
-  // A process that a signal ends does not say this.
+  // A process that is ended by a signal does not print this.
   await server.saw('fixture: ended');
 });
 
-test('the address of callbacks may come from the environment, and a proxy for the world is not asked', async () => {
+test('the callback address may come from the environment, and proxies are not used', async () => {
   const trailblaze = await callbackServer(() => succeeded('found'));
   const proxy = 'http://127.0.0.1:9';
   const env = { TRAILBLAZE_BASE_URL: trailblaze.baseUrl, HTTP_PROXY: proxy, http_proxy: proxy, NODE_USE_ENV_PROXY: '1' };

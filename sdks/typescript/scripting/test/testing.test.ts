@@ -1,4 +1,4 @@
-/** Tools under test as their authors test them, and what a context promises. */
+/** Unit tests of tools as authors write them, and the contract of a context. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -35,7 +35,7 @@ test('a tool is tested with fakes for the tools that it calls', async () => {
   assert.deepEqual(ctx.progressed, ['typed']);
 });
 
-test('a fake that fails is a tool that fails, and nothing is remembered', async () => {
+test('a failing fake is a failing tool, and nothing is remembered', async () => {
   const refuse = () => {
     throw new Error('no field has the focus');
   };
@@ -53,24 +53,24 @@ test('arguments are checked as in a server', async () => {
   assert.deepEqual(wrong.result._meta, { trailblaze: { variant: 'ExceptionThrown' } });
 });
 
-test('a name that is not defined, taken or impossible is refused', async () => {
-  await assert.rejects(callTool('acme_fly'), /no tool `acme_fly` is defined; there is: .*`acme_pay`/);
-  assert.throws(() => tool('acme_pay', { description: '' }, () => ''), /there are two tools named `acme_pay`/);
-  assert.throws(() => tool('acme.pay', { description: '' }, () => ''), /`acme.pay` cannot be the name of a tool/);
-  assert.throws(() => tool('', { description: '' }, () => ''), /cannot be the name of a tool/);
+test('an undefined, duplicate or invalid name is refused', async () => {
+  await assert.rejects(callTool('acme_fly'), /no tool `acme_fly` is defined; defined tools: .*`acme_pay`/);
+  assert.throws(() => tool('acme_pay', { description: '' }, () => ''), /two tools are named `acme_pay`/);
+  assert.throws(() => tool('acme.pay', { description: '' }, () => ''), /`acme.pay` is not a valid tool name/);
+  assert.throws(() => tool('', { description: '' }, () => ''), /is not a valid tool name/);
 });
 
-test('an input that is no object is refused when it is defined', () => {
+test('an input must be an object when it is defined', () => {
   const define = (input: never) => () => tool('acme_input', { description: '', input }, () => '');
-  assert.throws(define(z.string() as never), /the input of `acme_input` is no object/);
-  assert.throws(define({ text: 'string' } as never), /the input of `acme_input` is no object/);
+  assert.throws(define(z.string() as never), /the input of `acme_input` must be an object/);
+  assert.throws(define({ text: 'string' } as never), /the input of `acme_input` must be an object/);
   assert.throws(
     define({ type: 'object', properties: { a: { type: 'nonsense' } } } as never),
     /the JSON Schema of `acme_input` cannot be used/,
   );
 });
 
-test('memory shows its own changes, and sends only those', async () => {
+test('memory shows the changes of the call, and sends only those', async () => {
   const memory = { kept: 1, list: ['a'], gone: true, back: 'old' };
   const remember = tool('acme_remember', { description: '' }, (_args, ctx) => {
     const { memory } = ctx;
@@ -102,7 +102,7 @@ test('memory shows its own changes, and sends only those', async () => {
   assert.deepEqual(memory, { kept: 1, list: ['a'], gone: true, back: 'old' });
 });
 
-test('under another client a tool can tell, and what is missing is named', async () => {
+test('under another client, a tool can detect it, and errors name what is missing', async () => {
   const either = tool('acme_either', { description: '' }, (_args, ctx) => (ctx.isTrailblaze ? ctx.device.platform : 'alone'));
   assert.equal((await callTool(either, {}, fakeContext({ device: { platform: 'web' } }))).text, 'web');
   assert.equal((await callTool(either, {}, fakeForeignContext())).text, 'alone');
@@ -110,7 +110,7 @@ test('under another client a tool can tell, and what is missing is named', async
     const needs = tool(`acme_needs_${key}`, { description: '' }, (_args, ctx) => void ctx[key]);
     const called = await callTool(needs, {}, fakeForeignContext());
     assert.equal(called.isError, true);
-    assert.match(called.text, new RegExp(`^this tool needs Trailblaze: it asks for \`${key}\``));
+    assert.match(called.text, new RegExp(`^this tool works only under Trailblaze: it uses \`${key}\``));
   }
 });
 

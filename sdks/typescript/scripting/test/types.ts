@@ -1,4 +1,4 @@
-/** What the types accept and refuse. Compiled, never run. */
+/** What the types accept and reject. Compiled, never run. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { tool, type CallbackRequest, type TrailblazeTool, type TrailblazeToolMeta, type Variant } from '@trailblaze/scripting';
@@ -32,7 +32,7 @@ export const rawMisspelt: TrailblazeTool = {
 tool('shape', { description: '', input: { n: z.number(), s: z.string().optional() } }, ({ n, s }) => {
   const number: number = n;
   const string: string | undefined = s;
-  // @ts-expect-error text is no number
+  // @ts-expect-error a string is not a number
   const wrong: number = s;
   return `${number}${string}${wrong}`;
 });
@@ -42,7 +42,7 @@ tool('object', { description: '', input: z.strictObject({ type: z.enum(['a', 'b'
   return either;
 });
 
-// A field that is called `type` makes no JSON Schema.
+// A field named `type` does not make it a JSON Schema.
 tool('field', { description: '', input: { type: z.literal('object') } }, ({ type }) => {
   const literal: 'object' = type;
   return literal;
@@ -68,7 +68,7 @@ tool('flag', { description: '', isForLLM: true }, () => 'x');
 // @ts-expect-error no description
 tool('silent', {}, () => 'x');
 
-// @ts-expect-error an answer that is none
+// @ts-expect-error an invalid result
 tool('answer', { description: '' }, () => 5);
 
 export const version: CallbackRequest['version'] = 1;

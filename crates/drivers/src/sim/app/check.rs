@@ -1,4 +1,4 @@
-//! What the tables cannot see: names that lead nowhere, and names given twice.
+//! Checks that span tables: references to unknown names, and duplicate names.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::effect::{Does, Effects};
 use super::element::{Children, Element, Role};
 use super::file::Screen;
 
-/// Checks the parts of a file that can be read, whatever is wrong with the others, so that all is told at once.
+/// Checks every part of a file that can be parsed, even if others cannot, so that all problems are reported in one go.
 pub fn check(node: &Node, problems: &mut Problems) {
     let check = Check { screens: keys(node, "screens"), dialogs: keys(node, "dialogs"), lists: keys(node, "lists") };
     if let Some(start) = part::<Spanned<String>>(node.get("start"), problems) {
@@ -36,7 +36,7 @@ fn keys<'a>(node: &'a Node, key: &str) -> Vec<&'a str> {
     entries.iter().filter_map(|(name, _)| name.raw()).collect()
 }
 
-/// A value, if it can be read; why it cannot was told before.
+/// A value, if it can be parsed; otherwise its problem has already been reported.
 fn part<T: Decode>(node: Option<&Node>, problems: &Problems) -> Option<T> {
     T::decode(node?, &mut Problems::new(problems.source()))
 }
@@ -46,7 +46,7 @@ fn parts<T: Decode>(node: Option<&Node>, problems: &Problems) -> Vec<T> {
     entries.iter().filter_map(|(_, value)| part(Some(value), problems)).collect()
 }
 
-/// The names that a file gives.
+/// The names that a file defines.
 struct Check<'n> {
     screens: Vec<&'n str>,
     dialogs: Vec<&'n str>,
@@ -68,7 +68,7 @@ impl Check<'_> {
         match &element.id {
             Some(id) => match ids.get(id.value.as_str()) {
                 Some(first) if can_meet(first, element) => {
-                    let message = format!("the id `{}` is given twice on this screen", id.value);
+                    let message = format!("the id `{}` is used twice on this screen", id.value);
                     let hint = format!("the first is in line {}", first.span.line);
                     problems.error_with_hint(id.span, message, hint);
                 }
@@ -77,7 +77,7 @@ impl Check<'_> {
                 }
             },
             None if element.role.keeps_value() => {
-                let message = format!("a {} needs an `id` to keep its value under", noun(element.role));
+                let message = format!("a {} needs an `id` under which its value is stored", noun(element.role));
                 problems.error(element.span, message);
             }
             None => {}

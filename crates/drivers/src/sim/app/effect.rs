@@ -1,4 +1,4 @@
-//! What a touch, a key, a text or time does.
+//! Effects of a touch, a key, a text or the passing of time.
 
 use serde_json::{Value, json};
 use trailblaze_core::table;
@@ -6,7 +6,7 @@ use trailblaze_core::yaml::{Decode, Millis, Node, Problems, Span, Spanned};
 
 use super::value::Values;
 
-/// One thing that happens, and when.
+/// One effect and its condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
     pub conditions: Conditions,
@@ -30,12 +30,12 @@ pub enum Does {
     Open(String),
 }
 
-/// When something is shown, enabled or done.
+/// The condition under which something is shown, enabled or done.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conditions {
-    /// All of them hold.
+    /// All of them must hold.
     pub when: Values,
-    /// None of them holds.
+    /// None of them may hold.
     pub unless: Values,
 }
 
@@ -44,7 +44,7 @@ table! {
     pub struct Append {
         /// The list.
         "to" => to: Spanned<String>,
-        /// The values of the new row, which comes first.
+        /// The values of the new row, which is added at the top.
         "item" => item: Values,
     }
 }
@@ -52,15 +52,15 @@ table! {
 table! {
     /// An effect: one thing to do, and when to do it.
     pub struct Row {
-        /// Only if all of these values of the state are so.
+        /// Only if the state has all of these values.
         "when" => when: Values = Values::default(),
-        /// Only if none of these values of the state is so.
+        /// Only if the state has none of these values.
         "unless" => unless: Values = Values::default(),
-        /// So much later, if the app is still on the same screen.
+        /// Delay, after which the effect happens if the app is still on the same screen.
         "after" => after: Option<Millis> = None,
         /// Opens a screen.
         "goto" => goto: Option<Spanned<String>> = None,
-        /// Goes back to the screen before.
+        /// Goes back to the previous screen.
         "back" => back: bool = false,
         /// Leaves the app for the home screen.
         "home" => home: bool = false,
@@ -68,11 +68,11 @@ table! {
         "set" => set: Option<Values> = None,
         /// Adds a number, which may be negative, to values of the state.
         "add" => add: Option<Values> = None,
-        /// Turns a value of the state from `true` to `false`, or back.
+        /// Toggles a value of the state between `true` and `false`.
         "toggle" => toggle: Option<String> = None,
         /// Shows a dialog.
         "dialog" => dialog: Option<Spanned<String>> = None,
-        /// Closes the dialog in front.
+        /// Closes the top dialog.
         "dismiss" => dismiss: bool = false,
         /// Shows a short message for two seconds.
         "toast" => toast: Option<String> = None,
@@ -80,7 +80,7 @@ table! {
         "append" => append: Option<Append> = None,
         /// Removes all rows of a list.
         "empty" => empty: Option<Spanned<String>> = None,
-        /// Opens another app by its id, or one of its screens by a link.
+        /// Opens another app by its id, or one of its screens by a URL.
         "open" => open: Option<String> = None,
     }
 }

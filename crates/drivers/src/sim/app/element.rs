@@ -10,7 +10,7 @@ use super::effect::{Conditions, Effects};
 use super::value::Values;
 
 words! {
-    /// What an element is.
+    /// The kind of an element.
     pub enum Role {
         "text" => Text,
         "heading" => Heading,
@@ -32,7 +32,7 @@ words! {
 }
 
 impl Role {
-    /// Whether the element keeps a value in the state.
+    /// Whether the element stores a value in the state.
     pub fn keeps_value(self) -> bool {
         matches!(self, Role::Field | Role::Switch | Role::Checkbox)
     }
@@ -43,7 +43,7 @@ impl Role {
 }
 
 words! {
-    /// How much an element stands out.
+    /// How prominent an element is.
     pub enum Look {
         "plain" => Plain,
         "primary" => Primary,
@@ -57,61 +57,61 @@ words! {
 table! {
     /// An element of a screen.
     pub struct Element {
-        /// The developer's name for it; inputs keep their value in the state under it.
+        /// The developer's name for the element; inputs store their value in the state under it.
         "id" => id: Option<Spanned<String>> = None,
-        /// What it is.
+        /// The kind of element.
         "role" => role: Role = Role::Text,
-        /// What it says. `{{name}}` is a value of the state, `{{item.name}}` one of the row.
+        /// The text of the element. `{{name}}` is a value of the state, `{{item.name}}` one of the row.
         "text" => text: Option<String> = None,
-        /// What a screen reader says.
+        /// The label for screen readers.
         "label" => label: Option<String> = None,
-        /// What a field shows while it is empty.
+        /// The hint that a field shows while it is empty.
         "hint" => hint: Option<String> = None,
-        /// Whether a field shows dots.
+        /// Whether a field shows dots instead of its text.
         "password" => password: bool = false,
-        /// How much it stands out.
+        /// How prominent the element is.
         "look" => look: Look = Look::Plain,
         "color" | "colour" => colour: Option<Colour> = None,
-        /// Shown only if all of these values of the state are so.
+        /// Shown only if the state has all of these values.
         "when" => when: Values = Values::default(),
-        /// Hidden if any of these values of the state is so.
+        /// Hidden if the state has any of these values.
         "unless" => unless: Values = Values::default(),
-        /// Enabled only if all of these values of the state are so.
+        /// Enabled only if the state has all of these values.
         "enabledWhen" => enabled_when: Values = Values::default(),
-        /// Disabled if any of these values of the state is so.
+        /// Disabled if the state has any of these values.
         "disabledWhen" => disabled_when: Values = Values::default(),
-        /// Selected if all of these values of the state are so.
+        /// Selected if the state has all of these values.
         "selectedWhen" => selected_when: Values = Values::default(),
-        /// Drawn once for each row of this list.
+        /// Repeated for each row of this list.
         "repeat" => repeat: Option<Spanned<String>> = None,
-        /// What is inside.
+        /// The elements inside.
         "elements" => elements: Children = Children::default(),
         "tap" => tap: Effects = Effects::default(),
         "doubleTap" => double_tap: Effects = Effects::default(),
         "longPress" => long_press: Effects = Effects::default(),
-        /// What happens when its text or state has been changed by the user.
+        /// Effects when the user has changed its text or state.
         "change" => change: Effects = Effects::default(),
-        /// What ENTER does while it has the focus.
+        /// Effects of ENTER while the element has the focus.
         "enter" => enter: Effects = Effects::default(),
-        /// What a swipe over it does.
+        /// Effects of a swipe over the element.
         "swipe" => swipe: Swipes = Swipes::none(),
-        /// The platforms that have it.
+        /// The platforms that have the element.
         "only" => only: Vec<On> = Vec::new(),
-        /// The platforms that lack it.
+        /// The platforms that do not have the element.
         "except" => except: Vec<On> = Vec::new(),
-        /// What differs on Android.
+        /// Differences on Android.
         "android" => android: Option<Difference> = None,
-        /// What differs on iOS.
+        /// Differences on iOS.
         "ios" => ios: Option<Difference> = None,
-        /// What differs in a browser.
+        /// Differences in a browser.
         "web" => web: Option<Difference> = None,
-        /// What differs on the desktop.
+        /// Differences on the desktop.
         "desktop" => desktop: Option<Difference> = None,
     }
 }
 
 table! {
-    /// What a swipe does, by where the finger goes.
+    /// The effects of a swipe, by the direction of the finger.
     pub struct Swipes {
         "up" => up: Effects = Effects::default(),
         "down" => down: Effects = Effects::default(),
@@ -132,7 +132,7 @@ impl Swipes {
 }
 
 table! {
-    /// What an element has of its own on one platform.
+    /// The differences of an element on one platform.
     pub struct Difference {
         "role" => role: Option<Role> = None,
         "text" => text: Option<String> = None,
@@ -141,7 +141,7 @@ table! {
     }
 }
 
-/// A platform, as the file names it.
+/// A platform, as named in the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct On(pub Platform);
 
@@ -160,7 +160,7 @@ impl Decode for On {
     }
 }
 
-/// Elements inside an element; a type of its own because a schema cannot contain itself.
+/// Elements inside an element; a separate type because a schema cannot contain itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Children(pub Vec<Element>);
 

@@ -1,4 +1,4 @@
-//! The whole file, and the two apps that come with Trailblaze.
+//! The app file, and the two apps that ship with Trailblaze.
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,16 +21,16 @@ table! {
         "app" => about: About,
         /// The screen that the app starts with.
         "start" => start: Spanned<String>,
-        /// What the app remembers, with the values of a fresh install.
+        /// The values that the app stores, as in a fresh install.
         "state" => state: Values = Values::default(),
         /// Rows for elements that repeat.
         "lists" => lists: Entries<Vec<Item>> = Entries::default(),
         "screens" => screens: Entries<Screen>,
-        /// Shown over a screen, which cannot be touched meanwhile.
+        /// Dialogs, shown over a screen, which cannot be touched meanwhile.
         "dialogs" => dialogs: Entries<Screen> = Entries::default(),
         /// The tab bar of the screens that have one.
         "tabs" => tabs: Children = Children::default(),
-        /// Addresses, or paths of the app's web address, and the screens that they open.
+        /// URLs, or paths below the app's web address, and the screens that they open.
         "links" => links: Entries<Spanned<String>> = Entries::default(),
     }
 }
@@ -39,16 +39,16 @@ table! {
 pub type Item = Values;
 
 table! {
-    /// What the app is called, on each platform.
+    /// The names of the app on each platform.
     pub struct About {
-        /// The app's id where a platform has none of its own.
+        /// The app's id on platforms without an id of their own.
         "id" => id: Spanned<String>,
         "android" => android: Option<String> = None,
         "ios" => ios: Option<String> = None,
-        /// The address of the app.
+        /// The web address of the app.
         "web" => web: Option<String> = None,
         "desktop" => desktop: Option<String> = None,
-        /// The name that people know.
+        /// The name shown to users.
         "name" => name: String,
         /// The colour of buttons and links.
         "accent" => accent: Option<Colour> = None,
@@ -61,22 +61,22 @@ table! {
         "title" => title: Option<String> = None,
         /// Whether the tab bar is shown.
         "tabs" => tabs: bool = false,
-        /// Whether BACK leaves the app here rather than going to the screen before.
+        /// Whether BACK leaves the app here instead of going to the previous screen.
         "root" => root: bool = false,
         "elements" => elements: Children = Children::default(),
-        /// What happens when the screen is opened.
+        /// Effects when the screen is opened.
         "arrive" => arrive: Effects = Effects::default(),
-        /// What BACK does here, in place of going back.
+        /// Effects of BACK on this screen, instead of going back.
         "back" => back: Effects = Effects::default(),
-        /// What ENTER does here where no field has its own answer.
+        /// Effects of ENTER on this screen, if no field handles it.
         "enter" => enter: Effects = Effects::default(),
-        /// What a swipe does where no element has its own answer.
+        /// Effects of a swipe, if no element handles it.
         "swipe" => swipe: Swipes = Swipes::none(),
     }
 }
 
 impl App {
-    /// Reads an app file. `None`, or a problem that is an error, means that it cannot be used.
+    /// Parses an app file. `None`, or a problem that is an error, means that it cannot be used.
     pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<App> {
         let Some(node) = read(source, problems) else {
             if !problems.has_errors() {
@@ -109,7 +109,7 @@ impl App {
         &self.about.name
     }
 
-    /// What the app is called on a platform: a package, a bundle, an address.
+    /// The app's identifier on a platform: a package, a bundle or an address.
     pub fn id_for(&self, platform: Platform) -> &str {
         let own = match platform {
             Platform::Android => &self.about.android,
@@ -120,7 +120,7 @@ impl App {
         own.as_deref().unwrap_or(&self.about.id.value)
     }
 
-    /// The screen that an address opens, if it is one of this app's.
+    /// The screen that a URL opens, if it belongs to this app.
     pub fn screen_for_link(&self, url: &str, platform: Platform) -> Option<&str> {
         let exact = self.links.get(url).map(|screen| screen.value.as_str());
         let home = self.id_for(platform).trim_end_matches('/');
@@ -134,7 +134,7 @@ impl App {
         })
     }
 
-    /// The address of a screen in a browser.
+    /// The URL of a screen in a browser.
     pub fn address_of(&self, screen: &str) -> String {
         let home = self.id_for(Platform::Web).trim_end_matches('/');
         let mut paths = self.links.iter().filter(|(path, to)| path.starts_with('/') && to.value == screen);
@@ -145,14 +145,14 @@ impl App {
     }
 }
 
-/// The app of the wallet example, for trying Trailblaze with nothing else at hand.
+/// The app of the wallet example, for trying Trailblaze without anything else.
 pub fn demo_app() -> Arc<App> {
     static DEMO: LazyLock<Arc<App>> =
         LazyLock::new(|| embedded("wallet.app.yaml", include_str!("../../../../../examples/wallet/wallet.app.yaml")));
     Arc::clone(&DEMO)
 }
 
-/// The home screen, itself an app whose list `apps` each device fills in.
+/// The home screen, itself an app; each device fills its list `apps`.
 pub fn launcher() -> Arc<App> {
     static LAUNCHER: LazyLock<Arc<App>> =
         LazyLock::new(|| embedded("launcher.app.yaml", include_str!("launcher.app.yaml")));

@@ -1,4 +1,4 @@
-//! The app file: what a simulated app shows, and what it does when it is touched.
+//! The app file: what a simulated app shows and how it responds.
 
 mod check;
 mod colour;

@@ -1,4 +1,4 @@
-//! Finds names of values that nothing ever sets: they would be empty for ever.
+//! Finds names of values that nothing ever sets, which would always be empty.
 
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use trailblaze_core::yaml::{Decode, Entries, Node, Problems};
 
-/// One value. `true` and `12` are taken as they stand, and an editor is told that they may be.
+/// One value. `true` and `12` are accepted without quotes, and the schema allows them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value(pub String);
 

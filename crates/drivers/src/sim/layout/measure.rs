@@ -1,4 +1,4 @@
-//! How much room an element asks for.
+//! The size that an element needs.
 
 use crate::sim::app::{Look, Role};
 
@@ -6,7 +6,7 @@ use super::metrics::Metrics;
 use super::place::Wanted;
 
 impl Metrics {
-    /// The width that an element in a row would like.
+    /// The preferred width of an element in a row.
     pub fn natural_width(&self, wanted: &Wanted<'_>) -> i32 {
         let text = || self.type_of(wanted.role, wanted.look()).width(&wanted.text).ceil() as i32 + 1;
         match wanted.role {
@@ -21,7 +21,7 @@ impl Metrics {
         }
     }
 
-    /// The height of an element with so many lines of text, where its content does not decide it.
+    /// The height of an element with this many lines of text, unless its contents decide it.
     pub fn height_of(&self, wanted: &Wanted<'_>, lines: usize) -> i32 {
         let line = self.type_of(wanted.role, wanted.look()).line_height();
         let text = (line * lines as f32).ceil() as i32;
@@ -41,7 +41,7 @@ impl Metrics {
 }
 
 impl Role {
-    /// Whether it takes the room in a row that others leave.
+    /// Whether it takes the remaining width in a row.
     pub fn stretches(self) -> bool {
         matches!(self, Role::Field | Role::Column | Role::Card | Role::List | Role::Row)
     }

@@ -10,14 +10,14 @@ use crate::sim::text::{Face, Type};
 pub struct Metrics {
     pub platform: Platform,
     pub size: Size,
-    /// Device pixels to a unit in which a finger tip is 48 wide.
+    /// Device pixels per unit; a finger tip is 48 units wide.
     density: f32,
-    /// The width and height of a picture, as a part of the device's.
+    /// The size of a picture, as a fraction of the device's.
     pub picture_scale: f32,
     pub status_bar: i32,
     pub bar: i32,
     pub tabs: i32,
-    /// The widest that a column of elements gets.
+    /// The maximum width of a column of elements.
     pub column: i32,
 }
 
@@ -34,7 +34,7 @@ impl Metrics {
             Platform::Ios => (px(47.0), px(52.0), px(78.0), width),
             Platform::Web | Platform::Desktop => (px(36.0), px(56.0), px(48.0), 720),
         };
-        // A picture for people at half the size of a phone's screen is still sharp; a desktop's is not.
+        // A picture of a phone's screen at half the size is still sharp; one of a desktop's is not.
         let picture_scale = if platform.is_mobile() { 0.5 } else { 1.0 };
         let size = Size { width: width as u32, height: height as u32 };
         Metrics { platform, size, density, picture_scale, status_bar, bar, tabs, column }

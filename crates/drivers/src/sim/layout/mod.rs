@@ -1,4 +1,4 @@
-//! Where everything is: a scene of placed elements, made of an app's file and its state.
+//! Layout: a scene of placed elements, computed from an app's file and its state.
 
 mod measure;
 mod metrics;

@@ -1,13 +1,13 @@
-//! Places elements beneath and beside one another.
+//! Places elements in columns and rows.
 
 use trailblaze_protocol::geometry::Rect;
 
 use super::metrics::Metrics;
 use super::scene::{Placed, Scroll, What};
 use crate::sim::app::{Element, Item, Look, Role};
-use crate::sim::state::Scope;
+use crate::sim::state::ValueScope;
 
-/// Where elements may go.
+/// The space for elements.
 #[derive(Clone, Copy)]
 pub struct Room {
     pub left: i32,
@@ -16,7 +16,7 @@ pub struct Room {
     pub gap: i32,
 }
 
-/// An element that is to be placed, with what decides its size.
+/// An element to place, with everything that decides its size.
 pub struct Wanted<'a> {
     pub element: &'a Element,
     pub item: Option<&'a Item>,
@@ -24,7 +24,7 @@ pub struct Wanted<'a> {
     pub role: Role,
     pub text: String,
     pub is_in_row: bool,
-    /// Names its place in the file, to keep how far it is scrolled.
+    /// Its place in the file, the key for its scroll offset.
     pub key: u64,
 }
 
@@ -36,7 +36,7 @@ impl Wanted<'_> {
 
 pub struct Placer<'a> {
     pub metrics: Metrics,
-    pub scope: Scope<'a>,
+    pub scope: ValueScope<'a>,
 }
 
 impl<'a> Placer<'a> {
@@ -52,7 +52,7 @@ impl<'a> Placer<'a> {
         column
     }
 
-    /// The elements that are there, the repeated ones once for each row of their list.
+    /// The elements that are shown, with repeated ones once for each row of their list.
     fn wanted(&self, elements: &'a [Element], item: Option<&'a Item>, key: u64) -> Vec<Wanted<'a>> {
         let mut wanted = Vec::new();
         for (idx, element) in elements.iter().enumerate() {
@@ -67,7 +67,7 @@ impl<'a> Placer<'a> {
                 None => vec![(item, None)],
             };
             for (item, row) in rows {
-                let scope = Scope { item, ..self.scope };
+                let scope = ValueScope { item, ..self.scope };
                 if scope.all(&element.when) && !scope.any(&element.unless) {
                     let role = element.role_on(self.metrics.platform);
                     let text = element.text_on(self.metrics.platform).map_or(String::new(), |text| scope.fill(text));
@@ -108,7 +108,7 @@ impl<'a> Placer<'a> {
                 };
                 let height = self.metrics.height_of(&wanted, lines.len());
                 let width = match wanted.role {
-                    // As wide as their text, so that a touch beside them misses.
+                    // Only as wide as their text, so that a touch next to them misses.
                     Role::Link => self.metrics.natural_width(&wanted).min(room.width),
                     _ => room.width,
                 };
@@ -130,7 +130,7 @@ impl<'a> Placer<'a> {
         let mut left = room.left;
         let mut children = Vec::new();
         let spare = (room.width - widths.iter().sum::<i32>() - gap * (cells.len() as i32 - 1)).max(0);
-        // What nobody stretches into goes between the cells, so that the last one ends at the right.
+        // Unused width goes between the cells, so that the last one ends at the right edge.
         let between = if cells.len() > 1 { spare / (cells.len() as i32 - 1) } else { 0 };
         for (cell, width) in cells.into_iter().zip(widths) {
             let placed = self.place(cell, Room { left, top: room.top, width, gap: px(2.0) });
@@ -148,7 +148,7 @@ impl<'a> Placer<'a> {
         placed
     }
 
-    /// How the cells of a row divide its width.
+    /// How the cells of a row share its width.
     fn share(&self, cells: &[Wanted<'a>], width: i32, gap: i32) -> Vec<i32> {
         if cells.is_empty() {
             return Vec::new();
@@ -171,7 +171,7 @@ impl<'a> Placer<'a> {
         natural.iter().map(|width| width * inner / fixed).collect()
     }
 
-    /// A container as tall as what it holds.
+    /// A container as tall as its contents.
     fn enclose(&self, wanted: Wanted<'a>, frame: Rect, children: Vec<Placed<'a>>, padding: i32) -> Placed<'a> {
         let bottom = children.last().map_or(frame.top + padding, |child| child.frame.bottom) + padding;
         let mut placed = self.describe(wanted, Rect { bottom, ..frame });
@@ -182,7 +182,7 @@ impl<'a> Placer<'a> {
     fn describe(&self, wanted: Wanted<'a>, frame: Rect) -> Placed<'a> {
         let Wanted { element, item, row, role, text, .. } = wanted;
         let platform = self.metrics.platform;
-        let scope = Scope { item, ..self.scope };
+        let scope = ValueScope { item, ..self.scope };
         let id = element.id.as_ref().map(|id| scope.fill(&id.value));
         let value = id.as_deref().map_or("", |id| scope.value(id));
         let leads_here = role == Role::Tab && element.tap.lead_to(scope.screen_name());

@@ -1,19 +1,19 @@
-//! Elements with their places.
+//! Elements with their positions.
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
 use crate::sim::app::{Colour, Element, Item, Look, Role};
 use crate::sim::text::Type;
 
-/// An element as it is on the screen at one moment.
+/// An element on the screen at one moment.
 #[derive(Debug)]
 pub struct Placed<'a> {
     pub what: What,
-    /// Its description in the file; the parts that every screen has come without one.
+    /// Its definition in the file; `None` for the parts that every screen has.
     pub element: Option<&'a Element>,
     pub item: Option<&'a Item>,
     pub id: Option<String>,
-    /// The text as it is read: templates filled in, a password as dots.
+    /// The displayed text: templates filled in, a password as dots.
     pub text: String,
     pub label: Option<String>,
     pub hint: Option<String>,
@@ -24,13 +24,13 @@ pub struct Placed<'a> {
     pub is_selected: bool,
     pub is_focused: bool,
     pub is_password: bool,
-    /// Its place among the rows of a list.
+    /// Its index among the rows of a list.
     pub row: Option<usize>,
     pub lines: Vec<String>,
     pub font: Type,
-    /// Where it is, the parts out of sight included.
+    /// Its frame, including the parts out of view.
     pub frame: Rect,
-    /// The part in sight.
+    /// The visible part.
     pub visible: Option<Rect>,
     pub scroll: Option<Scroll>,
     pub children: Vec<Placed<'a>>,
@@ -42,17 +42,17 @@ pub enum What {
     Screen,
     Bar,
     Title,
-    /// The way back, in the bar.
+    /// The back button in the bar.
     Up,
     Body,
     Tabs,
-    /// All of the screen beneath a dialog.
+    /// The scrim: the whole screen beneath a dialog.
     Scrim,
     Dialog,
     Toast,
 }
 
-/// How far the content of a container has moved up.
+/// The scroll offset of a container.
 #[derive(Debug, Clone, Copy)]
 pub struct Scroll {
     pub key: u64,
@@ -94,7 +94,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Whether a finger does something here.
+    /// Whether it responds to touch.
     pub fn is_touchable(&self) -> bool {
         match self.what {
             What::Up => true,
@@ -110,7 +110,7 @@ impl<'a> Placed<'a> {
         self.scroll.is_some_and(|scroll| scroll.content > self.frame.height())
     }
 
-    /// The greatest useful offset.
+    /// The largest useful offset.
     pub fn scroll_end(&self) -> i32 {
         self.scroll.map_or(0, |scroll| (scroll.content - self.frame.height()).max(0))
     }
@@ -123,17 +123,17 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Works out what is in sight of it and of everything inside, within `clip`.
+    /// Computes the visible part of it and of everything inside, within `clip`.
     pub fn clip(&mut self, clip: Option<Rect>) {
         self.visible = clip.and_then(|clip| self.frame.intersect(&clip));
-        // Only what scrolls cuts its content off; other frames are as large as what they hold.
+        // Only scrolling containers clip their contents; other frames are as large as their contents.
         let inner = if self.scroll.is_some() { self.visible } else { clip };
         for child in &mut self.children {
             child.clip(inner);
         }
     }
 
-    /// Everything at a point, from the screen down to the topmost element there.
+    /// Everything at a point, from the screen down to the topmost element.
     pub fn at(&self, point: Point) -> Vec<&Placed<'a>> {
         let mut path = vec![self];
         let mut here = self;

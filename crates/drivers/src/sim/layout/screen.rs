@@ -1,4 +1,4 @@
-//! The whole screen: bars, the body between them, a dialog over them, a message at the bottom.
+//! The whole screen: bars, the body between them, a dialog on top, a toast at the bottom.
 
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Rect;
@@ -7,17 +7,17 @@ use super::metrics::Metrics;
 use super::place::{Placer, Room};
 use super::scene::{Placed, Scroll, What};
 use crate::sim::app::{Element, Look, Role, Screen};
-use crate::sim::state::Scope;
+use crate::sim::state::ValueScope;
 use crate::sim::text::Face;
 
-/// What is looked at, and how it is held.
+/// What is laid out, and on which device.
 pub struct View<'a> {
-    pub scope: Scope<'a>,
-    /// How far everything but the bars has slipped.
+    pub scope: ValueScope<'a>,
+    /// How far everything but the bars has drifted.
     pub drift: (i32, i32),
 }
 
-/// The body's name among the containers that scroll.
+/// The key of the body among the scrolling containers.
 const BODY: u64 = 1;
 const DIALOG: u64 = 2;
 const TABS: u64 = 3;
@@ -53,7 +53,7 @@ impl<'a> Placer<'a> {
         Placed::part(what, self.metrics.type_of(Role::Text, Look::Plain), frame)
     }
 
-    /// The bar with the title and, on a phone, the way back. Takes its height from `body`.
+    /// The bar with the title and, on a phone, the back button. Takes its height from `body`.
     fn bar(&self, screen: &'a Screen, body: &mut Rect) -> Option<Placed<'a>> {
         let metrics = &self.metrics;
         let px = |units| metrics.px(units);
@@ -88,7 +88,7 @@ impl<'a> Placer<'a> {
         Some(bar)
     }
 
-    /// The tab bar, at the bottom of a phone and beneath the title elsewhere.
+    /// The tab bar: at the bottom on a phone, beneath the title elsewhere.
     fn tabs(&self, body: &mut Rect) -> Option<Placed<'a>> {
         let metrics = &self.metrics;
         let here = |element: &&Element| element.is_on(metrics.platform);
@@ -107,7 +107,7 @@ impl<'a> Placer<'a> {
         };
         let mut bar = self.part(What::Tabs, frame);
         if metrics.has_tabs_on_top() {
-            // The line under a tab is narrower than the tab; it, and not the tab, stands above the column.
+            // The line under a tab is narrower than the tab, and aligns with the column.
             let left = (metrics.width() - metrics.column) / 2 + metrics.px(4.0);
             frame = Rect { left, right: left + metrics.px(120.0) * count, ..frame };
         }
@@ -120,7 +120,7 @@ impl<'a> Placer<'a> {
         Some(bar)
     }
 
-    /// What is between the bars. A list gives way when there is not enough room; else all of it scrolls.
+    /// The area between the bars. If there is not enough room, a list shrinks; without a list, all of it scrolls.
     fn body(&self, screen: &'a Screen, frame: Rect, is_ready: bool) -> Placed<'a> {
         let px = |units| self.metrics.px(units);
         let mut body = self.part(What::Body, frame);
@@ -147,7 +147,7 @@ impl<'a> Placer<'a> {
         body
     }
 
-    /// Makes the first list shorter by up to `overflow`, and scrolls what it holds.
+    /// Shrinks the first list by up to `overflow`, and scrolls its contents.
     fn give_way(&self, column: &mut [Placed<'a>], overflow: i32) {
         let Some(idx) = column.iter().position(|placed| placed.what == What::Element(Role::List)) else { return };
         let list = &mut column[idx];

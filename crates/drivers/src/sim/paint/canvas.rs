@@ -1,4 +1,4 @@
-//! Shapes and letters on pixels. Everything is given in device pixels and drawn at the picture's scale.
+//! Draws shapes and text. Coordinates are device pixels; everything is drawn at the picture's scale.
 
 use tiny_skia::{FillRule, Mask, Paint, Path, PathBuilder, Pixmap, PremultipliedColorU8, Stroke, Transform};
 use trailblaze_protocol::geometry::{Rect, Size};
@@ -23,7 +23,7 @@ impl Canvas {
         Canvas { pixmap, scale, clip: Rect::new(0, 0, size.width as i32, size.height as i32) }
     }
 
-    /// The pixels are opaque, so that premultiplied and plain are the same.
+    /// The pixels are opaque, so premultiplied and plain values are the same.
     pub fn into_rgba(self) -> (Size, Vec<u8>) {
         let size = Size { width: self.pixmap.width(), height: self.pixmap.height() };
         (size, self.pixmap.take())
@@ -45,7 +45,7 @@ impl Canvas {
         self.pixmap.fill_path(&path, &paint, FillRule::Winding, Transform::identity(), mask.as_ref());
     }
 
-    /// Makes everything so far recede. By hand, because a path that is seen through takes ten times as long.
+    /// Darkens everything drawn so far. Done by hand, because a translucent path takes ten times as long.
     pub fn darken(&mut self) {
         for channels in self.pixmap.data_mut().chunks_exact_mut(4) {
             for channel in &mut channels[..3] {
@@ -82,7 +82,7 @@ impl Canvas {
         self.pixmap.stroke_path(path, &paint(colour, 1.0), &stroke, Transform::identity(), mask);
     }
 
-    /// Writes one line of text, its baseline at `y`, and gives its width.
+    /// Draws one line of text with its baseline at `y`, and returns its width.
     pub fn text(&mut self, x: f32, y: f32, font: Type, text: &str, colour: Colour) -> f32 {
         let font = Type { size: font.size * self.scale, ..font };
         let baseline = (y * self.scale).round() as i32;
@@ -153,7 +153,7 @@ impl Canvas {
         if r <= 0.0 {
             return Some(PathBuilder::from_rect(whole));
         }
-        // How far the handles of a Bézier curve reach to draw a quarter of a circle.
+        // The length of Bézier handles for a quarter of a circle.
         let k = r * 0.552_284_8;
         let mut path = PathBuilder::new();
         path.move_to(left + r, top);

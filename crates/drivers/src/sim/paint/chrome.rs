@@ -1,4 +1,4 @@
-//! What every screen has around the elements: bars, scrim, message, scroll position.
+//! What every screen has around its elements: bars, scrim, toast, scroll position.
 
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::geometry::Rect;
@@ -84,7 +84,7 @@ impl Painter {
             }
             return;
         }
-        // A pill stands for the icon that a real app would have.
+        // A pill in place of the icon that a real app has.
         let centre = frame.center();
         let (width, height) = (px(56.0), px(28.0));
         let pill = Rect::new(centre.x - width / 2, frame.top + px(10.0), width, height);

@@ -46,7 +46,7 @@ impl Painter {
         self.colour_or(placed, ink)
     }
 
-    /// The baseline of a line of text that stands in the middle of a frame.
+    /// The baseline of a line of text that is vertically centred in a frame.
     pub fn baseline(&self, frame: Rect, font: Type) -> f32 {
         frame.top as f32 + frame.height() as f32 / 2.0 + font.size * 0.355
     }
@@ -112,7 +112,7 @@ impl Painter {
             self.canvas.text(left, y, placed.font, &placed.font.shorten(text, room), ink);
             return;
         }
-        // The hint makes room for the text, and stays readable above it.
+        // The hint moves up for the text, and stays readable above it.
         let small = self.metrics.type_at(Face::Regular, 12.0);
         let hint_ink = if placed.is_focused { self.theme.accent } else { self.theme.quiet };
         self.canvas.text(left, (frame.top + px(19.0)) as f32, small, hint, hint_ink);
@@ -156,7 +156,7 @@ impl Painter {
         self.write(placed, mark.right + px(14.0), self.ink(placed));
     }
 
-    /// A disc with an initial for an avatar; a coin for a picture without words.
+    /// A disc with an initial for an avatar; a coin for a picture without text.
     fn image(&mut self, placed: &Placed<'_>) {
         let side = placed.frame.height().min(placed.frame.width());
         let disc = Rect::new(placed.frame.left, placed.frame.top, side, side);
@@ -219,7 +219,7 @@ impl Painter {
     }
 }
 
-/// A colour that stays with a name.
+/// A colour derived from a name.
 fn hue(name: &str) -> Colour {
     const HUES: [u32; 7] = [0x5b4bd6, 0x00796b, 0xc2185b, 0xe8710a, 0x0b57d0, 0x188038, 0x7b5800];
     let sum: usize = name.bytes().map(usize::from).sum();

@@ -1,4 +1,4 @@
-//! Letters as coverage masks, rasterised once for each thread.
+//! Glyphs as coverage masks, rasterised once per thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use ab_glyph::{Font, ScaleFont, point};
 
 use crate::sim::text::{Face, Type};
 
-/// How much of each pixel a letter covers, and where its first pixel is from the pen.
+/// How much of each pixel a glyph covers, and the offset of its first pixel from the pen.
 pub struct Letter {
     pub left: i32,
     pub top: i32,
@@ -17,7 +17,7 @@ pub struct Letter {
     pub advance: f32,
 }
 
-/// A letter at one of four positions within a pixel.
+/// A glyph at one of four positions within a pixel.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     face: Face,
@@ -26,7 +26,7 @@ struct Key {
     quarter: u8,
 }
 
-/// More than the letters of any app; only text without end reaches it.
+/// More than the glyphs of any app; only endless text reaches it.
 const MOST: usize = 8192;
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! The scene as a picture.
+//! Draws the scene.
 
 mod canvas;
 mod chrome;
@@ -14,7 +14,7 @@ use super::layout::{Metrics, Placed, What};
 use canvas::Canvas;
 use theme::Theme;
 
-/// A picture of a scene of an app. `caption` is what a browser or window shows above it.
+/// A picture of an app's scene. `caption` is the title that a browser or window shows.
 pub fn picture(scene: &Placed<'_>, metrics: &Metrics, app: &App, caption: &str) -> Picture {
     let theme = Theme::of(metrics.platform, app.accent());
     let canvas = Canvas::new(metrics.size, metrics.picture_scale, theme.background);
@@ -33,7 +33,7 @@ struct Painter {
 }
 
 impl Painter {
-    /// Paints an element and what is inside it, as far as `clip` lets it show.
+    /// Draws an element and its contents, clipped to `clip`.
     fn paint(&mut self, placed: &Placed<'_>, clip: Rect) {
         if placed.visible.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! The colours and corners of a platform.
+//! The colours and corner radii of a platform.
 
 use trailblaze_protocol::driver::Platform;
 
@@ -12,11 +12,11 @@ pub struct Theme {
     pub quiet: Colour,
     pub outline: Colour,
     pub accent: Colour,
-    /// A breath of the accent, for what can be pressed.
+    /// A hint of the accent colour, for elements that can be pressed.
     pub tint: Colour,
     pub danger: Colour,
     pub on_accent: Colour,
-    /// The radius of a button's corners, a field's and a card's.
+    /// The corner radius of a button, a field and a card.
     pub button: f32,
     pub field: f32,
     pub card: f32,
@@ -50,7 +50,7 @@ impl Theme {
     }
 }
 
-/// So much of one colour in another.
+/// Mixes this much of one colour into another.
 pub fn mix(one: Colour, other: Colour, part: f32) -> Colour {
     let channel = |one: u8, other: u8| (f32::from(one) * part + f32::from(other) * (1.0 - part)).round() as u8;
     Colour {

@@ -1,4 +1,4 @@
-//! Latency and faults, and that chance repeats itself.
+//! Latency and faults, and that randomness is reproducible.
 
 use super::*;
 use tokio::time::Instant;
@@ -46,7 +46,7 @@ async fn a_device_that_is_lost_stays_lost() {
     let hand = Hand::with_faults(&["lostAfter=2"]);
     hand.launch(LaunchMode::Reinstall).await;
     hand.tap("email").await;
-    let lost = DriverError::Lost { evidence: "it went away after 2 actions (injected fault)".to_string() };
+    let lost = DriverError::Lost { evidence: "it disconnected after 2 actions (injected fault)".to_string() };
     assert_eq!(hand.try_look().await.err(), Some(lost.clone()));
     assert_eq!(hand.act(Action::ListApps).await, Err(lost.clone()));
     assert_eq!(hand.sim.changed(&hand.budget(), Default::default()).await, Err(lost));
@@ -55,7 +55,7 @@ async fn a_device_that_is_lost_stays_lost() {
 #[tokio::test(start_paused = true)]
 async fn an_action_may_lose_the_device() {
     let hand = Hand::with_faults(&["lostAt=1"]);
-    let lost = DriverError::Lost { evidence: "it went away during `listApps` (injected fault)".to_string() };
+    let lost = DriverError::Lost { evidence: "it disconnected during `listApps` (injected fault)".to_string() };
     assert_eq!(hand.act(Action::ListApps).await, Err(lost.clone()));
     assert_eq!(hand.try_look().await.err(), Some(lost));
 }
@@ -98,7 +98,7 @@ async fn looking_more_often_does_not_change_which_actions_fail() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn chance_depends_on_seed_and_device_alone() {
+async fn randomness_depends_on_seed_and_device_alone() {
     async fn refusals(seed: u64) -> Vec<bool> {
         let hand = Hand::seeded(seed, &["refuse=0.5"]);
         let mut refused = Vec::new();

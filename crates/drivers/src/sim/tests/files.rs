@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_broken_file_gives_all_its_problems_at_once() {
+fn all_problems_of_a_broken_file_are_reported() {
     let yaml = "\
 app: {id: a, name: A, accent: bleu}
 start: ten
@@ -32,7 +32,7 @@ screens:
 }
 
 #[test]
-fn names_that_lead_nowhere_are_found() {
+fn unknown_names_are_found() {
     let yaml = "\
 app: {id: a, name: A}
 start: won
@@ -53,15 +53,15 @@ screens:
         "a.app.yaml:3:13: unknown screen `one.` (did you mean `one`?)",
         "a.app.yaml:6:22: unknown dialog `hello`: the file has no dialogs",
         "a.app.yaml:8:29: unknown screen `twoo` (did you mean `two`?)",
-        "a.app.yaml:9:14: the id `x` is given twice on this screen (the first is in line 8)",
+        "a.app.yaml:9:14: the id `x` is used twice on this screen (the first is in line 8)",
         "a.app.yaml:9:25: unknown list `rows`: the file has no lists",
-        "a.app.yaml:10:9: a field needs an `id` to keep its value under",
+        "a.app.yaml:10:9: a field needs an `id` under which its value is stored",
     ];
     assert_eq!(problems, expected);
 }
 
 #[test]
-fn a_value_that_nothing_sets_is_a_misspelt_one() {
+fn a_value_that_nothing_sets_is_reported() {
     let yaml = "\
 app: {id: a, name: A}
 start: one

@@ -34,7 +34,7 @@ async fn a_user_signs_in_and_sends_money_on_every_platform() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_pin_is_told_and_typing_takes_the_message_away() {
+async fn a_wrong_pin_is_reported_and_typing_clears_the_message() {
     let hand = Hand::in_wallet(Platform::Android).await;
     hand.fill("email", "ada@example.com").await;
     hand.fill("pin", "12").await;
@@ -59,7 +59,7 @@ async fn launch_modes_differ_in_what_survives() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_shows_the_home_screen_and_clearing_forgets() {
+async fn stopping_shows_the_home_screen_and_clearing_resets_the_state() {
     let hand = Hand::at_home(Platform::Ios).await;
     let app = demo_app().id_for(Platform::Ios).to_string();
     hand.act(Action::StopApp { app: app.clone() }).await.unwrap();
@@ -70,10 +70,10 @@ async fn stopping_shows_the_home_screen_and_clearing_forgets() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_app_is_refused_by_naming_the_known_ones() {
+async fn an_unknown_app_is_refused_with_the_known_ones() {
     let hand = Hand::in_wallet(Platform::Ios).await;
     let launch = Action::LaunchApp { app: "com.example.Walet".to_string(), mode: LaunchMode::Resume };
-    let reason = "the app `com.example.Walet` is not installed; there are: com.example.Wallet".to_string();
+    let reason = "the app `com.example.Walet` is not installed; installed apps: com.example.Wallet".to_string();
     assert_eq!(hand.act(launch).await, Err(DriverError::Refused { reason }));
 }
 
@@ -124,7 +124,7 @@ screens:
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_stands_once_in_a_row_though_its_picture_shows_its_letter() {
+async fn a_text_appears_once_in_a_row_although_its_picture_shows_its_letter() {
     for platform in Platform::ALL {
         let hand = Hand::at_home(platform).await;
         let grace = hand.texts().await.iter().filter(|text| *text == "Grace Hopper").count();

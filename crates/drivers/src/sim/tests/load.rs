@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_thousand_devices_share_one_app() {
-    // A copy of its own: other tests hold the built-in one at the same time.
+    // A separate copy: other tests hold the built-in one at the same time.
     let app = Arc::new(App::clone(&demo_app()));
     let before = Arc::strong_count(&app);
     let devices: Vec<Hand> =

@@ -23,7 +23,7 @@ use trailblaze_protocol::ids::DeviceId;
 
 use super::{App, Faults, Options, Sim, demo_app};
 
-/// A device and somebody who uses it.
+/// A device and its user.
 struct Hand {
     sim: Sim,
 }

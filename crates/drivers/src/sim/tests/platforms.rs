@@ -49,7 +49,7 @@ async fn a_shell_answers_a_handful_of_commands() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_browser_tells_its_title_and_address() {
+async fn a_browser_reports_its_title_and_address() {
     let hand = Hand::at_home(Platform::Web).await;
     let evaluate = |script: &str| hand.act(Action::EvaluateJs { script: script.to_string() });
     assert_eq!(evaluate("document.title").await.unwrap().text, "Wallet");
@@ -58,7 +58,7 @@ async fn a_browser_tells_its_title_and_address() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_installed_goes_by_the_names_of_the_platform() {
+async fn installed_apps_have_the_identifiers_of_the_platform() {
     let ids = ["com.example.wallet", "com.example.Wallet", "https://wallet.example", "wallet"];
     for (platform, id) in Platform::ALL.into_iter().zip(ids) {
         let hand = Hand::in_wallet(platform).await;
@@ -68,7 +68,7 @@ async fn what_is_installed_goes_by_the_names_of_the_platform() {
 
 /// The properties of the sign-in button and the PIN in each vocabulary.
 #[tokio::test(start_paused = true)]
-async fn elements_speak_the_words_of_their_shape() {
+async fn elements_use_the_vocabulary_of_their_driver() {
     use Field as F;
     let drivers = [
         (

@@ -4,7 +4,7 @@ use super::*;
 use trailblaze_core::driver::Key;
 
 #[tokio::test(start_paused = true)]
-async fn text_goes_to_the_focus_and_is_erased_from_its_end() {
+async fn text_is_typed_into_the_focused_field_and_erased_from_its_end() {
     for platform in Platform::ALL {
         let hand = Hand::in_wallet(platform).await;
         hand.tap("email").await;
@@ -40,7 +40,7 @@ async fn a_password_shows_as_dots() {
 #[tokio::test(start_paused = true)]
 async fn typing_without_a_focus_is_refused() {
     let hand = Hand::in_wallet(Platform::Android).await;
-    let reason = "nothing has the focus to type into; tap a field first".to_string();
+    let reason = "no field has the focus; tap a field first".to_string();
     let typed = hand.act(Action::InputText { text: "x".to_string() }).await;
     assert_eq!(typed, Err(DriverError::Refused { reason }));
 }
@@ -87,7 +87,7 @@ async fn back_closes_a_dialog_then_a_screen_then_the_app() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_bar_of_a_phone_leads_back() {
+async fn the_bar_of_a_phone_has_a_back_button() {
     for (platform, label) in [(Platform::Android, "Navigate up"), (Platform::Ios, "‹ Back")] {
         let hand = Hand::at_home(platform).await;
         hand.tap("sendMoney").await;

@@ -1,10 +1,10 @@
-//! What time does, and who is told.
+//! The effects of time, and waiting for changes.
 
 use super::*;
 use tokio::time::Instant;
 
 #[tokio::test(start_paused = true)]
-async fn a_change_that_is_due_wakes_whoever_waits_for_it() {
+async fn a_change_that_is_due_wakes_the_waiter() {
     let hand = Hand::in_wallet(Platform::Android).await;
     hand.sign_in().await;
     let since = hand.look().await.snapshot;
@@ -15,7 +15,7 @@ async fn a_change_that_is_due_wakes_whoever_waits_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_action_wakes_whoever_waits_for_a_change() {
+async fn an_action_wakes_a_waiter() {
     let hand = Hand::in_wallet(Platform::Android).await;
     let since = hand.look().await.snapshot;
     let started = Instant::now();
@@ -26,7 +26,7 @@ async fn an_action_wakes_whoever_waits_for_a_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_that_has_happened_is_told_at_once() {
+async fn a_past_change_is_reported_immediately() {
     let hand = Hand::in_wallet(Platform::Android).await;
     let since = hand.look().await.snapshot;
     hand.tap("email").await;
@@ -36,7 +36,7 @@ async fn a_change_that_has_happened_is_told_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_a_change_ends_with_the_budget_or_when_nobody_wants_it() {
+async fn waiting_for_a_change_ends_with_the_budget_or_when_cancelled() {
     let hand = Hand::in_wallet(Platform::Android).await;
     let since = hand.look().await.snapshot;
     let started = Instant::now();
@@ -48,7 +48,7 @@ async fn waiting_for_a_change_ends_with_the_budget_or_when_nobody_wants_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_goes_away_by_itself() {
+async fn a_toast_disappears_by_itself() {
     let hand = Hand::in_wallet(Platform::Android).await;
     hand.tap("forgot").await;
     let since = hand.look().await.snapshot;
@@ -58,7 +58,7 @@ async fn a_message_goes_away_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_to_happen_on_a_screen_does_not_once_it_is_left() {
+async fn a_delayed_effect_is_dropped_when_its_screen_is_left() {
     let hand = Hand::in_wallet(Platform::Android).await;
     hand.sign_in().await;
     hand.tap("settingsTab").await;
@@ -74,7 +74,7 @@ async fn looking_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_effect_that_starts_itself_over_does_not_hang_the_device() {
+async fn an_effect_that_triggers_itself_does_not_hang_the_device() {
     let yaml = "
 app: {id: a, name: A}
 start: one

@@ -1,4 +1,4 @@
-//! Places, fingers and scrolling.
+//! Positions, touch and scrolling.
 
 use super::*;
 use trailblaze_core::driver::Direction;
@@ -33,7 +33,7 @@ async fn screens(platform: Platform) -> Vec<(&'static str, Hand)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_centre_of_whatever_can_be_touched_hits_it_unless_a_dialog_is_in_front() {
+async fn touching_the_centre_of_an_element_hits_it_unless_a_dialog_is_in_front() {
     for platform in Platform::ALL {
         for (name, hand) in screens(platform).await {
             let device = hand.sim.device(tokio::time::Instant::now());
@@ -89,7 +89,7 @@ async fn a_disabled_button_takes_a_tap_and_does_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_out_of_sight_stay_in_the_tree_until_they_are_scrolled_to() {
+async fn rows_out_of_view_stay_in_the_tree_until_they_are_scrolled_to() {
     for platform in Platform::ALL {
         let hand = Hand::at_home(platform).await;
         let screen = hand.look().await;
@@ -160,7 +160,7 @@ async fn gestures_have_effects_of_their_own() {
 async fn scrolling_sideways_is_a_swipe_or_is_refused() {
     let hand = Hand::in_app(GESTURES).await;
     let scroll = |direction| Action::Scroll { direction, amount: None };
-    // The view goes left when the finger goes right.
+    // The view moves left when the finger moves right.
     hand.act(scroll(Direction::Left)).await.unwrap();
     assert_eq!(hand.node("said").await.text(), Some("swiped"));
     let card = hand.node("card").await.bounds.unwrap().center();

@@ -1,4 +1,4 @@
-//! The scene as an element tree, in the words that a real device of the platform would use.
+//! The scene as an element tree, in the vocabulary of a real device of the platform.
 
 mod names;
 mod props;
@@ -9,7 +9,7 @@ use trailblaze_protocol::geometry::Rect;
 use super::app::Role;
 use super::layout::{Placed, What};
 
-/// The tree of a scene. `app` is the package that Android puts before ids.
+/// The tree of a scene. `app` is the package that Android prefixes to ids.
 pub fn tree(scene: &Placed<'_>, shape: Shape, app: &str) -> Node {
     let mut grower = Grower { shape, app, count: 0 };
     let mut root = grower.grow(scene);
@@ -30,21 +30,21 @@ impl Grower<'_> {
         self.count += 1;
         let mut node = Node::new(self.count, props::props(placed, self.shape, self.app));
         node.bounds = Some(bounds(placed));
-        // Lines between elements are for the eye only.
+        // Divider lines are only decoration.
         let children = placed.children.iter().filter(|child| child.what != What::Element(Role::Divider));
         node.children = children.map(|child| self.grow(child)).collect();
         node
     }
 }
 
-/// What is in sight of it. What is out of sight keeps its place but no height: where it would be, there may be a
-/// bar, and nobody should take it for visible there.
+/// The visible part of an element. An element out of view keeps its position but gets no height, so that it is not
+/// taken for visible behind a bar.
 fn bounds(placed: &Placed<'_>) -> Rect {
     let frame = placed.frame;
     placed.visible.unwrap_or(Rect { bottom: frame.top, ..frame })
 }
 
-/// A browser's elements without an id are told apart by their number among those that are described alike.
+/// Numbers a browser's elements that have no id and the same description.
 fn number_alike(root: &mut Node) {
     fn number(node: &mut Node, seen: &mut std::collections::HashMap<String, i64>) {
         if let Some(descriptor) = node.props.text(Field::AriaDescriptor) {

@@ -1,4 +1,4 @@
-//! What each platform calls each kind of element.
+//! The name of each kind of element on each platform.
 
 use crate::sim::app::Role;
 use crate::sim::layout::What;

@@ -1,4 +1,4 @@
-//! The properties of one element in the vocabulary of a shape. Only what a real driver would say is said.
+//! The properties of one element in the vocabulary of a driver, limited to what a real driver reports.
 
 use trailblaze_core::screen::{Field as F, Prop, Props, Shape};
 
@@ -61,7 +61,7 @@ impl Teller<'_, '_> {
         matches!(self.placed.what, What::Title | What::Element(Role::Heading))
     }
 
-    /// Dialogs are containers, and their title is an element of its own; the letters of a picture are no text.
+    /// A dialog is a container whose title is a separate element; the letters in a picture are not text.
     fn own_text(&self) -> &str {
         match self.placed.what {
             What::Dialog | What::Element(Role::Image) => "",
@@ -141,7 +141,7 @@ impl Teller<'_, '_> {
         self.text(F::UniqueId, &self.id());
         if self.is_field() {
             let label = if self.label().is_empty() { self.hint() } else { self.label() };
-            // What was typed is the element's text: the vocabulary reads labels first, so an empty field has one.
+            // The typed text is the element's text; the vocabulary prefers labels, so an empty field has one.
             self.text(F::Value, &own_text);
             self.text(if own_text.is_empty() { F::Label } else { F::Title }, &label);
         } else {
@@ -163,7 +163,7 @@ impl Teller<'_, '_> {
     fn web(&mut self) {
         let placed = self.placed;
         let role = match placed.what {
-            // A column of texts that can be clicked is a button to a browser.
+            // A clickable column of texts is a button in a browser.
             What::Element(Role::Row | Role::Card | Role::Column) if placed.is_touchable() && placed.row.is_none() => {
                 "button"
             }

@@ -1,4 +1,4 @@
-"""The tool without a device and without Trailblaze."""
+"""Unit tests of the tool, without a device and without Trailblaze."""
 
 import unittest
 

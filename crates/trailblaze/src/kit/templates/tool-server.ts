@@ -1,4 +1,4 @@
-/** The server that Trailblaze starts. The tools are beside it, so that tests can load them without starting it. */
+/** The server that Trailblaze starts. The tools are in other files, so that tests can load them without starting it. */
 
 import { run } from '@trailblaze/scripting';
 

@@ -1,4 +1,4 @@
-"""A server with one tool, which makes data to test with. Further tools can stand beside it."""
+"""A server with one tool, which makes test data. Add more tools to this file."""
 
 import secrets
 from typing import Annotated
@@ -11,7 +11,7 @@ server = FastMCP("NAME_OF_TOOL")
 
 @server.tool(name="NAME_OF_TOOL")
 def new_email(name: Annotated[str, "Who it is for, such as ada"]) -> ToolResult:
-    """Make an email address that no test used before, and remember it as `email`."""
+    """Make a new email address, and remember it as `email`."""
     email = f"{name}+{secrets.token_hex(4)}@example.com"
     return ToolResult(content=email, meta={"trailblaze": {"memoryDelta": {"email": email}}})
 

@@ -1,4 +1,4 @@
-/** The tool without a device and without Trailblaze. */
+/** Unit tests of the tool, without a device and without Trailblaze. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { callTool, fakeContext } from '@trailblaze/scripting/testing';
 
 import './NAME_OF_TOOL.ts';
 
-test('what is on the screen is counted and remembered', async () => {
+test('matching elements are counted and remembered', async () => {
   const ctx = fakeContext({ tools: { getElementCount: () => '3' } });
   const counted = await callTool('NAME_OF_TOOL', { text: 'Pay' }, ctx);
   assert.equal(counted.text, '3 on the screen');
@@ -15,7 +15,7 @@ test('what is on the screen is counted and remembered', async () => {
   assert.deepEqual(counted.calls, [{ name: 'getElementCount', args: { text: 'Pay' } }]);
 });
 
-test('an empty text is refused before anything is looked at', async () => {
+test('an empty text is refused before any call', async () => {
   const counted = await callTool('NAME_OF_TOOL', { text: '' }, fakeContext());
   assert.equal(counted.isError, true);
   assert.deepEqual(counted.calls, []);

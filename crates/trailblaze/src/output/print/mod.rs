@@ -5,6 +5,8 @@
 
 mod safe;
 
+pub use super::words::{count, seconds};
+
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -152,7 +154,11 @@ pub fn one_line(text: &str) -> String {
 }
 
 pub fn error(message: impl Display) {
-    say(Line::styled(BAD, "error:").then(" ").then(message));
+    say(error_line(message));
+}
+
+pub fn error_line(message: impl Display) -> Line {
+    Line::styled(BAD, "error:").then(" ").then(message)
 }
 
 pub fn hint(message: impl Display) {
@@ -229,18 +235,4 @@ fn rendered(renderer: &Renderer, problem: &Problem) -> String {
     let group = level.primary_title(message.as_str()).element(snippet);
     let group = if hint.is_empty() { group } else { group.element(Level::HELP.message(hint.as_str())) };
     renderer.render(&[group])
-}
-
-/// `1 step`, `2 steps`.
-pub fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
-
-/// A length of time for people.
-pub fn seconds(micros: u64) -> String {
-    match micros {
-        0..1_000_000 => format!("{} ms", micros / 1000),
-        1_000_000..60_000_000 => format!("{:.1} s", micros as f64 / 1e6),
-        _ => format!("{} min {:02} s", micros / 60_000_000, micros / 1_000_000 % 60),
-    }
 }

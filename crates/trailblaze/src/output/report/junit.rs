@@ -36,11 +36,32 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
         suite.set_time(Duration::from_micros(micros));
         report.add_test_suite(suite);
     }
+    if !run.not_run.is_empty() {
+        report.add_test_suite(not_run(run));
+    }
     let is_bad = run.end.is_none_or(|end| end.exit != Exit::Passed);
     if is_bad && !tries.iter().filter_map(|tries| tries.last()).any(|last| last.state().is_bad()) {
         report.add_test_suite(whole(run));
     }
     report.to_string()
+}
+
+/// The trails that were not started.
+fn not_run(run: &Run) -> TestSuite {
+    let mut suite = TestSuite::new("not run");
+    for missed in &run.not_run {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message("not run: the run was cancelled or stopped early");
+        let name = named(if missed.trail.title.is_empty() { &missed.trail.id } else { &missed.trail.title });
+        let name = missed.repeat.map_or_else(|| name.clone(), |repeat| format!("{name} (repeat {repeat})"));
+        let mut case = TestCase::new(name, status);
+        case.set_classname(missed.platform.name());
+        if !missed.trail.path.is_empty() {
+            case.extra.insert("file".into(), legal(&missed.trail.path).into());
+        }
+        suite.add_test_case(case);
+    }
+    suite
 }
 
 /// What is wrong with a run of whose trails none went wrong.

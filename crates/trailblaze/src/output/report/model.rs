@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde_json::{Map, Value};
-use trailblaze_protocol::driver::AgentMode;
+use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
     self, CallOrigin, CallResult, Device, Failure, Header, Level, Moment, Plan, StepKind, ToolKind, TrailRef, Verdict,
 };
@@ -38,6 +38,8 @@ pub struct Run {
     pub servers: Vec<Server>,
     /// In the order they started.
     pub attempts: Vec<Attempt>,
+    /// Trails that were not started.
+    pub not_run: Vec<NotRun>,
     /// Notes about the run as a whole.
     pub notes: Vec<Note>,
     /// `None` where the run was killed, or still goes on.
@@ -45,6 +47,14 @@ pub struct Run {
     /// The greatest time of any line, in microseconds since the run started.
     pub last_at: u64,
     pub unread: Unread,
+}
+
+/// A trail that was not started, because the run was cancelled or stopped early.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotRun {
+    pub trail: TrailRef,
+    pub platform: Platform,
+    pub repeat: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

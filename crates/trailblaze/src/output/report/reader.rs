@@ -7,8 +7,8 @@ use trailblaze_protocol::event::{Called, Event, Header, Level, Line, Parsed};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent, SessionId, StepId};
 
 use super::model::{
-    Answered, Attempt, AttemptEnd, Call, Closed, End, Note, Picture, Run, Server, Session, Standing, Start, Step,
-    StepEnd, Touch, Wait,
+    Answered, Attempt, AttemptEnd, Call, Closed, End, NotRun, Note, Picture, Run, Server, Session, Standing, Start,
+    Step, StepEnd, Touch, Wait,
 };
 
 /// Puts lines together. The maps hold the places of what has been told of; an id that comes twice means the latest.
@@ -49,6 +49,7 @@ impl Reader {
             Event::RunStarted { command, project, seed, trails, shard } => {
                 self.run.start = Some(Start { command, project, seed, trails, shard });
             }
+            Event::NotRun { trail, platform, repeat } => self.run.not_run.push(NotRun { trail, platform, repeat }),
             Event::SessionOpened { session: id, device, target, agent_mode, tools } => {
                 self.sessions.insert(id.clone(), self.run.sessions.len());
                 let session = Session { id, device, target, agent_mode, tools, opened_at: at, closed: None };

@@ -24,6 +24,9 @@ pub struct Summary {
     pub devices: Vec<String>,
     pub counts: Counts,
     pub attempts: Vec<AttemptSummary>,
+    /// Trails that were not started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<TrailRef>,
     pub unread_lines: usize,
 }
 
@@ -40,6 +43,8 @@ pub struct Counts {
     pub cancelled: usize,
     pub bug: usize,
     pub unfinished: usize,
+    /// Trails that were not started, because the run was cancelled or stopped early.
+    pub not_run: usize,
     /// Of those passed, the ones that took more than one attempt.
     pub flaky: usize,
     pub retried: usize,
@@ -93,12 +98,14 @@ pub fn summary(run: &Run) -> Summary {
         devices: run.devices().into_iter().map(ToString::to_string).collect(),
         counts: count(run),
         attempts: run.attempts.iter().map(summarise).collect(),
+        not_run: run.not_run.iter().map(|missed| missed.trail.clone()).collect(),
         unread_lines: unread.torn + unread.unknown + unread.stray,
     }
 }
 
 pub fn count(run: &Run) -> Counts {
-    let mut counts = Counts::default();
+    let n_not_run = run.not_run.len();
+    let mut counts = Counts { total: n_not_run, not_run: n_not_run, ..Counts::default() };
     for attempt in &run.attempts {
         if attempt.standing == Standing::Retried {
             counts.retried += 1;
@@ -128,7 +135,7 @@ pub fn headline(run: &Run) -> &'static str {
         Some(Exit::Failed) => "failed",
         Some(Exit::Invalid) => "invalid",
         Some(Exit::Environment) => "environment failed",
-        Some(Exit::Bug) => "bug of Trailblaze",
+        Some(Exit::Bug) => "bug in Trailblaze",
     }
 }
 
@@ -142,6 +149,7 @@ pub fn totals(run: &Run) -> String {
         (counts.invalid, "invalid"),
         (counts.unfinished, "unfinished"),
         (counts.cancelled, "cancelled"),
+        (counts.not_run, "not run"),
         (counts.skipped, "skipped"),
         (counts.flaky, "flaky"),
     ];

@@ -5,4 +5,6 @@ pub mod effects_file;
 pub mod tool_lock;
 pub(crate) mod recordings;
 
+pub mod save;
+
 pub use error::RecordError;

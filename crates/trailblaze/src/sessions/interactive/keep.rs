@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use trailblaze_core::record::fold::{RecordedStep, is_bound_to_device};
 use trailblaze_core::trail::{Merge, Merged, NewCalls, NewStep, SaveError, Trail, merge, new_trail};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
+use super::Place;
 use super::command::Save;
 use crate::files::lock::{self, ProjectLock};
 use crate::files::write_atomically;
-use crate::output::print;
+use crate::output::words::count;
 
 /// The words of a step that was begun by a call, and not by a person.
 pub const EXPLORE: &str = "Explore";
@@ -112,8 +113,8 @@ pub enum KeepError {
     Title { path: String },
     #[error("cannot read {path}: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("{0}")]
-    Merge(#[from] SaveError),
+    #[error("{path} was left as it is: {problem}")]
+    Merge { path: String, problem: SaveError },
     #[error("the trail would not read back: {problems}")]
     Unreadable { problems: String },
     #[error("cannot write {path}: {source}")]
@@ -123,7 +124,7 @@ pub enum KeepError {
 impl KeepError {
     pub fn exit(&self) -> Exit {
         match self {
-            KeepError::Nothing | KeepError::Exists { .. } | KeepError::Title { .. } | KeepError::Merge(_) => {
+            KeepError::Nothing | KeepError::Exists { .. } | KeepError::Title { .. } | KeepError::Merge { .. } => {
                 Exit::Invalid
             }
             KeepError::Unreadable { .. } => Exit::Bug,
@@ -134,22 +135,20 @@ impl KeepError {
 
 /// Where a session's trail belongs.
 pub struct Home<'a> {
-    /// The project's folder.
-    pub root: &'a Path,
-    pub target: Option<&'a str>,
+    pub place: &'a Place,
     /// The classifiers of the device, the closest first.
     pub lineage: &'a [String],
 }
 
 /// Saves the steps of a session. Answers with what was done, in words.
 pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, KeepError> {
-    let path = &wish.path;
-    let shown = path.display().to_string();
+    let shown = wish.path.display().to_string();
+    let path = &home.place.current_dir.join(&wish.path);
     if steps.is_empty() {
         return Err(KeepError::Nothing);
     }
     // What is read here must still be there when the file is written.
-    let _lock = ProjectLock::take(home.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
+    let _lock = ProjectLock::take(&home.place.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
     let read_error = |source| KeepError::Read { path: shown.clone(), source };
     let existing = match (path.exists(), wish.merge) {
         (false, _) => None,
@@ -157,11 +156,8 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
         (true, Some(how)) => {
             let source =
                 Source::new(shown.as_str(), String::from_utf8_lossy(&std::fs::read(path).map_err(read_error)?));
-            match merge(&source, home.lineage, steps, how) {
-                // A file that is no trail has nothing to keep.
-                Err(SaveError::Unreadable { .. }) if how == Merge::Replace => None,
-                merged => Some((merged?, how)),
-            }
+            let merged = merge(&source, home.lineage, steps, how);
+            Some((merged.map_err(|problem| KeepError::Merge { path: shown.clone(), problem })?, how))
         }
     };
     let (text, said) = match existing {
@@ -173,16 +169,21 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
         None => {
             path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|source| write_error(path, source))?;
             let title = wish.title.clone().unwrap_or_else(|| title(&id(path)));
-            let text = schema_line(home.root, path).unwrap_or_default() + &text(&id(path), &title, home.target, steps);
+            let text =
+                schema_line(&home.place.root, path).unwrap_or_default() + &text(&id(path), &title, home.place, steps);
             let count = match steps.iter().filter(|step| step.kind != StepKind::Trailhead).count() {
-                n_steps if n_steps < steps.len() => format!("a trailhead and {}", print::count(n_steps, "step")),
-                n_steps => print::count(n_steps, "step"),
+                n_steps if n_steps < steps.len() => format!("a trailhead and {}", count(n_steps, "step")),
+                n_steps => count(n_steps, "step"),
             };
-            (text, format!("saved {count} in {shown}"))
+            let mut said = format!("saved {count} in {shown}");
+            if !is_trail_file(path) {
+                said.push_str("\nwarning: only files named trail.yaml or *.trail.yaml are found by `run` and `check`");
+            }
+            (text, said)
         }
     };
     check(&shown, &text)?;
-    write_atomically(path, &text).map_err(|source| write_error(path, source))?;
+    write_atomically(path, &text).map_err(|source| write_error(&wish.path, source))?;
     Ok(said)
 }
 
@@ -193,21 +194,28 @@ fn write_error(path: &Path, source: std::io::Error) -> KeepError {
 fn merged_words(merged: &Merged, how: Merge, path: &str) -> String {
     match how {
         Merge::Append if merged.n_added == 0 => format!("{path} has these steps already"),
-        Merge::Append => format!("added {} to {path}", print::count(merged.n_added, "step")),
+        Merge::Append => format!("added {} to {path}", count(merged.n_added, "step")),
         Merge::Replace => {
             let Merged { n_kept, n_added, n_removed, .. } = merged;
-            format!("updated {path}: {} kept, {n_added} added, {n_removed} removed", print::count(*n_kept, "step"))
+            format!("updated {path}: {} kept, {n_added} added, {n_removed} removed", count(*n_kept, "step"))
         }
     }
 }
 
 /// The text of a new trail.
-pub fn text(id: &str, title: &str, target: Option<&str>, steps: &[NewStep]) -> String {
+pub fn text(id: &str, title: &str, place: &Place, steps: &[NewStep]) -> String {
     let mut config = Map::new();
     config.insert("id".into(), id.into());
     config.insert("title".into(), title.into());
-    if let Some(target) = target {
-        config.insert("target".into(), target.into());
+    if let Some(target) = &place.target {
+        config.insert("target".into(), target.as_str().into());
+    }
+    // Without it, a run that names no device would take a simulated one.
+    if let Some(driver) = &place.driver
+        && let Some(platform) = driver.platform()
+    {
+        config.insert("platform".into(), platform.name().into());
+        config.insert("devices".into(), json!({ platform.name(): driver.as_str() }));
     }
     new_trail(config, steps)
 }
@@ -222,6 +230,12 @@ fn check(path: &str, text: &str) -> Result<(), KeepError> {
             Err(KeepError::Unreadable { problems: problems.join("; ") })
         }
     }
+}
+
+/// Whether `run` and `check` find a file of this name.
+fn is_trail_file(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == "trail.yaml" || name.ends_with(".trail.yaml")
 }
 
 /// `pay-ada` of `trails/pay-ada.trail.yaml`.
@@ -253,8 +267,6 @@ fn schema_line(root: &Path, path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn step(kind: StepKind, text: &str, calls: Value, needs_model: &[&str]) -> RecordedStep {

@@ -2,11 +2,11 @@
 //! keeping. Used by a person, a script or an agent.
 
 mod command;
-mod complete;
 mod keep;
+mod open;
 
-pub use command::split;
-pub use complete::{Completion, Vocabulary};
+pub use command::{Command, Save, Snapshot};
+pub use open::{Closed, InteractiveOptions, OpenError, Opened, open};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,28 +24,27 @@ use trailblaze_core::trail::{NewStep, lineage};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::{snapshot, yaml};
+use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{Parent, StepId};
 
 use crate::files::private;
-use crate::output::print;
+use crate::output::console::Console;
 use crate::output::run_folder::RECORDING;
 use crate::output::screenshot;
 use crate::sessions::arguments::typed;
-use crate::sessions::device_log::LaneSink;
-use command::{Command, Save, Snapshot, parse};
+use crate::sessions::device_log::DeviceLog;
 use keep::{EXPLORE, Home};
 
-pub struct Shell {
+/// A session on one device that is used call by call. It has one step open at a time, records what passes, and can be saved as a
+/// trail. Commands are executed one after the other.
+pub struct Interactive {
     session: Arc<Session>,
-    sink: Arc<LaneSink>,
+    sink: Arc<DeviceLog>,
     attempt: Arc<Attempt>,
-    /// The project's folder.
-    root: PathBuf,
-    /// The run's folder, where the steps are kept as they are made.
-    folder: PathBuf,
-    target: Option<String>,
+    place: Place,
+    console: Arc<dyn Console>,
     step: Option<OpenStep>,
     n_steps: usize,
     failures: Failures,
@@ -67,7 +66,7 @@ struct Failures {
     first: Option<Failure>,
 }
 
-/// What a line came to.
+/// What a command came to.
 #[derive(Debug, PartialEq)]
 pub enum Reply {
     /// Text for people, and the same for programs.
@@ -79,19 +78,29 @@ pub enum Reply {
         message: String,
         exit: Exit,
     },
-    Quit,
-    Nothing,
 }
 
-/// Where a shell works.
+/// Where a session keeps its files.
 pub struct Place {
+    /// The project's folder.
     pub root: PathBuf,
+    /// The folder that paths of commands are relative to.
+    pub current_dir: PathBuf,
+    /// The run folder.
     pub folder: PathBuf,
     pub target: Option<String>,
+    /// The driver to name in new trails; simulated devices need none.
+    pub driver: Option<DriverKey>,
 }
 
-impl Shell {
-    pub fn open(session: Arc<Session>, sink: Arc<LaneSink>, memory: Memory, place: Place) -> Shell {
+impl Interactive {
+    fn new(
+        session: Arc<Session>,
+        sink: Arc<DeviceLog>,
+        memory: Memory,
+        place: Place,
+        console: Arc<dyn Console>,
+    ) -> Interactive {
         let attempt = Attempt::new(ids::attempt(), memory, "");
         let trail = TrailRef { id: "shell".into(), title: "shell".into(), path: String::new(), tags: Vec::new() };
         session.emit(Event::AttemptStarted {
@@ -101,14 +110,12 @@ impl Shell {
             number: 1,
             repeat: None,
         });
-        let Place { root, folder, target } = place;
-        Shell {
+        Interactive {
             session,
             sink,
             attempt,
-            root,
-            folder,
-            target,
+            place,
+            console,
             step: None,
             n_steps: 0,
             failures: Failures { worst: Exit::Passed, first: None },
@@ -118,20 +125,9 @@ impl Shell {
         }
     }
 
-    /// Carries out one line, unless that is cancelled. The reply is fit to be shown: a message may repeat what was typed.
-    pub async fn line(&mut self, text: &str, cancel: &CancellationToken) -> Reply {
-        let reply = match parse(text) {
-            Ok(Some(command)) => self.execute(command, cancel).await,
-            Ok(None) => Reply::Nothing,
-            Err(error) => refused(error),
-        };
-        self.keep();
-        self.fit_to_show(reply)
-    }
-
-    /// Calls a tool, as a line that names it does.
-    pub async fn call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
-        let reply = self.make_call(tool, args, cancel).await;
+    /// Executes a command, unless it is cancelled. Nothing in the reply is secret.
+    pub async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+        let reply = self.answer(command, cancel).await;
         self.keep();
         self.fit_to_show(reply)
     }
@@ -144,9 +140,9 @@ impl Shell {
         &self.session.secrets
     }
 
-    /// What can be completed on the next line.
-    pub fn vocabulary(&self) -> Vocabulary {
-        Vocabulary::new(&self.session.registry(), self.last_snapshot.as_deref().unwrap_or_default())
+    /// The text of the last snapshot.
+    pub fn last_snapshot(&self) -> Option<&str> {
+        self.last_snapshot.as_deref()
     }
 
     /// The gravest way in which a call failed. One that a person cancelled did not fail.
@@ -156,7 +152,7 @@ impl Shell {
 
     /// Where the steps are kept that were not saved, if there are any.
     pub fn unsaved(&self) -> Option<PathBuf> {
-        (self.kept.is_some() && self.steps() != self.saved).then(|| self.folder.join(RECORDING))
+        (self.kept.is_some() && self.steps() != self.saved).then(|| self.place.folder.join(RECORDING))
     }
 
     /// Ends the session in the record, as it ended altogether.
@@ -185,12 +181,11 @@ impl Shell {
                 secrets.redact_value(value);
             }
             Reply::Failed { message, .. } => secrets.redact_in_place(message),
-            Reply::Quit | Reply::Nothing => {}
         }
         reply
     }
 
-    async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+    async fn answer(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
         match command {
             Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps > 0 => {
                 refused("a trailhead comes before all steps, and one was begun already")
@@ -208,8 +203,6 @@ impl Shell {
             }
             Command::Undo => self.undo(),
             Command::Save(save) => self.save(&save),
-            Command::Help => done(command::help(), json!(command::help())),
-            Command::Quit => Reply::Quit,
         }
     }
 
@@ -270,7 +263,7 @@ impl Shell {
         let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
         let mut value = json!({"app": screen.app, "text": text});
         let Some(path) = wish.screenshot else { return done(text, value) };
-        if let Err(error) = screenshot::write(&path, &screen, &masks, wish.has_marks) {
+        if let Err(error) = screenshot::write(&self.place.current_dir.join(&path), &screen, &masks, wish.has_marks) {
             let message = format!("cannot write {}: {error}", path.display());
             return Reply::Failed { message, exit: Exit::Environment };
         }
@@ -387,7 +380,7 @@ impl Shell {
     fn save(&mut self, wish: &Save) -> Reply {
         let steps = self.steps();
         let lineage = lineage(&self.session.device.description().classifiers);
-        let home = Home { root: &self.root, target: self.target.as_deref(), lineage: &lineage };
+        let home = Home { place: &self.place, lineage: &lineage };
         match keep::save(&home, &steps, wish) {
             Ok(said) => {
                 let remarks = keep::remarks(&self.sink.recording(&self.attempt.id));
@@ -403,7 +396,7 @@ impl Shell {
     /// Keeps the steps in the run folder, so that leaving loses nothing.
     fn keep(&mut self) {
         let steps = self.steps();
-        let text = keep::text("shell", "Explored in a shell", self.target.as_deref(), &steps);
+        let text = keep::text("shell", "Explored in a shell", &self.place, &steps);
         let is_new = match &self.kept {
             Some(kept) => *kept != text,
             None => !steps.is_empty(),
@@ -411,13 +404,13 @@ impl Shell {
         if !is_new {
             return;
         }
-        let path = self.folder.join(RECORDING);
+        let path = self.place.folder.join(RECORDING);
         let stored = match steps.is_empty() {
             true => std::fs::remove_file(&path),
             false => private::write(&path, &text),
         };
         if let Err(error) = stored {
-            print::warning(format!("cannot keep the steps in `{}`: {error}", path.display()));
+            self.console.warn(&format!("cannot keep the steps in `{}`: {error}", path.display()));
         }
         self.kept = (!steps.is_empty()).then_some(text);
     }

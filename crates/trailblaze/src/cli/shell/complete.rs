@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trailblaze_core::engine::registry::Registry;
 
-use super::command::{SAVE_FLAGS, SNAPSHOT_FLAGS, verbs};
+use super::parse::{SAVE_FLAGS, SNAPSHOT_FLAGS, verbs};
 
 /// The words that can be completed, as they are when a line is asked for.
 #[derive(Debug, Clone, Default)]

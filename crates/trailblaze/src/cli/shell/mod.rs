@@ -1,5 +1,10 @@
 //! `trailblaze shell`.
 
+mod complete;
+mod history;
+mod line_editor;
+mod parse;
+
 use std::io::{BufRead, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,29 +13,26 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
-use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
-use super::cassette::{CassetteArgs, save_cassettes};
+use super::cassette::CassetteArgs;
+use super::device::DeviceArgs;
 use super::interrupt::{Signals, Stop};
-use super::line_editor::{Heard, LineEditor};
 use super::run::SimArgs;
-use super::shell_history::{History, fit_to_keep};
 use super::{Context, Refusal, pairs};
 use crate::output::print;
 use crate::output::progress::Progress;
-use crate::output::report;
-use crate::output::run_folder::RunFolder;
 use crate::project::changes::FileChanges;
-use crate::project::devices::{DeviceArgs, DeviceSpec};
+use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
-use crate::servers::tool_servers::{Mode, Outlets};
-use crate::sessions::device_log::LaneSink;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{Place, Reply, Shell};
-use crate::sessions::wiring::{self, NotOpened, Wiring};
+use crate::sessions::interactive::{self, Closed, Interactive, InteractiveOptions, Reply};
+use crate::sessions::wiring::{self, Wiring};
+use complete::Vocabulary;
+use history::{History, fit_to_keep};
+use line_editor::{Heard, LineEditor};
+use parse::{Line, help, parse};
 
 /// Explore a device from a prompt, or from standard input, and keep the result as a trail
 #[derive(Args)]
@@ -70,8 +72,8 @@ pub struct OnDeviceArgs {
 
 impl OnDeviceArgs {
     /// Where run folders go.
-    fn logs(&self, root: &Path) -> PathBuf {
-        self.logs.clone().unwrap_or_else(|| root.join("logs"))
+    fn logs(&self, context: &Context, root: &Path) -> PathBuf {
+        self.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs))
     }
 
     /// The first device, where it only matters what kind it is.
@@ -95,14 +97,14 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
     Refusal::unless_sound(&loaded.problems)?;
     let device = args.on.device(&loaded, "a shell is")?;
     let is_person = std::io::stdin().is_terminal() && !args.json;
-    on_device(context, Arc::clone(&loaded), &args.on, device, async |shell, wiring, cancel| {
+    on_device(context, &loaded, &args.on, device, async |session, wiring, cancel| {
         let root = &loaded.root;
         let conversing = async {
             if !is_person {
-                return Ok(follow_script(shell, args.json, cancel).await);
+                return Ok(follow_script(session, args.json, cancel).await);
             }
-            let exit = talk(shell, &context.environment, cancel).await;
-            if let Some(kept) = shell.unsaved() {
+            let exit = talk(session, &context.environment, cancel).await;
+            if let Some(kept) = session.unsaved() {
                 print::say(format!("The steps were not saved as a trail. They are kept in {}", kept.display()));
             }
             exit
@@ -110,7 +112,7 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
         if !args.watch {
             return conversing.await;
         }
-        let changes = FileChanges::of(root, &context.absolute(&args.on.logs(root)));
+        let changes = FileChanges::of(root, &args.on.logs(context, root));
         let mut changes = changes.map_err(|error| Refusal::cannot_watch(root, &error))?;
         tokio::select! {
             exit = conversing => exit,
@@ -120,74 +122,38 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
     .await
 }
 
-/// Opens a device and a run folder, does what is to be done, and closes both.
+/// Opens a session, does what is to be done in it, and closes it.
 pub async fn on_device(
     context: &Context,
-    loaded: Arc<Loaded>,
+    loaded: &Arc<Loaded>,
     args: &OnDeviceArgs,
     device: DeviceSpec,
-    explore: impl AsyncFnOnce(&mut Shell, &Wiring, &CancellationToken) -> Result<Exit, Refusal>,
+    explore: impl AsyncFnOnce(&mut Interactive, &Wiring, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
-    let mut wiring = Wiring::new(&loaded, &context.host(None), args.target.clone());
-    wiring.show_browser(args.devices.headed);
-    Refusal::unless_known(&wiring)?;
-    wiring.use_secrets(wiring::secrets(&loaded, &args.secret)?);
-    wiring.pictures = PicturePolicy::Action;
-    args.sim.apply(&mut wiring)?;
-    let memory = pairs("memory", &args.memory)?;
-    let cassettes = args.cassettes.open(&loaded)?;
-    let logs = context.absolute(&args.logs(&loaded.root));
-    let folder = RunFolder::create(&logs)
-        .map_err(|source| Refusal::Io { what: format!("cannot create a folder in `{}`", logs.display()), source })?;
-    let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
-    record.emit(Event::RunStarted {
+    let options = InteractiveOptions {
+        device,
+        is_headed: args.devices.headed,
+        target: args.target.clone(),
+        memory: pairs("memory", &args.memory)?,
+        secrets: args.secret.clone(),
+        cassette: args.cassettes.wanted(),
+        sim: args.sim.clone().into(),
+        logs: args.logs(context, &loaded.root),
+        current_dir: context.environment.current_dir().to_path_buf(),
         command: context.command_line(),
-        project: loaded.root.display().to_string(),
-        seed: wiring.seed,
-        trails: 0,
-        shard: None,
-    });
-    let _ = report::write_unfinished(&folder.path);
-    let outlets = Outlets {
-        events: Some(record),
-        progress: Some(Arc::new(Progress::new(false))),
-        folder: Some(folder.path.clone()),
     };
-    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
-    let sink = Arc::new(LaneSink::new(device.id.clone(), Arc::clone(&folder) as _, Arc::new(Progress::new(true))));
-    let target = wiring.target.clone();
-    let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
-        Ok(session) => session,
-        Err(NotOpened { session, error }) => {
-            session.close(&error.to_string()).await;
-            wiring.close().await;
-            let _ = folder.finish(Exit::Environment, wiring.supervisor.leaked());
-            return Err(Refusal::Environment { message: error.to_string() });
-        }
-    };
-    if let Err(refusal) = Refusal::unless_sound(&loaded.refused_tools(&session.registry())) {
-        session.close(&refusal.to_string()).await;
-        wiring.close().await;
-        let _ = folder.finish(refusal.exit(), wiring.supervisor.leaked());
-        return Err(refusal);
-    }
-    let memory = wiring.memory((&device, target.as_deref()), None, &memory, Default::default());
+    print::hide(&Arc::new(wiring::secrets(loaded, &args.secret)?));
+    let console = Arc::new(Progress::new(false));
+    let mut opened = interactive::open(loaded, &context.host(None), options, console).await?;
     let cancel = CancellationToken::new();
-    let place = Place { root: loaded.root.clone(), folder: folder.path.clone(), target };
-    let mut shell = Shell::open(session, sink, memory, place);
-    let explored = explore(&mut shell, &wiring, &cancel).await;
-    let ended = match &explored {
+    let explored = explore(&mut opened.session, &opened.wiring, &cancel).await;
+    let exit = match &explored {
         Ok(exit) => *exit,
         Err(refusal) => refusal.exit(),
     };
-    // A person's failed calls are not the shell's, but the record has them.
-    let ended = ended.worst(shell.worst());
-    shell.close(ended, cancel.is_cancelled()).await;
-    wiring.close().await;
-    let kept = save_cassettes(&wiring.servers, cancel.is_cancelled(), |text| print::say(text));
-    let explored = explored.map(|exit| exit.worst(kept));
-    folder.finish(ended.worst(kept), wiring.supervisor.leaked()).map_err(|message| Refusal::Environment { message })?;
-    let written = report::write(&folder.path).map_err(|error| Refusal::Environment { message: error.to_string() })?;
+    let Closed { exit: stored, written } = opened.close(exit, cancel.is_cancelled()).await;
+    let written = written.map_err(|message| Refusal::Environment { message })?;
+    let explored = explored.map(|exit| exit.worst(stored));
     if explored.is_ok() {
         print::say(format!("Report: {}", written.html.display()));
     }
@@ -195,7 +161,11 @@ pub async fn on_device(
 }
 
 /// Talks with a person until they leave. They try things, so a call that fails is no failure of the shell.
-async fn talk(shell: &mut Shell, environment: &Environment, cancel: &CancellationToken) -> Result<Exit, Refusal> {
+async fn talk(
+    session: &mut Interactive,
+    environment: &Environment,
+    cancel: &CancellationToken,
+) -> Result<Exit, Refusal> {
     let (mut history, lines) = History::open(environment);
     let no_terminal = |error| Refusal::Environment { message: format!("cannot use the terminal: {error}") };
     let mut editor = LineEditor::open(lines).map_err(no_terminal)?;
@@ -203,7 +173,7 @@ async fn talk(shell: &mut Shell, environment: &Environment, cancel: &Cancellatio
     let mut signals = Signals::listen();
     let mut last = None;
     loop {
-        let asked = editor.next(shell.vocabulary(), last.take());
+        let asked = editor.next(vocabulary(session), last.take());
         tokio::pin!(asked);
         let heard = loop {
             tokio::select! {
@@ -220,9 +190,9 @@ async fn talk(shell: &mut Shell, environment: &Environment, cancel: &Cancellatio
             Heard::Interrupted => continue,
             Heard::End => return Ok(Exit::Passed),
         };
-        last = fit_to_keep(shell, &line);
+        last = fit_to_keep(session, &line);
         last.iter().for_each(|line| history.add(line));
-        let reply = carry_out(shell, &line, &mut signals, cancel, &cancel.child_token()).await;
+        let reply = carry_out(session, &line, &mut signals, cancel, &cancel.child_token()).await;
         if let ControlFlow::Break(exit) = shown(&reply, false, cancel) {
             return Ok(exit);
         }
@@ -230,7 +200,7 @@ async fn talk(shell: &mut Shell, environment: &Environment, cancel: &Cancellatio
 }
 
 /// Carries out the lines of standard input until they end. The worst of their replies is the shell's.
-async fn follow_script(shell: &mut Shell, as_json: bool, cancel: &CancellationToken) -> Exit {
+async fn follow_script(session: &mut Interactive, as_json: bool, cancel: &CancellationToken) -> Exit {
     let mut lines = lines();
     let mut signals = Signals::listen();
     let mut worst = Exit::Passed;
@@ -240,8 +210,8 @@ async fn follow_script(shell: &mut Shell, as_json: bool, cancel: &CancellationTo
             _ = signals.next() => None,
         };
         let Some(line) = line else { return worst };
-        let reply = carry_out(shell, &line, &mut signals, cancel, cancel).await;
-        if let Reply::Failed { exit, .. } = &reply {
+        let reply = carry_out(session, &line, &mut signals, cancel, cancel).await;
+        if let Said::Reply(Reply::Failed { exit, .. }) = &reply {
             worst = worst.worst(*exit);
         }
         if let ControlFlow::Break(exit) = shown(&reply, as_json, cancel) {
@@ -250,21 +220,40 @@ async fn follow_script(shell: &mut Shell, as_json: bool, cancel: &CancellationTo
     }
 }
 
+/// What a line of a shell came to.
+enum Said {
+    Reply(Reply),
+    Quit,
+    /// A blank line, or a comment.
+    Nothing,
+}
+
 /// Carries out a line. Ctrl-C cancels `call` and SIGTERM `all`; either way the call ends by itself, and its reply says
 /// that it was cancelled.
 async fn carry_out(
-    shell: &mut Shell,
+    session: &mut Interactive,
     line: &str,
     signals: &mut Signals,
     all: &CancellationToken,
     call: &CancellationToken,
-) -> Reply {
-    let reply = shell.line(line, call);
+) -> Said {
+    let command = match parse(line) {
+        Ok(Some(Line::Command(command))) => command,
+        Ok(Some(Line::Help)) => return Said::Reply(Reply::Done { text: help(), value: json!(help()) }),
+        Ok(Some(Line::Quit)) => return Said::Quit,
+        Ok(None) => return Said::Nothing,
+        // A message may repeat what was typed.
+        Err(error) => {
+            let message = session.secrets().redact(&error.to_string()).into_owned();
+            return Said::Reply(Reply::Failed { message, exit: Exit::Invalid });
+        }
+    };
+    let reply = session.execute(command, call);
     tokio::pin!(reply);
     loop {
         tokio::select! {
-            reply = &mut reply => return reply,
-            told = signals.next() => match told {
+            reply = &mut reply => return Said::Reply(reply),
+            stop = signals.next() => match stop {
                 Stop::Interrupt => call.cancel(),
                 Stop::Terminate | Stop::Hangup => all.cancel(),
             },
@@ -273,10 +262,12 @@ async fn carry_out(
 }
 
 /// Shows a reply, and says whether the shell ends with it.
-fn shown(reply: &Reply, as_json: bool, cancel: &CancellationToken) -> ControlFlow<Exit> {
-    show(reply, as_json);
-    match reply {
-        Reply::Quit => ControlFlow::Break(Exit::Passed),
+fn shown(said: &Said, as_json: bool, cancel: &CancellationToken) -> ControlFlow<Exit> {
+    if let Said::Reply(reply) = said {
+        show(reply, as_json);
+    }
+    match said {
+        Said::Quit => ControlFlow::Break(Exit::Passed),
         _ if cancel.is_cancelled() => ControlFlow::Break(Exit::Environment),
         _ => ControlFlow::Continue(()),
     }
@@ -290,8 +281,12 @@ pub fn show(reply: &Reply, as_json: bool) {
         (Reply::Failed { message, exit }, true) => {
             print::json_line(&json!({"ok": false, "error": message, "code": exit.code()}))
         }
-        (Reply::Nothing | Reply::Quit, _) => {}
     }
+}
+
+/// What can be completed on the next line.
+fn vocabulary(session: &Interactive) -> Vocabulary {
+    Vocabulary::new(&session.registry(), session.last_snapshot().unwrap_or_default())
 }
 
 /// Lines of standard input, read by a thread because a blocking read cannot be cancelled. It reads no further than it is

@@ -16,9 +16,9 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Editor, ExternalPrinter, Helper};
 use tokio::sync::mpsc as channel;
 
-use super::shell_history::LINES;
+use super::complete::Vocabulary;
+use super::history::LINES;
 use crate::output::print;
-use crate::sessions::interactive::Vocabulary;
 
 const PROMPT: &str = "trailblaze> ";
 

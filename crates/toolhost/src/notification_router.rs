@@ -1,4 +1,5 @@
-//! Where a server's notifications arrive: progress and words about the calls at work, and news that belong to none.
+//! Routes a server's notifications: progress and log messages to the call in flight that they belong to, everything
+//! else to the server's own events.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,8 +13,8 @@ use trailblaze_protocol::event::Level;
 use crate::connection::{Listener, Oddity, RpcError};
 use crate::limits;
 
-/// Where a server's news go that belong to no call.
-pub trait Diary: Send + Sync {
+/// Receives the events of a server that belong to no call.
+pub trait ServerEvents: Send + Sync {
     fn note(&self, server: &str, level: Level, text: String);
 
     fn started(&self, server: &str, version: &str);
@@ -21,27 +22,27 @@ pub trait Diary: Send + Sync {
     fn ended(&self, server: &str, how: String);
 }
 
-/// Where the server's notifications arrive, and the calls that they may be about.
-pub(crate) struct Desk {
+/// Receives a server's notifications and knows the calls that they may belong to.
+pub(crate) struct NotificationRouter {
     pub server: String,
-    pub diary: Arc<dyn Diary>,
-    calls: Mutex<HashMap<u64, Talk>>,
+    pub events: Arc<dyn ServerEvents>,
+    calls: Mutex<HashMap<u64, ActiveCall>>,
     last_token: AtomicU64,
-    /// How often it was quoted outside of calls.
+    /// Number of log messages outside of calls.
     n_notes: AtomicUsize,
-    /// How often it said that its tools changed. Several sessions may be waiting for it.
+    /// Counts the server's `list_changed` notifications. Several sessions may wait on it.
     pub revision: watch::Sender<u64>,
-    /// The first thing it printed where it should not.
+    /// The first line of stdout that was not a message.
     pub noise: Mutex<Option<String>>,
     has_answered_twice: AtomicBool,
     has_sent_broken_text: AtomicBool,
 }
 
-impl Desk {
-    pub fn new(server: String, diary: Arc<dyn Diary>) -> Desk {
-        Desk {
+impl NotificationRouter {
+    pub fn new(server: String, events: Arc<dyn ServerEvents>) -> NotificationRouter {
+        NotificationRouter {
             server,
-            diary,
+            events,
             calls: Mutex::default(),
             last_token: AtomicU64::new(0),
             n_notes: AtomicUsize::new(0),
@@ -52,17 +53,17 @@ impl Desk {
         }
     }
 
-    /// Registers a call until the guard goes.
-    pub fn enter(&self, cx: &Cx) -> AtDesk<'_> {
+    /// Registers a call until the guard is dropped.
+    pub fn register(&self, cx: &Cx) -> RoutedCall<'_> {
         let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.calls).insert(token, Talk { cx: cx.clone(), n_notes: 0 });
-        AtDesk { desk: self, token }
+        lock(&self.calls).insert(token, ActiveCall { cx: cx.clone(), n_notes: 0 });
+        RoutedCall { router: self, token }
     }
 
     fn progressed(&self, params: &Value) {
         let token = params.get("progressToken").and_then(Value::as_u64);
         let mut calls = lock(&self.calls);
-        let Some(talk) = token.and_then(|token| calls.get_mut(&token)) else { return };
+        let Some(active) = token.and_then(|token| calls.get_mut(&token)) else { return };
         let number = |key: &str| params.get(key).and_then(Value::as_f64);
         let share = match (number("progress"), number("total")) {
             (Some(done), Some(total)) => format!("{done}/{total}"),
@@ -71,8 +72,8 @@ impl Desk {
         };
         let words = params.get("message").and_then(Value::as_str).unwrap_or_default();
         let text: Vec<&str> = [share.as_str(), words].into_iter().filter(|part| !part.is_empty()).collect();
-        talk.cx.renew();
-        talk.note(Level::Info, text.join(" "));
+        active.cx.renew();
+        active.note(Level::Info, text.join(" "));
     }
 
     fn logged(&self, params: &Value) {
@@ -90,33 +91,33 @@ impl Desk {
         if text.is_empty() {
             return;
         }
-        // A message does not say which call it is about; with one at work there is no doubt.
+        // A log message does not name its call; with one call in flight it can only be that one.
         let mut calls = lock(&self.calls);
-        if let (1, Some(talk)) = (calls.len(), calls.values_mut().next()) {
-            return talk.note(level, text);
+        if let (1, Some(active)) = (calls.len(), calls.values_mut().next()) {
+            return active.note(level, text);
         }
         drop(calls);
         match self.n_notes.fetch_add(1, Ordering::Relaxed) {
-            n if n < limits::NOTES => self.diary.note(&self.server, level, text),
-            limits::NOTES => self.diary.note(&self.server, Level::Warning, TOO_MUCH.to_string()),
+            n if n < limits::NOTES => self.events.note(&self.server, level, text),
+            limits::NOTES => self.events.note(&self.server, Level::Warning, TOO_MUCH.to_string()),
             _ => {}
         }
     }
 }
 
-/// The words of a message that is wrapped, as FastMCP wraps all of its own, and has nothing else to it.
+/// The text of a message wrapped in `{"msg": …}` and nothing else, as FastMCP wraps its own.
 fn plain(data: &Value) -> Option<&str> {
     let data = data.as_object()?;
     let is_all = data.iter().all(|(key, value)| key == "msg" || value.is_null());
     data.get("msg").filter(|_| is_all)?.as_str()
 }
 
-impl Listener for Desk {
+impl Listener for NotificationRouter {
     fn notified(&self, method: &str, params: Value) {
         match method {
             "notifications/progress" => self.progressed(&params),
             "notifications/message" => self.logged(&params),
-            // A registry is a resource, and says as much about tools as their list does.
+            // The registry is a resource and describes tools as the list does.
             "notifications/tools/list_changed" | "notifications/resources/list_changed" => {
                 self.revision.send_modify(|revision| *revision += 1);
             }
@@ -145,22 +146,22 @@ impl Listener for Desk {
             Oddity::AnsweredTwice => !self.has_answered_twice.swap(true, Ordering::Relaxed),
             Oddity::NotUnicode => !self.has_sent_broken_text.swap(true, Ordering::Relaxed),
         };
-        // Once is enough: it would be said of every line.
+        // Reported once: it would repeat on every line.
         if is_first {
-            self.diary.note(&self.server, Level::Warning, oddity.to_string());
+            self.events.note(&self.server, Level::Warning, oddity.to_string());
         }
     }
 }
 
-/// A call that the server may speak of.
-struct Talk {
+/// A call that notifications may belong to.
+struct ActiveCall {
     cx: Cx,
     n_notes: usize,
 }
 
-const TOO_MUCH: &str = "it has more to say than anybody would read; the rest is left out";
+const TOO_MUCH: &str = "too many log messages; the rest are left out";
 
-impl Talk {
+impl ActiveCall {
     fn note(&mut self, level: Level, text: String) {
         match self.n_notes {
             n if n < limits::NOTES => self.cx.note(level, text),
@@ -171,15 +172,15 @@ impl Talk {
     }
 }
 
-/// A call that is at work.
-pub(crate) struct AtDesk<'a> {
-    desk: &'a Desk,
+/// Keeps a call registered; dropping it removes the call.
+pub(crate) struct RoutedCall<'a> {
+    router: &'a NotificationRouter,
     pub token: u64,
 }
 
-impl Drop for AtDesk<'_> {
+impl Drop for RoutedCall<'_> {
     fn drop(&mut self) {
-        lock(&self.desk.calls).remove(&self.token);
+        lock(&self.router.calls).remove(&self.token);
     }
 }
 

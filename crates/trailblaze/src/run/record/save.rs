@@ -10,9 +10,9 @@ use trailblaze_protocol::exit::Exit;
 use crate::files::lock::ProjectLock;
 use crate::files::private;
 use crate::files::{slug, unlike};
-use crate::output::print;
 use crate::output::run_folder::RunFolder;
 use crate::output::run_folder::{RECORDING, RECORDINGS, TRAIL_ENDING};
+use crate::output::words::count;
 use crate::run::job::{Done, Job};
 use crate::run::queue::Shared;
 use crate::run::record::RecordError;
@@ -20,15 +20,6 @@ use crate::run::record::effects_file::{self, Section, kept_args, origins};
 use crate::run::record::recordings::{self, Recorded};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
-
-/// What was asked for on the command line.
-#[derive(Clone, Copy)]
-pub struct Wish {
-    /// What to write into the trails, and beside them.
-    pub record: Option<Level>,
-    /// Stdout holds JSON, and nothing else may go there.
-    pub is_stdout_data: bool,
-}
 
 /// How much of what was done is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +30,10 @@ pub enum Level {
     Effects,
 }
 
-/// The recordings go into the run folder, and into the trails if that was asked for. One that cannot be stored is
-/// printed: it must not be lost. If it was asked for, the run has failed.
-pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish: Wish) -> Exit {
+/// Writes the recordings into the run folder and, with `record`, into the trails. A recording that cannot be stored there is
+/// handed to the console, so that it is not lost, and the run has failed.
+pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, record: Option<Level>) -> Exit {
+    let console = &shared.console;
     let root = &shared.wiring.loaded.root;
     let is_single = shared.jobs.len() == 1;
     let mut taken = HashSet::new();
@@ -51,16 +43,16 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         let path = &job.trail.source.path;
         let recorded = match recordings::record(&job.trail, &done) {
             Ok(recorded) => recorded,
-            Err(error) if wish.record.is_some() => {
-                print::error(format!("the recording was not saved: {error}"));
+            Err(error) if record.is_some() => {
+                console.error(&format!("the recording was not saved: {error}"));
                 exit = exit.worst(RecordError::from(error).exit());
                 continue;
             }
             // The copy in the run folder is a by-product: only somebody who asked for a recording misses it.
             Err(_) => continue,
         };
-        if wish.record.is_some() {
-            recorded.warnings.iter().for_each(|warning| print::warning(format!("{path}: {warning}")));
+        if record.is_some() {
+            recorded.warnings.iter().for_each(|warning| console.warn(&format!("{path}: {warning}")));
         }
         let name = if is_single {
             RECORDING.to_string()
@@ -69,9 +61,9 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         };
         let copy = folder.path.join(name);
         if let Err(error) = private::write(&copy, &recorded.text) {
-            print::warning(format!("cannot write `{}`: {error}", copy.display()));
+            console.warn(&format!("cannot write `{}`: {error}", copy.display()));
         }
-        let Some(level) = wish.record else { continue };
+        let Some(level) = record else { continue };
         let saved = ProjectLock::take(root).map_err(RecordError::no_lock).and_then(|lock| {
             let written = recordings::write_into_trail(root, job, &done, &lock)?;
             let beside = keep_beside(shared, job, &written.text, &done, level);
@@ -79,30 +71,26 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, wish:
         });
         match saved {
             Ok((written, beside)) => {
-                shared.progress.say(&said(path, &written));
+                console.say(&said(path, &written));
                 match beside {
                     Ok(0) if level == Level::Effects => {
-                        shared.progress.say(&format!("{path} calls no custom tools whose effects could be kept"));
+                        console.say(&format!("{path} calls no custom tools whose effects could be kept"));
                     }
                     Ok(n_calls) if level == Level::Effects => {
-                        let calls = print::count(n_calls, "call");
-                        shared.progress.say(&format!("kept the effects of {calls} in {}", effects_file::file(path)));
+                        let calls = count(n_calls, "call");
+                        console.say(&format!("kept the effects of {calls} in {}", effects_file::file(path)));
                     }
                     Ok(_) => {}
                     Err(error) if level == Level::Effects => {
-                        print::error(format!("the effects were not saved: {error}"));
+                        console.error(&format!("the effects were not saved: {error}"));
                         exit = exit.worst(error.exit());
                     }
-                    Err(error) => print::warning(error),
+                    Err(error) => console.warn(&error.to_string()),
                 }
             }
             Err(error) => {
-                print::error(format!("the recording was not saved: {error}"));
-                if wish.is_stdout_data {
-                    print::say(&recorded.text);
-                } else {
-                    print::data(&recorded.text);
-                }
+                console.error(&format!("the recording was not saved: {error}"));
+                console.rescue(&recorded.text);
                 exit = exit.worst(error.exit());
             }
         }

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
+use super::parse::split;
 use crate::files::write_atomically;
 use crate::project::environment::Environment;
-use crate::sessions::interactive::Shell;
+use crate::sessions::interactive::Interactive;
 
 /// How many lines are kept.
 pub const LINES: usize = 1_000;
@@ -57,13 +58,13 @@ fn path(environment: &Environment) -> Option<PathBuf> {
 
 /// A line as it may be kept: with the names of secrets in place of their values. None of one that is not to be kept,
 /// because it is blank, begins with a space, or holds a secret that quoting breaks up.
-pub fn fit_to_keep(shell: &Shell, line: &str) -> Option<String> {
-    let secrets = shell.secrets();
+pub fn fit_to_keep(session: &Interactive, line: &str) -> Option<String> {
+    let secrets = session.secrets();
     if line.trim().is_empty() || line.starts_with(' ') || line.contains(char::is_control) {
         return None;
     }
     let kept = secrets.redact(line).into_owned();
-    let words = crate::sessions::interactive::split(&kept).ok()?;
+    let words = split(&kept).ok()?;
     let is_clean = words.iter().all(|word| secrets.redact(word) == word.as_str());
     is_clean.then_some(kept)
 }

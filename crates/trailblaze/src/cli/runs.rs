@@ -1,4 +1,4 @@
-//! `trailblaze session`: the runs that left their folders in `logs/`.
+//! `trailblaze runs`: the folders of earlier runs in `logs/`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const HEADER_BYTES: u64 = 4096;
 
 /// List, show and remove the folders of earlier runs
 #[derive(Args)]
-pub struct SessionCommand {
+pub struct RunsCommand {
     #[command(subcommand)]
     verb: Verb,
     /// Where run folders are; logs/ of the project unless given
@@ -67,42 +67,42 @@ struct CleanArgs {
 }
 
 /// A folder that a run left: its event file begins with our header.
-struct Session {
+struct RunEntry {
     folder: PathBuf,
     header: Header,
 }
 
-pub fn session(context: &Context, command: SessionCommand) -> Result<Exit, Refusal> {
+pub fn runs(context: &Context, command: RunsCommand) -> Result<Exit, Refusal> {
     let own = || context.root(Path::new(".")).join("logs");
     let logs = command.logs.map_or_else(own, |logs| context.absolute(&logs));
-    let sessions = sessions(&logs)?;
+    let runs = read_all(&logs)?;
     match command.verb {
-        Verb::List { number } => list(&logs, &sessions, number, command.json),
-        Verb::Show { id } => show(find(&logs, &sessions, id.as_deref())?, command.json),
-        Verb::Clean(args) => clean(&sessions, &args, command.json),
+        Verb::List { number } => list(&logs, &runs, number, command.json),
+        Verb::Show { id } => show(find(&logs, &runs, id.as_deref())?, command.json),
+        Verb::Clean(args) => clean(&runs, &args, command.json),
     }
 }
 
 /// The runs of a folder, newest first. Whatever else is in there is passed over.
-fn sessions(logs: &Path) -> Result<Vec<Session>, Refusal> {
+fn read_all(logs: &Path) -> Result<Vec<RunEntry>, Refusal> {
     let failed = |source| Refusal::Io { what: format!("cannot read `{}`", logs.display()), source };
-    let mut sessions = Vec::new();
+    let mut runs = Vec::new();
     match std::fs::read_dir(logs) {
         Ok(entries) => {
             for entry in entries {
-                sessions.extend(Session::read(entry.map_err(failed)?.path()));
+                runs.extend(RunEntry::read(entry.map_err(failed)?.path()));
             }
         }
         // A project that never ran has none.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),
     }
-    sessions.sort_by(|one, other| (&other.header.started_at, other.id()).cmp(&(&one.header.started_at, one.id())));
-    Ok(sessions)
+    runs.sort_by(|one, other| (&other.header.started_at, other.id()).cmp(&(&one.header.started_at, one.id())));
+    Ok(runs)
 }
 
-impl Session {
-    fn read(folder: PathBuf) -> Option<Session> {
+impl RunEntry {
+    fn read(folder: PathBuf) -> Option<RunEntry> {
         // A link is not the run's own folder: what it leads to may be anything.
         if !folder.symlink_metadata().ok()?.is_dir() || !folder.join(EVENTS).symlink_metadata().ok()?.is_file() {
             return None;
@@ -111,7 +111,7 @@ impl Session {
         let file = std::fs::File::open(folder.join(EVENTS)).ok()?;
         BufReader::new(file.take(HEADER_BYTES)).read_line(&mut first).ok()?;
         let header = serde_json::from_str(&first).ok()?;
-        Some(Session { folder, header })
+        Some(RunEntry { folder, header })
     }
 
     /// Its folder's name: a copy of a run is another one.
@@ -149,11 +149,11 @@ impl Session {
     }
 }
 
-fn list(logs: &Path, sessions: &[Session], number: usize, as_json: bool) -> Result<Exit, Refusal> {
-    let shown = sessions.iter().take(number);
+fn list(logs: &Path, runs: &[RunEntry], number: usize, as_json: bool) -> Result<Exit, Refusal> {
+    let shown = runs.iter().take(number);
     if as_json {
-        let rows = shown.map(|session| {
-            let mut row = session.as_json(&session.run()?);
+        let rows = shown.map(|run| {
+            let mut row = run.as_json(&run.run()?);
             // The attempts of all runs would be most of the answer; `show` has them.
             row.as_object_mut().and_then(|row| row.remove("attempts"));
             Ok(row)
@@ -161,29 +161,29 @@ fn list(logs: &Path, sessions: &[Session], number: usize, as_json: bool) -> Resu
         print::json(&rows.collect::<Result<Vec<_>, Refusal>>()?);
         return Ok(Exit::Passed);
     }
-    if sessions.is_empty() {
+    if runs.is_empty() {
         print::say(format!("There is no run in {}.", logs.display()));
     }
-    for session in shown {
-        let run = session.run()?;
-        let when = session.header.started_at.get(..19).unwrap_or_default().replace('T', " ");
-        print::data(format!("{:<22}  {when} UTC  {:<18}  {}", session.id(), headline(&run), totals(&run)));
+    for entry in shown {
+        let run = entry.run()?;
+        let when = entry.header.started_at.get(..19).unwrap_or_default().replace('T', " ");
+        print::data(format!("{:<22}  {when} UTC  {:<18}  {}", entry.id(), headline(&run), totals(&run)));
     }
-    if sessions.len() > number {
-        print::say(format!("{} more; -n {} lists all", sessions.len() - number, sessions.len()));
+    if runs.len() > number {
+        print::say(format!("{} more; -n {} lists all", runs.len() - number, runs.len()));
     }
     Ok(Exit::Passed)
 }
 
-fn show(session: &Session, as_json: bool) -> Result<Exit, Refusal> {
-    let run = session.run()?;
+fn show(entry: &RunEntry, as_json: bool) -> Result<Exit, Refusal> {
+    let run = entry.run()?;
     if as_json {
-        print::json(&session.as_json(&run));
+        print::json(&entry.as_json(&run));
         return Ok(Exit::Passed);
     }
-    print::data(format!("{}: {}", session.id(), headline(&run)));
+    print::data(format!("{}: {}", entry.id(), headline(&run)));
     print::data(totals(&run));
-    print::data(format!("Started: {}", session.header.started_at));
+    print::data(format!("Started: {}", entry.header.started_at));
     if let Some(start) = &run.start {
         // Where the program lies says nothing about the run.
         let args = start.command.iter().skip(1).map(String::as_str);
@@ -198,34 +198,34 @@ fn show(session: &Session, as_json: bool) -> Result<Exit, Refusal> {
             print::data(format!("             {}", failure.message.replace('\n', "\n             ")));
         }
     }
-    match session.report() {
+    match entry.report() {
         Some(report) => print::data(format!("Report: {}", report.display())),
-        None => print::hint(format!("`trailblaze report {}` writes its report", session.folder.display())),
+        None => print::hint(format!("`trailblaze report {}` writes its report", entry.folder.display())),
     }
     Ok(Exit::Passed)
 }
 
 /// The only run whose id begins so.
-fn find<'s>(logs: &Path, sessions: &'s [Session], id: Option<&str>) -> Result<&'s Session, Refusal> {
+fn find<'r>(logs: &Path, runs: &'r [RunEntry], id: Option<&str>) -> Result<&'r RunEntry, Refusal> {
     let none = || Refusal::usage(format!("there is no run in `{}`", logs.display()));
-    let Some(prefix) = id else { return sessions.first().ok_or_else(none) };
-    if let Some(session) = sessions.iter().find(|session| session.id() == prefix) {
-        return Ok(session);
+    let Some(prefix) = id else { return runs.first().ok_or_else(none) };
+    if let Some(run) = runs.iter().find(|run| run.id() == prefix) {
+        return Ok(run);
     }
-    let found: Vec<&Session> = sessions.iter().filter(|session| session.id().starts_with(prefix)).collect();
+    let found: Vec<&RunEntry> = runs.iter().filter(|run| run.id().starts_with(prefix)).collect();
     match found.as_slice() {
-        [session] => Ok(session),
-        [] if sessions.is_empty() => Err(none()),
+        [run] => Ok(run),
+        [] if runs.is_empty() => Err(none()),
         [] => {
-            let ids: Vec<String> = sessions.iter().map(Session::id).collect();
+            let ids: Vec<String> = runs.iter().map(RunEntry::id).collect();
             let hint = match nearest(prefix, ids.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`trailblaze session list` shows what there is".to_string(),
+                None => "`trailblaze runs list` shows what there is".to_string(),
             };
             Err(Refusal::Usage { message: format!("no run begins with `{prefix}`"), hint: Some(hint) })
         }
         several => {
-            let ids: Vec<String> = several.iter().map(|session| format!("`{}`", session.id())).collect();
+            let ids: Vec<String> = several.iter().map(|run| format!("`{}`", run.id())).collect();
             let message = format!("{} runs begin with `{prefix}`: {}", several.len(), ids.join(", "));
             Err(Refusal::Usage { message, hint: Some("write more of the id".to_string()) })
         }
@@ -242,28 +242,28 @@ struct Cleaned {
     may_go_on: Vec<String>,
 }
 
-fn clean(sessions: &[Session], args: &CleanArgs, as_json: bool) -> Result<Exit, Refusal> {
+fn clean(runs: &[RunEntry], args: &CleanArgs, as_json: bool) -> Result<Exit, Refusal> {
     if args.keep.is_none() && args.older_than.is_none() {
         let hint = "`--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none";
         return Err(Refusal::Usage { message: "nothing says which runs are to go".into(), hint: Some(hint.into()) });
     }
     let now = SystemTime::now();
-    let is_old = |session: &Session| args.older_than.is_none_or(|limit| session.age(now) > limit);
+    let is_old = |run: &RunEntry| args.older_than.is_none_or(|limit| run.age(now) > limit);
     let mut cleaned = Cleaned { is_dry_run: args.dry_run, ..Cleaned::default() };
     let mut failures = Vec::new();
-    for session in sessions.iter().skip(args.keep.unwrap_or(0)).filter(|session| is_old(session)) {
-        if session.may_go_on(now) {
-            cleaned.may_go_on.push(session.id());
+    for run in runs.iter().skip(args.keep.unwrap_or(0)).filter(|run| is_old(run)) {
+        if run.may_go_on(now) {
+            cleaned.may_go_on.push(run.id());
             continue;
         }
-        let bytes = size(&session.folder);
-        let removed = if args.dry_run { Ok(()) } else { remove(&session.folder) };
+        let bytes = size(&run.folder);
+        let removed = if args.dry_run { Ok(()) } else { remove(&run.folder) };
         match removed {
             Ok(()) => {
-                cleaned.removed.push(session.id());
+                cleaned.removed.push(run.id());
                 cleaned.bytes += bytes;
             }
-            Err(source) => failures.push((session, source)),
+            Err(source) => failures.push((run, source)),
         }
     }
     match as_json {
@@ -271,8 +271,8 @@ fn clean(sessions: &[Session], args: &CleanArgs, as_json: bool) -> Result<Exit, 
         false => tell(&cleaned),
     }
     let n_failures = failures.len();
-    for (session, source) in failures {
-        print::error(format!("cannot remove `{}`: {source}", session.folder.display()));
+    for (run, source) in failures {
+        print::error(format!("cannot remove `{}`: {source}", run.folder.display()));
     }
     Ok(if n_failures == 0 { Exit::Passed } else { Exit::Environment })
 }
@@ -314,4 +314,20 @@ fn remove(folder: &Path) -> std::io::Result<()> {
         }
     }
     std::fs::remove_dir_all(folder)
+}
+
+/// The former name of `runs`, kept for its hint.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub struct FormerCommand {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    words: Vec<String>,
+}
+
+pub fn former(command: &FormerCommand) -> Refusal {
+    let words: String = command.words.iter().map(|word| format!(" {word}")).collect();
+    Refusal::Usage {
+        message: "`trailblaze session` is now `trailblaze runs`".to_string(),
+        hint: Some(format!("write `trailblaze runs{words}`")),
+    }
 }

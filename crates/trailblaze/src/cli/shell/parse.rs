@@ -1,0 +1,226 @@
+//! The lines of a shell, read into commands of the session.
+
+use std::path::PathBuf;
+
+use trailblaze_core::trail::Merge;
+use trailblaze_protocol::event::StepKind;
+
+use crate::sessions::interactive::{Command, Save, Snapshot};
+
+/// One line of a shell.
+#[derive(Debug, PartialEq)]
+pub enum Line {
+    /// For the session.
+    Command(Command),
+    Help,
+    Quit,
+}
+
+/// Why a line is not a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    #[error("a quote is not closed, or the line ends with a backslash")]
+    NotClosed,
+    #[error("`{verb}` needs words: {verb} \"Pay Ada\"")]
+    NoWords { verb: String },
+    #[error("`{flag}` needs {what}")]
+    NoValue { flag: &'static str, what: &'static str },
+    #[error("`{verb}` has no `{word}`; it takes {takes}")]
+    UnknownWord { verb: &'static str, word: String, takes: &'static str },
+    #[error("`--marks` are drawn on a picture: snapshot --screenshot page.png --marks")]
+    MarksWithoutPicture,
+    #[error("`save --append` and `save --force` do not go together")]
+    AppendOrForce,
+    #[error("`tool` needs a name: tool tap text=Pay")]
+    NoTool,
+    #[error("`save` needs one file: save pay.trail.yaml")]
+    NoFile,
+    #[error("arguments are written name=value, not `{0}`")]
+    NoPair(String),
+}
+
+/// The commands, as `help` lists them: how each is written, and what it does.
+pub const COMMANDS: [(&str, &str); 11] = [
+    ("step \"WORDS\"", "begin a step: what the next calls are for"),
+    ("verify \"WORDS\"", "begin a step that checks something"),
+    ("trailhead \"WORDS\"", "begin with how to get to where the trail starts; only at first"),
+    (
+        "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes] \
+         [--screenshot FILE [--marks]]",
+        "show the screen, with refs to tap, or what changed since the last one; and write a picture of it",
+    ),
+    ("tool NAME k=v ...", "call a tool; `tool` may be left out"),
+    ("tools [WORD]", "list the tools"),
+    ("memory", "show what is remembered"),
+    ("undo", "take the last call back out of the steps; the device stays as it is"),
+    (
+        "save FILE [--append | --force] [--title WORDS]",
+        "keep the steps as a trail; --append adds them to one that exists, --force replaces its steps",
+    ),
+    ("help", "show this"),
+    ("quit", "leave; the run folder keeps the steps"),
+];
+
+pub const SNAPSHOT_FLAGS: [&str; 9] =
+    ["--bounds", "--offscreen", "--covered", "--all", "--within", "--depth", "--changes", "--screenshot", "--marks"];
+pub const SAVE_FLAGS: [&str; 3] = ["--append", "--force", "--title"];
+
+/// All commands, for people.
+pub fn help() -> String {
+    let line = |(usage, about): &(&str, &str)| match usage.len() {
+        0..24 => format!("{usage:<24}{about}"),
+        _ => format!("{usage}\n{:24}{about}", ""),
+    };
+    COMMANDS.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The words that a line may begin with, apart from names of tools.
+pub fn verbs() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter_map(|(usage, _)| usage.split(' ').next())
+}
+
+/// Reads a line. Blank lines and remarks are no commands.
+pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
+    let words = split(text)?;
+    let [first, rest @ ..] = words.as_slice() else { return Ok(None) };
+    if first.starts_with('#') {
+        return Ok(None);
+    }
+    let step = |kind: StepKind| match rest.join(" ") {
+        text if text.trim().is_empty() => Err(CommandError::NoWords { verb: first.clone() }),
+        text => Ok(Command::Step { kind, text }),
+    };
+    let line = match first.as_str() {
+        "help" | "?" => Line::Help,
+        "quit" | "exit" => Line::Quit,
+        "step" => Line::Command(step(StepKind::Step)?),
+        "verify" => Line::Command(step(StepKind::Verify)?),
+        "trailhead" => Line::Command(step(StepKind::Trailhead)?),
+        "snapshot" => Line::Command(snapshot(rest)?),
+        "tool" => match rest {
+            [] => return Err(CommandError::NoTool),
+            [name, args @ ..] => Line::Command(call(name, args)?),
+        },
+        "tools" => Line::Command(Command::Tools { search: rest.first().cloned() }),
+        "memory" => Line::Command(Command::Memory),
+        "undo" => Line::Command(Command::Undo),
+        "save" => Line::Command(save(rest)?),
+        name => Line::Command(call(name, rest)?),
+    };
+    Ok(Some(line))
+}
+
+fn snapshot(words: &[String]) -> Result<Command, CommandError> {
+    let mut wish = Snapshot::default();
+    let mut words = words.iter();
+    while let Some(flag) = words.next() {
+        match flag.as_str() {
+            "--bounds" => wish.details.bounds = true,
+            "--offscreen" => wish.details.offscreen = true,
+            "--covered" => wish.details.covered = true,
+            "--all" => wish.details.all = true,
+            "--changes" => wish.only_changes = true,
+            "--within" => match words.next() {
+                Some(reference) => wish.within = Some(reference.trim_matches(['[', ']']).to_string()),
+                None => return Err(CommandError::NoValue { flag: "--within", what: "a ref: snapshot --within e7" }),
+            },
+            "--depth" => match words.next().and_then(|depth| depth.parse().ok()) {
+                Some(depth) => wish.details.depth = Some(depth),
+                None => return Err(CommandError::NoValue { flag: "--depth", what: "a number: snapshot --depth 2" }),
+            },
+            "--screenshot" => match words.next() {
+                Some(path) => wish.screenshot = Some(PathBuf::from(path)),
+                None => {
+                    let what = "a file: snapshot --screenshot page.png";
+                    return Err(CommandError::NoValue { flag: "--screenshot", what });
+                }
+            },
+            "--marks" => wish.has_marks = true,
+            other => {
+                let takes = "--bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, \
+                             --screenshot FILE and --marks";
+                return Err(CommandError::UnknownWord { verb: "snapshot", word: other.to_string(), takes });
+            }
+        }
+    }
+    if wish.has_marks && wish.screenshot.is_none() {
+        return Err(CommandError::MarksWithoutPicture);
+    }
+    Ok(Command::Snapshot(wish))
+}
+
+fn save(words: &[String]) -> Result<Command, CommandError> {
+    let (mut paths, mut merges, mut title) = (Vec::new(), Vec::new(), None);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--append" => merges.push(Merge::Append),
+            "--force" => merges.push(Merge::Replace),
+            "--title" => match words.next() {
+                Some(words) => title = Some(words.clone()),
+                None => return Err(CommandError::NoValue { flag: "--title", what: "words: --title \"Pay Ada\"" }),
+            },
+            flag if flag.starts_with("--") => {
+                let takes = "--append, --force and --title WORDS";
+                return Err(CommandError::UnknownWord { verb: "save", word: flag.to_string(), takes });
+            }
+            path => paths.push(PathBuf::from(path)),
+        }
+    }
+    merges.dedup();
+    match (paths.len(), merges.as_slice()) {
+        (_, [_, _, ..]) => Err(CommandError::AppendOrForce),
+        (1, merges) => Ok(Command::Save(Save { path: paths.remove(0), merge: merges.first().copied(), title })),
+        _ => Err(CommandError::NoFile),
+    }
+}
+
+fn call(name: &str, args: &[String]) -> Result<Command, CommandError> {
+    let pair = |arg: &String| match arg.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err(CommandError::NoPair(arg.clone())),
+    };
+    Ok(Command::Call { tool: name.to_string(), args: args.iter().map(pair).collect::<Result<_, _>>()? })
+}
+
+/// Splits a line into words, as a POSIX shell does.
+pub fn split(text: &str) -> Result<Vec<String>, CommandError> {
+    shlex::split(text).ok_or(CommandError::NotClosed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_split_as_a_shell_does() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(split(text).unwrap(), expected, "{text}");
+        check(r#"tap text="Send money"  index=0"#, &["tap", "text=Send money", "index=0"]);
+        check(r"step 'it is' it\'s", &["step", "it is", "it's"]);
+        check(r#"a "" b"#, &["a", "", "b"]);
+        assert_eq!(split("a 'b").unwrap_err().to_string(), "a quote is not closed, or the line ends with a backslash");
+    }
+
+    #[test]
+    fn a_line_is_a_command_or_the_call_of_a_tool() {
+        let check = |text: &str, expected: Result<Option<Line>, &str>| {
+            assert_eq!(parse(text).map_err(|error| error.to_string()), expected.map_err(String::from), "{text}")
+        };
+        check("", Ok(None));
+        check("# a remark", Ok(None));
+        let tap = || Line::Command(Command::Call { tool: "tap".into(), args: vec![("text".into(), "a=b".into())] });
+        check("tap text=a=b", Ok(Some(tap())));
+        check("tool tap text=a=b", Ok(Some(tap())));
+        check("tap Pay", Err("arguments are written name=value, not `Pay`"));
+        check("step", Err("`step` needs words: step \"Pay Ada\""));
+        check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
+        let save = |merge, title: Option<&str>| {
+            Ok(Some(Line::Command(Command::Save(Save { path: "a".into(), merge, title: title.map(String::from) }))))
+        };
+        check("save a", save(None, None));
+        check("save a --force --force", save(Some(Merge::Replace), None));
+        check("save --title 'Pay Ada' a --append", save(Some(Merge::Append), Some("Pay Ada")));
+        check("save a --append --force", Err("`save --append` and `save --force` do not go together"));
+        check("save a --wide", Err("`save` has no `--wide`; it takes --append, --force and --title WORDS"));
+    }
+}

@@ -1,0 +1,41 @@
+//! What people are told while something is going on.
+
+use trailblaze_core::yaml::Problem;
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::ids::DeviceId;
+
+/// The port through which runs and sessions talk to people. The command line prints; others may pass it on. What is told here
+/// is for people only: programs read events and results.
+pub trait Console: Send + Sync {
+    fn say(&self, text: &str);
+
+    fn warn(&self, text: &str);
+
+    fn error(&self, text: &str);
+
+    /// What is wrong with some files, each with its place.
+    fn problems(&self, problems: &[Problem]);
+
+    /// Something happened on a device.
+    fn event(&self, device: &DeviceId, event: &Event);
+
+    /// Text that could not be stored as it should have been, and must not be lost.
+    fn rescue(&self, text: &str);
+}
+
+/// Tells nobody.
+pub struct Quiet;
+
+impl Console for Quiet {
+    fn say(&self, _: &str) {}
+
+    fn warn(&self, _: &str) {}
+
+    fn error(&self, _: &str) {}
+
+    fn problems(&self, _: &[Problem]) {}
+
+    fn event(&self, _: &DeviceId, _: &Event) {}
+
+    fn rescue(&self, _: &str) {}
+}

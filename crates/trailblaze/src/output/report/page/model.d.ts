@@ -1,0 +1,178 @@
+// Types for checking page.js: the JSON that html.rs puts into the page. Nothing here is shipped.
+
+declare namespace Report {
+  type State = "failed" | "errored" | "bug" | "invalid" | "unfinished" | "cancelled" | "passed" | "skipped";
+  type Standing = "counts" | "flaky" | "retried";
+  type Moment = "before" | "after" | "failure";
+  type StepKind = "trailhead" | "step" | "verify";
+  type Exit = "passed" | "failed" | "invalid" | "environment" | "bug";
+
+  interface Run {
+    run: string;
+    startedAt: string | null;
+    version: string | null;
+    isNewer: boolean;
+    command: string | null;
+    project: string | null;
+    seed: string | null;
+    trails: number | null;
+    exit: Exit | null;
+    code: number | null;
+    micros: number;
+    torn: number;
+    unknown: number;
+    stray: number;
+    counts: Record<State | "flaky" | "total", number>;
+    lanes: Lane[];
+    servers: Server[];
+    leakedProcesses: number;
+    notes: Note[];
+    attempts: Attempt[];
+    failures: number[][];
+    retried: number[][];
+  }
+
+  interface Lane {
+    name: string;
+    sessions: { device: Device }[];
+  }
+
+  interface Device {
+    driver: string;
+    size: Size;
+    classifiers: string[];
+  }
+
+  interface Server {
+    name: string;
+    device: string | null;
+    protocol: string;
+    log: string;
+    tail: string;
+    ended: string | null;
+  }
+
+  interface Attempt {
+    id: string;
+    name: string;
+    trail: { id: string; path: string; tags?: string[] };
+    lane: number;
+    number: number;
+    repeat?: number;
+    state: State;
+    standing: Standing;
+    at: number;
+    micros: number;
+    message: string;
+    nCalls: number;
+    trouble?: Trouble;
+    /** The text that is searched, made when it is first needed. */
+    haystack?: string;
+  }
+
+  interface Trouble {
+    step: string | null;
+    stepNumber: number | null;
+    stepKind: StepKind | null;
+    message: string;
+    expected: string | null;
+    saw: string | null;
+    picture: Picture | null;
+  }
+
+  interface Detail {
+    steps: Step[];
+    loose: Call[];
+    failingStep: number | null;
+  }
+
+  interface Step {
+    number: number | null;
+    kind: StepKind;
+    text: string;
+    plan: Plan;
+    state: State;
+    message: string;
+    micros: number | null;
+    calls: Call[];
+    pictures: Picture[];
+    notes: Note[];
+  }
+
+  type Plan = "authored" | "model" | "interactive" | { recording?: { classifier?: string } };
+  type Pair = [name: string, value: string];
+
+  interface Call {
+    id: string;
+    depth: number;
+    tool: string;
+    args: Pair[];
+    origin: string;
+    kind: string;
+    isRecordable: boolean;
+    isDelegating: boolean;
+    source: string;
+    micros: number | null;
+    touches: Touch[];
+    waits: { what: string; micros: number; met: boolean; saw: string }[];
+    notes: Note[];
+    pictures: Picture[];
+    answer: { outcome?: Outcome; fault?: { exit: Exit; message: string } } | null;
+  }
+
+  interface Outcome {
+    variant: string | { missingRequiredArgs?: { missing: string[] } };
+    text: string;
+    structured: string | null;
+    attachments: Attachment[];
+    delegates: [tool: string, args: Pair[]][];
+    remembered: Pair[];
+    forgotten: string[];
+  }
+
+  interface Attachment {
+    name: string;
+    mime: string;
+    file: string | null;
+    kept: Kept | null;
+  }
+
+  interface Touch {
+    point: { x: number; y: number } | null;
+    bounds: { left: number; top: number; right: number; bottom: number } | null;
+    what: string;
+  }
+
+  interface Note {
+    level: "debug" | "info" | "warning" | "error";
+    text: string;
+  }
+
+  interface Picture {
+    moment?: Moment;
+    file: string;
+    screen: Size;
+    kept: Kept;
+    tree?: Kept | null;
+    treeFile?: string | null;
+    isAttached?: boolean;
+  }
+
+  /** Where a file is: in the page, next to it, or nowhere. */
+  type Kept = "beside" | { here: number; lost?: undefined } | { lost: string; here?: undefined };
+
+  interface Size {
+    width: number;
+    height: number;
+  }
+
+  /** A picture that the viewer can show. */
+  interface Shown {
+    taken: Picture;
+    caption: string;
+    touches: Touch[];
+  }
+
+  type Child = Node | string | number | boolean | null | undefined | Child[];
+  type Props = Record<string, unknown>;
+}

@@ -1,0 +1,174 @@
+//! Carries out a plan: opens the run folder, checks, runs, and writes recordings and the report.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::record::events::{EventSink, Redacted};
+use trailblaze_protocol::event::{Event, Level};
+use trailblaze_protocol::exit::Exit;
+
+use crate::output::console::Console;
+use crate::output::report::{self, Written};
+use crate::output::run_folder::RunFolder;
+use crate::run::history::History;
+use crate::run::job::{Done, Job};
+use crate::run::plan::RunPlan;
+use crate::run::preflight;
+use crate::run::queue::{self, Ran, Shared};
+use crate::run::record::save::save_recordings;
+use crate::run::watch::Watch;
+use crate::servers::tool_servers::{Mode, Outlets};
+
+/// Where a run reports to, and how it is cancelled.
+pub struct Sinks {
+    pub console: Arc<dyn Console>,
+    pub cancel: CancellationToken,
+}
+
+/// How a run ended.
+pub struct RunResult {
+    pub exit: Exit,
+    pub ended: Ended,
+    /// The folder of the run, and how long it took in microseconds.
+    pub folder: PathBuf,
+    pub micros: u64,
+    /// The report, unless the record of the run is incomplete.
+    pub written: Result<Written, RecordLost>,
+}
+
+pub enum Ended {
+    /// The trails ran, or as many of them as could.
+    Ran { jobs: Vec<Job>, done: Vec<Done>, n_not_run: usize },
+    /// The files have errors, so nothing was started.
+    Invalid { n_errors: usize },
+}
+
+/// The record of a run could not be written, so it has no report.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordLost(String);
+
+/// Why a run did not even begin.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("cannot create a folder in `{}`: {source}", logs.display())]
+    Folder { logs: PathBuf, source: std::io::Error },
+}
+
+/// Runs a plan to its end. With `watch`, tools that change are swapped into the run while it goes on.
+pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Watch>) -> Result<RunResult, RunError> {
+    let Sinks { console, cancel } = sinks;
+    let logs = &plan.options.logs;
+    let folder = RunFolder::create(logs).map_err(|source| RunError::Folder { logs: logs.clone(), source })?;
+    let record: Arc<dyn EventSink> =
+        Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&plan.wiring.secrets)));
+    record.emit(Event::RunStarted {
+        command: plan.options.command.clone(),
+        project: plan.wiring.loaded.root.display().to_string(),
+        seed: plan.wiring.seed,
+        trails: plan.jobs.len(),
+        shard: plan.options.shard.map(|shard| shard.to_string()),
+    });
+    // A run that is killed still leaves a page that opens.
+    let _ = report::write_unfinished(&folder.path);
+    let outlets = Outlets {
+        events: Some(Arc::clone(&record)),
+        console: Some(Arc::clone(&console)),
+        folder: Some(folder.path.clone()),
+    };
+    // Errors in the files are errors already: servers need not be started to say so.
+    let has_errors = plan.has_errors();
+    let mode = plan.mode(if has_errors { Mode::Remember } else { Mode::Start });
+    let cassettes = plan.cassettes.take().filter(|_| !has_errors);
+    plan.wiring.servers = plan
+        .wiring
+        .tool_servers(mode)
+        .with_outlets(outlets)
+        .with_cassettes(cassettes)
+        .for_devices(plan.kinds.iter().map(|kind| kind.devices.len()).sum());
+    if let Some(watch) = watch.as_deref_mut() {
+        watch.begin(&plan.jobs, plan.wiring.servers.concerns());
+    }
+    let rule = plan.rule();
+    let mut problems = std::mem::take(&mut plan.problems);
+    tokio::select! {
+        judgement = preflight::before_start(&plan.wiring, (&plan.jobs, &plan.broken), &plan.devices, rule) => {
+            problems.extend(judgement.problems);
+            for error in &judgement.unneeded {
+                let text = format!("{error}\nno trail of this run needs it, so it goes on");
+                console.warn(&text);
+                record.emit(Event::Noted { about: None, level: Level::Warning, text });
+            }
+        }
+        () = cancel.cancelled() => {}
+    }
+    let problems = preflight::in_order(problems);
+    console.problems(&problems);
+    let n_errors = preflight::n_errors(&problems);
+    if n_errors > 0 {
+        for problem in &problems {
+            record.emit(Event::Noted { about: None, level: Level::Error, text: problem.to_string() });
+        }
+        plan.wiring.close().await;
+        let written = finish(&folder, Exit::Invalid, plan.wiring.supervisor.leaked());
+        let (path, micros) = (folder.path.clone(), folder.micros());
+        let ended = Ended::Invalid { n_errors };
+        return Ok(RunResult { exit: Exit::Invalid, ended, folder: path, micros, written });
+    }
+    // Without faults nothing is drawn from it.
+    if plan.options.sim.seed.is_none() && plan.wiring.sim.faults != Default::default() {
+        console.say(&format!("seed {}", plan.wiring.seed));
+    }
+    let n_planned = plan.n_planned();
+    let RunPlan { options, wiring, jobs, kinds, .. } = plan;
+    let shared = Arc::new(Shared {
+        wiring,
+        jobs,
+        memory: options.memory,
+        rules: options.rules,
+        replay: options.replay,
+        events: Arc::clone(&folder) as Arc<dyn EventSink>,
+        console: Arc::clone(&console),
+        cancel: cancel.clone(),
+    });
+    let running = queue::run(Arc::clone(&shared), kinds, options.workers);
+    let Ran { done, not_run } = match watch {
+        Some(watch) => watch.during(&shared.wiring, running, &shared.jobs).await,
+        None => running.await,
+    };
+    for missed in not_run {
+        let trail = queue::about(&shared.jobs[missed.job].trail);
+        record.emit(Event::NotRun { trail, platform: missed.platform, repeat: missed.repeat });
+    }
+    shared.wiring.close().await;
+    let kept = shared.wiring.servers.save_cassettes(cancel.is_cancelled(), &*console);
+    let saved = save_recordings(&shared, &done, &folder, options.record);
+    // The other shards must divide the trails in the same way; `report merge` notes the durations of all of them.
+    if options.shard.is_none()
+        && let Err(error) = History::note_done(&shared.wiring.loaded.root, &shared.jobs, &done)
+    {
+        console.warn(&error.to_string());
+    }
+    let n_not_run = n_planned - done.len();
+    let mut exit = done.iter().map(|done| done.verdict.exit()).fold(saved.worst(kept), Exit::worst);
+    if cancel.is_cancelled() {
+        exit = exit.worst(Exit::Environment);
+    }
+    let leaked = shared.wiring.supervisor.leaked();
+    if leaked > 0 {
+        console.error(&format!("processes could not be ended: {leaked}"));
+        exit = exit.worst(Exit::Environment);
+    }
+    let written = finish(&folder, exit, leaked);
+    let jobs = Arc::into_inner(shared).map(|shared| shared.jobs).unwrap_or_default();
+    let ended = Ended::Ran { jobs, done, n_not_run };
+    Ok(RunResult { exit, ended, folder: folder.path.clone(), micros: folder.micros(), written })
+}
+
+fn finish(folder: &RunFolder, exit: Exit, leaked: usize) -> Result<Written, RecordLost> {
+    let incomplete =
+        |message: String| RecordLost(format!("{message}\nthe record of the run is incomplete, so it has no junit.xml"));
+    folder.finish(exit, leaked).map_err(incomplete)?;
+    report::write(&folder.path).map_err(|error| RecordLost(error.to_string()))
+}

@@ -1,0 +1,213 @@
+//! From what a caller wants to a plan: which trails run on which devices, with what tools and rules. A plan is made without
+//! starting or printing anything.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::{Problem, Severity};
+use trailblaze_drivers::sim::FaultsError;
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::project::devices::{DeviceError, DeviceSpec, Devices};
+use crate::project::loaded::{LoadError, Loaded};
+use crate::project::select::Filter;
+use crate::project::sim::SimOptions;
+use crate::run::history::{self, History, Shard};
+use crate::run::job::{Job, Replay, Rules};
+use crate::run::preflight::{self, Jobs, Rule};
+use crate::run::queue::{self, Kind};
+use crate::run::record::save::Level;
+use crate::servers::cassettes::{Cassettes, Use};
+use crate::servers::tool_servers::Mode;
+use crate::sessions::host::Host;
+use crate::sessions::wiring::{self, SecretError, UnknownTarget, Wiring};
+
+/// What a caller wants to run, and how.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Trails, folders and patterns; without any, the project's own trails.
+    pub paths: Vec<PathBuf>,
+    /// Only these of the trails, by their paths in the project.
+    pub only: Option<Vec<String>>,
+    pub filter: Filter,
+    pub devices: DeviceChoice,
+    /// Show the window of browsers.
+    pub is_headed: bool,
+    pub target: Option<String>,
+    /// What to record into the trails that pass.
+    pub record: Option<Level>,
+    pub replay: Replay,
+    pub cassette: Option<Use>,
+    /// How serious it is that a tool changed since a trail was recorded.
+    pub changes: Severity,
+    pub pictures: PicturePolicy,
+    pub memory: Vec<(String, String)>,
+    pub args: Map<String, Value>,
+    /// The names of variables that hold secrets.
+    pub secrets: Vec<String>,
+    pub rules: Rules,
+    /// How many devices work at the same time; more of the same kind are opened until there are as many.
+    pub workers: Option<usize>,
+    /// Only trails that failed when they last ran.
+    pub last_failed: bool,
+    pub shard: Option<Shard>,
+    pub sim: SimOptions,
+    /// The folder for run folders.
+    pub logs: PathBuf,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+}
+
+/// Which devices run the trails.
+#[derive(Debug, Clone)]
+pub enum DeviceChoice {
+    /// These; without any, those of the project, or what each trail asks for. Devices of one kind share the trails.
+    Named(Vec<String>),
+    /// Every device of the project, and every trail on each of them.
+    All,
+}
+
+/// A run, ready to be checked and started. Everything that can be known without starting anything is known.
+pub struct RunPlan {
+    pub options: RunOptions,
+    pub wiring: Wiring,
+    pub jobs: Vec<Job>,
+    /// What could be read of trails that cannot run.
+    pub broken: Vec<Trail>,
+    /// What is wrong with the files.
+    pub problems: Vec<Problem>,
+    pub devices: Devices,
+    pub kinds: Vec<Kind>,
+    pub cassettes: Option<Cassettes>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    #[error(transparent)]
+    Target(#[from] UnknownTarget),
+    #[error("--sim: {0}")]
+    Sim(#[from] FaultsError),
+    #[error("no trail declares the argument `{name}`")]
+    UndeclaredArgument { name: String },
+    #[error("no trail is left to run after the filters")]
+    NothingToRun,
+}
+
+impl RunPlan {
+    pub fn new(loaded: &Arc<Loaded>, host: &Host, options: RunOptions) -> Result<RunPlan, PlanError> {
+        let mut devices = match &options.devices {
+            DeviceChoice::All => Devices::named(loaded.all_devices()?),
+            DeviceChoice::Named(named) => loaded.devices_of_trails(named)?,
+        };
+        let mut wiring = Wiring::new(loaded, host, options.target.clone());
+        wiring.show_browser(options.is_headed);
+        if options.target.is_some() {
+            wiring.check_target()?;
+        }
+        wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
+        wiring.pictures = options.pictures;
+        wiring.set_sim(&options.sim)?;
+        let Jobs { mut jobs, broken, mut problems, undeclared } =
+            preflight::read(loaded, &options.paths, &options.filter, &options.args)?;
+        if let Some(name) = undeclared {
+            return Err(PlanError::UndeclaredArgument { name });
+        }
+        let cassettes = match options.cassette.map(|wanted| Cassettes::open(wanted, loaded)) {
+            None => None,
+            Some(Ok(cassettes)) => Some(cassettes),
+            Some(Err(wrong)) => {
+                problems.extend(wrong);
+                None
+            }
+        };
+        jobs.retain(|job| options.only.as_ref().is_none_or(|only| only.contains(&job.trail.source.path)));
+        devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
+        let kinds = kinds(&options, loaded, &devices, &jobs);
+        // A shard may be empty where there are more of them than trails.
+        if problems.is_empty() && kinds.is_empty() && options.shard.is_none() {
+            return Err(PlanError::NothingToRun);
+        }
+        Ok(RunPlan { options, wiring, jobs, broken, problems, devices, kinds, cassettes })
+    }
+
+    /// Whether the files have errors already, so that no server needs to be started.
+    pub fn has_errors(&self) -> bool {
+        preflight::has_errors(&self.problems)
+    }
+
+    /// How tool servers are used. A run that plays effects needs none.
+    pub fn mode(&self, otherwise: Mode) -> Mode {
+        if self.options.replay == Replay::Effects { Mode::Absent } else { otherwise }
+    }
+
+    pub fn rule(&self) -> Rule {
+        Rule { changes: self.options.changes, replay: self.options.replay }
+    }
+
+    /// How many times a trail is started at least, if nothing stops the run.
+    pub fn n_planned(&self) -> usize {
+        let n_jobs: usize = self.kinds.iter().map(|kind| kind.jobs.len()).sum();
+        n_jobs * self.options.rules.repeat_each.max(1) as usize
+    }
+
+    /// Everything that is wrong with it, without starting a device or a server.
+    pub async fn check_offline(&mut self) -> Vec<Problem> {
+        let cassettes = self.cassettes.take();
+        self.wiring.servers = self.wiring.tool_servers(self.mode(Mode::Remember)).with_cassettes(cassettes);
+        let judgement =
+            preflight::before_start(&self.wiring, (&self.jobs, &self.broken), &self.devices, self.rule()).await;
+        preflight::in_order(self.problems.iter().cloned().chain(judgement.problems).collect())
+    }
+}
+
+/// The devices by kind, each with the trails that it is to run.
+fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> Vec<Kind> {
+    let mut kinds = match options.devices {
+        DeviceChoice::All => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
+        DeviceChoice::Named(_) => queue::kinds(with_workers(options.workers, loaded, devices.all.clone())),
+    };
+    for kind in &mut kinds {
+        let takes = |job: &usize| devices.takes(&jobs[*job].trail, &kind.devices[0]);
+        kind.jobs = (0..jobs.len()).filter(takes).collect();
+    }
+    let history = History::read(&loaded.root);
+    for kind in &mut kinds {
+        let platform = kind.devices[0].platform.name();
+        let key = |job: &usize| history::key(&jobs[*job].trail.source.path, platform);
+        if options.last_failed {
+            kind.jobs.retain(|job| history.failed.contains(&key(job)));
+        }
+        if let Some(shard) = options.shard {
+            let durations: Vec<u64> = kind.jobs.iter().map(|job| history.expected(&key(job))).collect();
+            kind.jobs = shard.of(&durations).into_iter().map(|place| kind.jobs[place]).collect();
+        }
+    }
+    kinds.retain(|kind| !kind.jobs.is_empty());
+    kinds
+}
+
+/// Adds devices like those that were named, in turn, until there is one for each worker.
+fn with_workers(workers: Option<usize>, loaded: &Loaded, mut devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
+    let named = devices.clone();
+    for like in named.iter().cycle() {
+        if devices.len() >= workers.unwrap_or(0) {
+            break;
+        }
+        let is_taken = |id: &DeviceId| {
+            let configured = loaded.project.devices.iter().any(|entry| entry.id.value == id.as_str());
+            configured || devices.iter().any(|device| device.id == *id)
+        };
+        devices.push(like.another(is_taken));
+    }
+    devices
+}

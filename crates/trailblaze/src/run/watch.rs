@@ -1,0 +1,76 @@
+//! What goes on around the runs of `run --watch`: which files changed, which trails that affects, and tools that are swapped
+//! into a run while it goes on.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::project::changes::FileChanges;
+use crate::run::affected::{Affected, Again};
+use crate::run::job::Job;
+use crate::run::queue::Ran;
+use crate::servers::server_sources::Concerns;
+use crate::sessions::hot_swap;
+use crate::sessions::wiring::Wiring;
+
+/// Changes within this time are one change.
+const QUIET: Duration = Duration::from_millis(200);
+
+pub struct Watch {
+    root: PathBuf,
+    changes: FileChanges,
+    affected: Affected,
+    /// What changed during the last run.
+    pending: Vec<PathBuf>,
+}
+
+/// What to do about a change.
+pub enum Next {
+    /// Run all trails again.
+    All,
+    /// Run these again, by their paths in the project.
+    Some(Vec<String>),
+    /// No trail that ran uses the tools that changed.
+    Nothing,
+}
+
+impl Watch {
+    /// Watches a project. Files beneath `logs` are not watched.
+    pub fn start(root: &Path, logs: &Path) -> notify::Result<Watch> {
+        let changes = FileChanges::of(root, logs)?;
+        Ok(Watch { root: root.to_path_buf(), changes, affected: Affected::default(), pending: Vec::new() })
+    }
+
+    /// These trails are about to run.
+    pub fn begin(&mut self, jobs: &[Job], concerns: &Concerns) {
+        self.affected.begin(jobs, concerns);
+        for folder in concerns.folders_outside(&self.root) {
+            self.changes.watch_too(folder);
+        }
+    }
+
+    /// Swaps tools that change while the trails run.
+    pub async fn during(&mut self, wiring: &Wiring, running: impl Future<Output = Ran>, jobs: &[Job]) -> Ran {
+        let pending = &mut self.pending;
+        let ran = tokio::select! {
+            ran = running => ran,
+            never = hot_swap::follow(wiring, &mut self.changes, |paths| pending.extend_from_slice(paths), || {}) => match never {},
+        };
+        self.affected.learn(jobs, &ran.done);
+        ran
+    }
+
+    /// Waits for a change that may affect trails.
+    pub async fn next(&mut self) -> Next {
+        let mut paths = std::mem::take(&mut self.pending);
+        paths.retain(|path| self.affected.matters(&self.root, path));
+        if paths.is_empty() {
+            paths = self.changes.next(QUIET, |path| self.affected.matters(&self.root, path)).await;
+            paths.retain(|path| self.affected.matters(&self.root, path));
+        }
+        match self.affected.by(&self.root, &paths) {
+            Again::All => Next::All,
+            Again::Some(trails) if trails.is_empty() => Next::Nothing,
+            Again::Some(trails) => Next::Some(trails.into_iter().collect()),
+        }
+    }
+}

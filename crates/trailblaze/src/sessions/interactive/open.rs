@@ -1,0 +1,156 @@
+//! Opens and closes an interactive session, with a run folder for what is done in it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
+use trailblaze_core::yaml::{Problem, Severity};
+use trailblaze_drivers::sim::FaultsError;
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::exit::Exit;
+
+use super::{Interactive, Place};
+use crate::output::console::Console;
+use crate::output::report::{self, Written};
+use crate::output::run_folder::RunFolder;
+use crate::project::devices::DeviceSpec;
+use crate::project::loaded::Loaded;
+use crate::project::sim::SimOptions;
+use crate::servers::cassettes::{Cassettes, Use};
+use crate::servers::tool_servers::{Mode, Outlets};
+use crate::sessions::device_log::DeviceLog;
+use crate::sessions::host::Host;
+use crate::sessions::wiring::{self, NotOpened, SecretError, UnknownTarget, Wiring};
+
+/// What a caller wants of an interactive session.
+#[derive(Debug, Clone)]
+pub struct InteractiveOptions {
+    pub device: DeviceSpec,
+    /// Show the window of browsers.
+    pub is_headed: bool,
+    pub target: Option<String>,
+    pub memory: Vec<(String, String)>,
+    /// The names of variables that hold secrets.
+    pub secrets: Vec<String>,
+    pub cassette: Option<Use>,
+    pub sim: SimOptions,
+    /// The folder for run folders.
+    pub logs: PathBuf,
+    /// The folder that paths of commands are relative to.
+    pub current_dir: PathBuf,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+}
+
+/// Why there is no session.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Target(#[from] UnknownTarget),
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    #[error("--sim: {0}")]
+    Sim(#[from] FaultsError),
+    /// Cassettes or tools have errors.
+    #[error("{} problems", .0.len())]
+    Invalid(Vec<Problem>),
+    #[error("cannot create a folder in `{}`: {source}", logs.display())]
+    Folder { logs: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Server(SourceError),
+}
+
+/// An open session, and what it stands on.
+pub struct Opened {
+    pub session: Interactive,
+    pub wiring: Wiring,
+    folder: Arc<RunFolder>,
+    console: Arc<dyn Console>,
+}
+
+/// How a session was closed.
+pub struct Closed {
+    /// Whether everything could be stored, as an exit code.
+    pub exit: Exit,
+    /// The report, or why there is none.
+    pub written: Result<Written, String>,
+}
+
+/// Opens a device with all of its tool servers.
+pub async fn open(
+    loaded: &Arc<Loaded>,
+    host: &Host,
+    options: InteractiveOptions,
+    console: Arc<dyn Console>,
+) -> Result<Opened, OpenError> {
+    let mut wiring = Wiring::new(loaded, host, options.target);
+    wiring.show_browser(options.is_headed);
+    wiring.check_target()?;
+    wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
+    wiring.pictures = PicturePolicy::Action;
+    wiring.set_sim(&options.sim)?;
+    let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();
+    let cassettes = cassettes.map_err(OpenError::Invalid)?;
+    let folder =
+        RunFolder::create(&options.logs).map_err(|source| OpenError::Folder { logs: options.logs.clone(), source })?;
+    let record: Arc<dyn EventSink> = Arc::new(Redacted::new(Arc::clone(&folder) as _, Arc::clone(&wiring.secrets)));
+    record.emit(Event::RunStarted {
+        command: options.command,
+        project: loaded.root.display().to_string(),
+        seed: wiring.seed,
+        trails: 0,
+        shard: None,
+    });
+    let _ = report::write_unfinished(&folder.path);
+    let outlets =
+        Outlets { events: Some(record), console: Some(Arc::clone(&console)), folder: Some(folder.path.clone()) };
+    wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
+    let device = options.device;
+    // What happens on the device is answered to the caller, who need not be told twice.
+    let quiet = Arc::new(crate::output::console::Quiet);
+    let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, quiet));
+    let target = wiring.target.clone();
+    let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
+        Ok(session) => session,
+        Err(NotOpened { session, error }) => {
+            session.close(&error.to_string()).await;
+            wiring.close().await;
+            let _ = folder.finish(Exit::Environment, wiring.supervisor.leaked());
+            return Err(OpenError::Server(error));
+        }
+    };
+    let problems = loaded.refused_tools(&session.registry());
+    if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        session.close("its tools have errors").await;
+        wiring.close().await;
+        let _ = folder.finish(Exit::Invalid, wiring.supervisor.leaked());
+        return Err(OpenError::Invalid(problems));
+    }
+    console.problems(&problems);
+    let memory = wiring.memory((&device, target.as_deref()), None, &options.memory, Default::default());
+    let place = Place {
+        root: loaded.root.clone(),
+        current_dir: options.current_dir,
+        folder: folder.path.clone(),
+        target,
+        driver: (!device.is_simulated()).then(|| device.driver.clone()),
+    };
+    let session = Interactive::new(session, sink, memory, place, Arc::clone(&console));
+    Ok(Opened { session, wiring, folder, console })
+}
+
+impl Opened {
+    /// Ends the session and its record, and writes the report. `exit` is how the caller's part ended.
+    pub async fn close(self, exit: Exit, is_cancelled: bool) -> Closed {
+        let Opened { session, wiring, folder, console } = self;
+        // Calls that failed are in the record, even if the caller did not mind them.
+        let ended = exit.worst(session.worst());
+        session.close(ended, is_cancelled).await;
+        wiring.close().await;
+        let kept = wiring.servers.save_cassettes(is_cancelled, &*console);
+        let finished = folder.finish(ended.worst(kept), wiring.supervisor.leaked());
+        let written = finished.and_then(|()| report::write(&folder.path).map_err(|error| error.to_string()));
+        Closed { exit: kept, written }
+    }
+}
