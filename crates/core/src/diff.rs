@@ -1,11 +1,11 @@
-//! How two lists of lines differ, as people read it: what went, what came, and a little of what stayed around it.
+//! A readable diff of two lists of lines: removed and added lines, with some context.
 
-/// How many lines are shown around a difference.
+/// How many lines of context are shown around a difference.
 const AROUND: usize = 2;
-/// Comparing longer lists than this would take too long; they are shown whole.
+/// Longer lists take too long to compare; they are shown in full.
 const CELLS: usize = 4_000_000;
 
-/// The lines that went with `-`, those that came with `+`; nothing where they are the same.
+/// Removed lines with `-`, added lines with `+`; `None` if the lists are equal.
 pub fn diff(old: &[String], new: &[String]) -> Option<String> {
     if old == new {
         return None;
@@ -36,7 +36,7 @@ fn edits<'l>(old: &'l [String], new: &'l [String]) -> Vec<(char, &'l str)> {
     edits
 }
 
-/// The shortest way from one to the other, by the longest common subsequence.
+/// The shortest edit script, by the longest common subsequence.
 fn changed<'l>(gone: &'l [String], come: &'l [String]) -> Vec<(char, &'l str)> {
     let removed = |line: &'l String| ('-', line.as_str());
     let added = |line: &'l String| ('+', line.as_str());
@@ -47,9 +47,10 @@ fn changed<'l>(gone: &'l [String], come: &'l [String]) -> Vec<(char, &'l str)> {
     let mut common = vec![0u32; (gone.len() + 1) * width];
     for (i, a) in gone.iter().enumerate().rev() {
         for (j, b) in come.iter().enumerate().rev() {
-            common[i * width + j] = match a == b {
-                true => common[(i + 1) * width + j + 1] + 1,
-                false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
+            common[i * width + j] = if a == b {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
             };
         }
     }

@@ -1,4 +1,4 @@
-//! The port to a device. A driver knows nothing of tools, trails or models.
+//! The port to a device. Drivers know nothing about tools, trails or models.
 
 mod browse;
 
@@ -19,18 +19,18 @@ use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;
 
-/// A device, from the engine's side.
+/// A device, as the engine sees it.
 ///
-/// One command at a time: the engine holds a lease over each find and act. Every method ends when its budget
-/// does, and leaves the device usable.
+/// The engine sends one command at a time: it holds a lease during each find and act. Every method must return when its
+/// budget ends, and must leave the device usable.
 #[async_trait]
 pub trait Driver: Send + Sync {
     fn describe(&self) -> &Description;
 
-    /// Looks at the screen, afresh.
+    /// Looks at the current screen. Must not return a cached one.
     async fn observe(&self, budget: &Budget, want: Want) -> Result<Screen, DriverError>;
 
-    /// Looks for one element, once. A driver that can answer without fetching the whole tree overrides this.
+    /// Searches for one element, once. Drivers that can do so without fetching the whole tree override this.
     async fn find(&self, budget: &Budget, query: &Query, checks: Checks) -> Result<Find, DriverError> {
         let screen = self.observe(budget, Want::TREE).await?;
         Ok(query.search(&screen, checks))
@@ -41,12 +41,12 @@ pub trait Driver: Send + Sync {
     /// Returns when the screen may differ from `since`, or when the budget ends.
     async fn changed(&self, budget: &Budget, since: SnapshotId) -> Result<(), DriverError>;
 
-    /// What the device said by itself since it was last asked: a page's console, a request that failed.
+    /// Messages of the device since the last call, such as a page's console or failed requests.
     fn heard(&self) -> Vec<Heard> {
         Vec::new()
     }
 
-    /// Lets go of the device. Called once, at the end of the session.
+    /// Releases the device. Called once, at the end of the session.
     async fn close(&self) {}
 }
 
@@ -57,28 +57,28 @@ pub struct Description {
     pub driver: DriverKey,
     pub shape: Shape,
     pub size: Size,
-    /// Broad first: `["android", "phone"]`.
+    /// Broadest first: `["android", "phone"]`.
     pub classifiers: Vec<String>,
-    /// For people: `simulated phone`.
+    /// A name for people: `simulated phone`.
     pub summary: String,
-    /// Whether its elements keep their numbers and refs for as long as they live.
+    /// Whether elements keep their node ids and refs for as long as they exist.
     pub knows_elements: bool,
 }
 
-/// Something that a device said by itself.
+/// A message that a device emitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heard {
     pub level: Level,
     pub text: String,
 }
 
-/// How long a driver may take, and whether the answer is still wanted.
+/// How long a driver may take, and its cancellation.
 #[derive(Debug, Clone)]
 pub struct Budget {
     pub deadline: Instant,
     pub cancel: CancellationToken,
-    /// How long the caller is willing to wait, where the driver itself waits for something: a page, a tab, a file
-    /// chooser. The driver's own limit applies unless this is given.
+    /// How long the caller is willing to wait if the driver itself waits for something: a page, a tab, a file chooser. The
+    /// driver's own limit applies if this is `None`.
     pub wait: Option<Duration>,
 }
 
@@ -87,7 +87,7 @@ impl Budget {
         Budget { deadline, cancel, wait: None }
     }
 
-    /// When to stop waiting for something that may take `otherwise` unless the caller says how long.
+    /// When to stop waiting for something. `otherwise` applies unless the caller set a limit.
     pub fn until(&self, otherwise: Duration) -> Instant {
         self.deadline.min(Instant::now() + self.wait.unwrap_or(otherwise))
     }
@@ -107,15 +107,15 @@ impl Budget {
     }
 }
 
-/// What a look is to bring besides the elements that a snapshot lists.
+/// What to observe in addition to the elements that a snapshot lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Want {
     pub picture: bool,
-    /// Which elements others lie upon, where that is expensive to find out.
+    /// Which elements are covered by others, if that is expensive to find out.
     pub covers: bool,
-    /// A CSS selector of each element of a page.
+    /// A CSS selector for each element of a page.
     pub selectors: bool,
-    /// Every element that is shown, also those that say nothing and do nothing.
+    /// All visible elements, including those without text or function.
     pub all: bool,
 }
 
@@ -123,16 +123,16 @@ impl Want {
     pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false };
     pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
 
-    /// What a snapshot with these details needs.
+    /// What a snapshot with these details requires.
     pub fn for_snapshot(details: &Details) -> Want {
         Want { covers: details.covered, selectors: details.css, all: details.all, ..Want::TREE }
     }
 }
 
-/// What an action is aimed at.
+/// The target of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// The device, or what has the focus.
+    /// The device, or the focused element.
     Device,
     Point(Point),
     Element(Found),
@@ -153,7 +153,7 @@ pub enum Action {
     Tap,
     DoubleTap,
     LongPress,
-    /// Types at the focus, or into the target.
+    /// Types into the focused field or into the target.
     InputText {
         text: String,
     },
@@ -161,7 +161,7 @@ pub enum Action {
     SetText {
         text: String,
     },
-    /// Erases from the end of the focused field; `None` is all of it.
+    /// Erases from the end of the focused field; `None` erases everything.
     EraseText {
         count: Option<u32>,
     },
@@ -212,28 +212,28 @@ pub enum Action {
         script: String,
     },
     ListApps,
-    /// What a mouse can do beyond a tap.
+    /// A mouse click that is more than a tap.
     Click(Click),
-    /// Moves the pointer there.
+    /// Moves the pointer over the target.
     Hover {
         at: Option<Offset>,
     },
     Drag {
-        /// Where to take hold of it; the middle by default.
+        /// Where to grab it; `None` for its center.
         at: Option<Offset>,
         to: DragEnd,
     },
-    /// Scrolls whatever holds the target until the target is on the screen.
+    /// Scrolls the containers of the target until the target is visible.
     ScrollIntoView,
-    /// Keys held together, as `Control+K`.
+    /// Presses a key combination, such as `Control+K`.
     PressChord {
         chord: String,
         /// How many times they are pressed and released.
         count: u32,
-        /// How many more times the last key goes down each time before it is released, as a held key does.
+        /// How many times the last key auto-repeats before it is released.
         repeats: u32,
     },
-    /// Chooses from a list by value or by what is read.
+    /// Selects options of a list, by value or by label.
     Choose {
         values: Vec<String>,
     },
@@ -243,7 +243,7 @@ pub enum Action {
     Upload {
         files: Vec<String>,
     },
-    /// An attribute of an element, as it was written; without a name, what the element holds.
+    /// Reads an attribute of an element as written; without a name, reads its value.
     Attribute {
         name: Option<String>,
     },
@@ -251,7 +251,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// For messages and events.
+    /// The action's name in messages and events.
     pub fn name(&self) -> &'static str {
         match self {
             Action::Tap => "tap",
@@ -290,11 +290,11 @@ impl Action {
         }
     }
 
-    /// What must hold of an element before this is done to it.
+    /// What is checked of an element before the action is performed on it.
     pub fn checks(&self) -> Checks {
         match self {
-            // These need no pointer, so what covers the element does not matter. A click on a point of the element is
-            // checked for that point, by the driver.
+            // These need no pointer, so it does not matter whether the element is covered. A click on a point of the element
+            // is checked for that point, by the driver.
             Action::SetText { .. } | Action::Choose { .. } | Action::Click(Click { at: Some(_), .. }) => {
                 Checks::Enabled
             }
@@ -309,13 +309,13 @@ pub struct Click {
     pub button: Button,
     /// 2 is a double click.
     pub count: u32,
-    /// Keys that are held meanwhile.
+    /// Keys that are held down while clicking.
     pub modifiers: Vec<Modifier>,
-    /// Where in the element; its middle by default.
+    /// Where in the element; `None` for its center.
     pub at: Option<Offset>,
 }
 
-/// Pixels from the top left corner of an element.
+/// Pixels from the top-left corner of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub x: i32,
@@ -327,7 +327,7 @@ pub struct Offset {
 pub enum DragEnd {
     Element(Box<Found>),
     Point(Point),
-    /// So many pixels to the right and down from where it began.
+    /// A number of pixels to the right and down from the start.
     By(Offset),
 }
 
@@ -344,7 +344,7 @@ macro_rules! named {
                 match self { $($name::$variant => $word,)* }
             }
 
-            /// Reads a name in any case.
+            /// Parses a name, ignoring case.
             pub fn parse(text: &str) -> Option<$name> {
                 $(if text.eq_ignore_ascii_case($word) { return Some($name::$variant); })*
                 None
@@ -365,7 +365,7 @@ named! {
 }
 
 named! {
-    /// A button of a mouse.
+    /// A mouse button.
     pub enum Button {
         Left "LEFT",
         Right "RIGHT",
@@ -385,7 +385,7 @@ named! {
 }
 
 named! {
-    /// Where the finger goes in a swipe, where the view goes in a scroll.
+    /// The direction that the finger moves in (swipe) or the view moves in (scroll).
     pub enum Direction {
         Up "UP",
         Down "DOWN",
@@ -402,31 +402,31 @@ named! {
     }
 }
 
-/// What an action brought back.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Acted {
     pub text: String,
     pub value: Option<Value>,
-    /// To be kept with the record.
+    /// Files to attach to the outcome.
     pub files: Vec<Attachment>,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DriverError {
-    /// The device is gone; nothing more can be done with it.
+    /// The device is gone and cannot be used any more.
     #[error("the device was lost: {evidence}")]
     Lost { evidence: String },
-    /// It could not be made ready in the first place.
+    /// The device could not be started.
     #[error("the device did not start: {evidence}")]
     NotStarted { evidence: String },
-    /// The device has no such command.
-    #[error("`{action}` is unsupported on {platform}")]
+    /// The device does not support the action.
+    #[error("`{action}` is not supported on {platform}")]
     Unsupported { action: String, platform: Platform },
-    /// The device understood and would not.
+    /// The device rejected the action.
     #[error("{reason}")]
     Refused { reason: String },
-    /// The action did not reach its element: a touch was called off because something else would have got it, or the
-    /// element was replaced. It may be looked for again.
+    /// The action did not reach its element: a touch was called off because it would have hit something else, or the
+    /// element was replaced. The engine may search for it again.
     #[error("{how}")]
     Evaded { how: String },
     #[error("timed out: {what}")]

@@ -1,5 +1,5 @@
-//! JSON as other programs write it. JavaScript writes half of a surrogate pair when a text was cut inside of an emoji, and some
-//! programs write bytes that are not UTF-8. What is no character is replaced by U+FFFD, rather than losing the whole message.
+//! Lenient reading of JSON from other programs. JavaScript writes half of a surrogate pair if a text was cut inside an emoji,
+//! and some programs write bytes that are not UTF-8. Invalid characters are replaced by U+FFFD instead of losing the message.
 
 use serde::de::DeserializeOwned;
 
@@ -10,7 +10,7 @@ pub struct Foreign<T> {
     pub is_replaced: bool,
 }
 
-/// Reads JSON. The error is that of the text as it was sent.
+/// Reads JSON. An error refers to the original text.
 pub fn read<T: DeserializeOwned>(json: &[u8]) -> Result<Foreign<T>, serde_json::Error> {
     match serde_json::from_slice(json) {
         Ok(value) => Ok(Foreign { value, is_replaced: false }),
@@ -21,7 +21,7 @@ pub fn read<T: DeserializeOwned>(json: &[u8]) -> Result<Foreign<T>, serde_json::
     }
 }
 
-/// The same JSON with whole characters only, unless it has no others.
+/// The same JSON with invalid characters replaced; `None` if there are none.
 fn well_formed(json: &[u8]) -> Option<Vec<u8>> {
     let mut text = String::from_utf8_lossy(json).into_owned().into_bytes();
     let mut is_replaced = text != json;
@@ -35,14 +35,14 @@ fn well_formed(json: &[u8]) -> Option<Vec<u8>> {
                 is_replaced = true;
                 6
             }
-            // The character after a backslash begins no escape of its own.
+            // The character after a backslash does not start another escape.
             _ => 2.min(text.len() - at),
         };
     }
     is_replaced.then_some(text)
 }
 
-/// The number in `\u1234`, if the text begins with it.
+/// The number in `\u1234`, if the text starts with such an escape.
 fn escaped(text: &[u8]) -> Option<u16> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     let is_number = digits.iter().all(u8::is_ascii_hexdigit);
@@ -79,7 +79,7 @@ mod tests {
     fn what_is_whole_stays_as_it_is() {
         check(br#""\ud83d\ude00 \\ud83d \" \/""#, json!("\u{1f600} \\ud83d \" /"), false);
         check("[\"\u{1f600}\"]".as_bytes(), json!(["\u{1f600}"]), false);
-        // An escaped backslash before a letter is no escape, beside one that is half a pair.
+        // An escaped backslash before `u` is not a surrogate, unlike the half pair next to it.
         check(br#""\\ud83d \ud83d""#, json!("\\ud83d \u{fffd}"), true);
     }
 

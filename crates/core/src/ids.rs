@@ -1,4 +1,4 @@
-//! Ids that cannot be guessed.
+//! Creates ids. Those that grant access cannot be guessed.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use trailblaze_protocol::ids::{AttemptId, CallId, SessionId};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// Random bytes of the operating system that nobody has used yet: it is not to be asked for every id.
+/// Unused random bytes from the operating system, fetched in bulk.
 struct Store {
     bytes: [u8; 1024],
     n_used: usize,
@@ -16,7 +16,7 @@ thread_local! {
     static STORE: RefCell<Store> = const { RefCell::new(Store { bytes: [0; 1024], n_used: 1024 }) };
 }
 
-/// The prefix, and `bits` random bits, five to a character.
+/// The prefix followed by `bits` random bits, five per character.
 fn random(prefix: &str, bits: usize) -> String {
     let n = bits.div_ceil(5);
     let mut id = String::with_capacity(prefix.len() + n);
@@ -30,13 +30,13 @@ fn random(prefix: &str, bits: usize) -> String {
         store.n_used += n;
         bytes.iter_mut().for_each(|byte| *byte = ALPHABET[usize::from(*byte & 31)]);
         id.push_str(std::str::from_utf8(bytes).expect("the alphabet is ASCII"));
-        // Nobody finds out later what was given away.
+        // Used bytes are erased, so that ids cannot be found in memory later.
         bytes.fill(0);
     });
     id
 }
 
-/// 130 bits: a capability.
+/// 130 bits, because the id is a capability.
 pub fn call() -> CallId {
     CallId::new(random("c-", 130))
 }
@@ -54,12 +54,12 @@ pub fn attempt() -> AttemptId {
     AttemptId::new(random("a-", 60))
 }
 
-/// What marks a secret on its way to the device.
+/// The token that represents a secret on its way to the device.
 pub fn seal() -> String {
     random("", 130)
 }
 
-/// A short random ending for the name of a run.
+/// A short random suffix for the name of a run.
 pub fn run_suffix() -> String {
     random("", 30)
 }

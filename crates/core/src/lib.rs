@@ -1,7 +1,7 @@
-//! The engine: reads trails and tools, makes every call through one door, records what happened and replays it.
-//! It takes text and ports, and gives values and events: no sockets, files, processes or printing here.
+//! The engine: reads trails and tools, dispatches every call, records what happened and replays it. It takes text and
+//! ports and returns values and events. It has no access to sockets, files, processes or the terminal.
 //!
-//! Modules are listed in reading order: each uses only those above it and, in `engine`, its own folder.
+//! Modules are listed in reading order: each uses only those above it and, in `engine`, those of its own folder.
 
 pub mod ids;
 pub mod limits;

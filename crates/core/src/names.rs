@@ -1,27 +1,27 @@
-//! What tools and parameters may be called.
+//! Rules for the names of tools and parameters.
 
 use crate::yaml::Severity;
 
 /// Prefixes that belong to Trailblaze, or to a whole organisation.
 pub const RESERVED_PREFIXES: [&str; 6] = ["android_", "ios_", "web_", "desktop_", "mobile_", "org_"];
 
-/// Who brings a tool; decides how strictly its name is judged and how it is offered.
+/// Where a tool comes from. Decides how strictly its name is checked and how it is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ToolOrigin {
     BuiltIn,
-    /// A team's own binary.
+    /// A team's own build of the program.
     InProcess,
     Yaml,
     Script,
-    /// A server of `trailblaze.yaml`.
+    /// A server listed in `trailblaze.yaml`.
     ProjectServer,
-    /// A server of a target.
+    /// A server listed by a target.
     TargetServer,
 }
 
-impl Origin {
+impl ToolOrigin {
     fn is_server(self) -> bool {
-        matches!(self, Origin::ProjectServer | Origin::TargetServer)
+        matches!(self, ToolOrigin::ProjectServer | ToolOrigin::TargetServer)
     }
 }
 
@@ -31,19 +31,19 @@ pub struct Objection {
     pub message: String,
 }
 
-/// What an objection to a tool's name leads to.
+/// The consequence of an objection to a tool's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consequence {
-    /// Nothing of its contributor is registered.
+    /// None of the contributor's tools are registered.
     RefuseBatch,
-    /// The tool is left out, and the rest of its server is registered.
+    /// The tool is left out; the other tools of its server are registered.
     LeaveOut,
     /// The tool is registered, with a warning.
     Warn,
 }
 
 impl Consequence {
-    /// How grave it is for the tool itself.
+    /// How severe it is for the tool itself.
     pub fn severity(self) -> Severity {
         match self {
             Consequence::RefuseBatch | Consequence::LeaveOut => Severity::Error,
@@ -52,37 +52,36 @@ impl Consequence {
     }
 }
 
-/// Judges a tool's name. `granted` are the reserved prefixes that the project may use.
-pub fn judge(name: &str, origin: Origin, granted: &[String]) -> Option<Objection> {
-    // A server may be somebody else's, whose names cannot be changed here.
-    let (unusable, unconventional) = match origin.is_server() {
-        true => (Consequence::LeaveOut, Consequence::Warn),
-        false => (Consequence::RefuseBatch, Consequence::RefuseBatch),
+/// Checks a tool's name. `granted` are the reserved prefixes that the project may use.
+pub fn judge(name: &str, origin: ToolOrigin, granted: &[String]) -> Option<Objection> {
+    // A server may belong to a third party, whose names cannot be changed here.
+    let (unusable, unconventional) = if origin.is_server() {
+        (Consequence::LeaveOut, Consequence::Warn)
+    } else {
+        (Consequence::RefuseBatch, Consequence::RefuseBatch)
     };
     if !is_model_safe(name) {
-        let message = format!(
-            "`{}` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -",
-            shown(name)
-        );
+        let message =
+            format!("`{}` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -", shown(name));
         return Some(Objection { consequence: unusable, message });
     }
     if !is_conventional(name) {
-        let message = format!("the name `{name}` breaks the convention: words in camelCase, joined by _");
+        let message = format!("the name `{name}` does not follow the convention: camelCase words joined by _");
         return Some(Objection { consequence: unconventional, message });
     }
     let reserved = RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))?;
-    if origin == Origin::BuiltIn
+    if origin == ToolOrigin::BuiltIn
         || granted.iter().any(|prefix| prefix == reserved || prefix == reserved.trim_end_matches('_'))
     {
         return None;
     }
     let message = format!(
-        "the name `{name}` begins with the reserved prefix `{reserved}`; `reservedPrefixes:` in trailblaze.yaml can grant it"
+        "the name `{name}` starts with the reserved prefix `{reserved}`; grant it with `reservedPrefixes:` in trailblaze.yaml"
     );
     Some(Objection { consequence: unconventional, message })
 }
 
-/// A name fit to be shown: it may hold anything, and must not drive a terminal or fill one.
+/// A name that is safe to print: it may contain anything, but must not control or flood a terminal.
 fn shown(name: &str) -> String {
     let mut shown: String = name.chars().flat_map(char::escape_debug).take(80).collect();
     if name.len() > 64 {
@@ -113,7 +112,7 @@ mod tests {
 
     use Consequence::{LeaveOut, RefuseBatch, Warn};
 
-    fn check(name: &str, origin: Origin, expected: Option<Consequence>) {
+    fn check(name: &str, origin: ToolOrigin, expected: Option<Consequence>) {
         let granted = ["org_".to_string()];
         assert_eq!(
             judge(name, origin, &granted).map(|objection| objection.consequence),
@@ -125,27 +124,27 @@ mod tests {
     #[test]
     fn a_name_that_models_cannot_take_costs_a_server_that_tool_and_others_the_whole_batch() {
         for name in ["a.b", "", &"a".repeat(65)] {
-            check(name, Origin::Yaml, Some(RefuseBatch));
-            check(name, Origin::InProcess, Some(RefuseBatch));
-            check(name, Origin::ProjectServer, Some(LeaveOut));
-            check(name, Origin::TargetServer, Some(LeaveOut));
+            check(name, ToolOrigin::Yaml, Some(RefuseBatch));
+            check(name, ToolOrigin::InProcess, Some(RefuseBatch));
+            check(name, ToolOrigin::ProjectServer, Some(LeaveOut));
+            check(name, ToolOrigin::TargetServer, Some(LeaveOut));
         }
     }
 
     #[test]
     fn a_name_against_convention_is_an_error_of_ours_and_a_warning_for_servers() {
         for name in ["Login", "do-it", "a__b", "a_", "a_B"] {
-            check(name, Origin::Yaml, Some(RefuseBatch));
-            check(name, Origin::TargetServer, Some(Warn));
+            check(name, ToolOrigin::Yaml, Some(RefuseBatch));
+            check(name, ToolOrigin::TargetServer, Some(Warn));
         }
-        check("acme_ios_acceptRide_v2", Origin::Yaml, None);
+        check("acme_ios_acceptRide_v2", ToolOrigin::Yaml, None);
     }
 
     #[test]
     fn a_reserved_prefix_must_be_granted() {
-        check("web_click", Origin::Yaml, Some(RefuseBatch));
-        check("web_click", Origin::ProjectServer, Some(Warn));
-        check("web_click", Origin::BuiltIn, None);
-        check("org_login", Origin::Yaml, None);
+        check("web_click", ToolOrigin::Yaml, Some(RefuseBatch));
+        check("web_click", ToolOrigin::ProjectServer, Some(Warn));
+        check("web_click", ToolOrigin::BuiltIn, None);
+        check("org_login", ToolOrigin::Yaml, None);
     }
 }

@@ -1,4 +1,4 @@
-//! What to look for on a screen, and what looking came to.
+//! What to search for on a screen, and the result of a search.
 
 mod description;
 mod near;
@@ -17,20 +17,20 @@ use crate::selector::Selector;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     pub what: What,
-    /// Which of several matches, from 0 in reading order; `None` asks for exactly one.
+    /// Which of several matches, from 0 in reading order; `None` requires exactly one match.
     pub index: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
-    /// By what every platform has; all that is given must hold.
+    /// By properties that every platform has; all given ones must match.
     Element(Element),
     Selector(Box<Selector>),
-    /// In the words of a snapshot.
+    /// By a description, as in a snapshot.
     Described(Box<Description>),
-    /// By the reference that a snapshot showed.
+    /// By a ref from a snapshot.
     Reference(String),
-    /// By the number of a node in the last snapshot that was shown.
+    /// By a node id from the last snapshot that was shown.
     Node(u64),
 }
 
@@ -44,23 +44,23 @@ pub struct Element {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum TextMatch {
-    /// The whole text, white space folded.
+    /// The full text, with whitespace collapsed.
     Exact(String),
     Contains(String),
-    /// A regular expression or literal, as in selectors.
+    /// A regular expression or literal text, as in selectors.
     Pattern(String),
 }
 
-/// What must hold besides the match.
+/// What is checked in addition to the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checks {
-    /// It is on the screen, or can be scrolled there where the driver scrolls by itself.
+    /// The element is visible, or can be scrolled into view if the driver scrolls by itself.
     Visible,
-    /// The screen shows it as it is now.
+    /// The element is visible on the current screen without scrolling.
     InView,
-    /// It is visible and enabled, whatever covers it.
+    /// The element is visible and enabled, even if it is covered.
     Enabled,
-    /// It is in view, enabled, and would get the touch.
+    /// The element is visible, enabled, and would receive the touch.
     Actionable,
 }
 
@@ -70,7 +70,7 @@ pub enum Find {
     Not(WhyNot),
 }
 
-/// An element as it was found, and where to touch it.
+/// A found element, and where to touch it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub snapshot: SnapshotId,
@@ -78,10 +78,10 @@ pub struct Found {
     pub reference: Option<String>,
     pub bounds: Rect,
     pub point: Point,
-    /// For people: `Button "Pay"`.
+    /// A description for people: `Button "Pay"`.
     pub summary: String,
     pub text: Option<String>,
-    /// How many matched before `index` chose.
+    /// How many elements matched before `index` was applied.
     pub count: usize,
 }
 
@@ -95,11 +95,11 @@ pub struct WhyNot {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reason {
-    /// `near` are elements on the screen that resemble what was asked for, in words.
+    /// `near` describes elements on the screen that are similar to the requested one.
     NoMatch {
         near: Vec<String>,
     },
-    /// Several match, and no index says which. `candidates` are the first of them, in words.
+    /// Several match, and there is no index. `candidates` describes the first of them.
     Several {
         candidates: Vec<String>,
         count: usize,
@@ -111,7 +111,7 @@ pub enum Reason {
     Offscreen {
         element: String,
     },
-    /// It is there, but cannot be seen; `how` says what hides it.
+    /// The element exists but is hidden; `how` describes what hides it.
     Hidden {
         element: String,
         how: String,
@@ -123,7 +123,7 @@ pub enum Reason {
         element: String,
         by: String,
     },
-    /// It moves, and goes on moving.
+    /// The element keeps moving.
     Restless {
         element: String,
     },

@@ -1,20 +1,20 @@
-//! The short names by which people and models point at elements.
+//! Refs: short names by which people and models refer to elements.
 
 use std::collections::HashMap;
 
 use crate::screen::{Node, Shape, fold};
 
-/// Gives every element that a person may point at its reference. The same tree always gets the same ones, and an
-/// element keeps its own while its class, words and place stay, whatever comes and goes around it.
+/// Assigns a ref to every element that a person may refer to. The same tree always gets the same refs, and an element
+/// keeps its ref as long as its class, text and position stay the same, regardless of changes around it.
 pub fn assign(root: &mut Node) {
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut sequence = 0;
-    // A driver that knows its elements has named all that can be pointed at.
+    // A driver that tracks its elements has already assigned refs.
     let is_named = root.walk().any(|node| node.reference.is_some());
     let mut todo = vec![root];
     while let Some(node) = todo.pop() {
         let is_leaf = is_named && node.children.is_empty();
-        node.reference = if node.bounds.is_none() || !(is_leaf || says_or_does_something(node)) {
+        node.reference = if node.bounds.is_none() || !(is_leaf || has_content_or_function(node)) {
             None
         } else if is_named {
             node.reference.take()
@@ -32,24 +32,24 @@ pub fn assign(root: &mut Node) {
     }
 }
 
-/// The ref in brackets that the line of a snapshot begins with: `e7` of `[e7] button "Pay"`.
+/// The ref in brackets at the start of a line of a snapshot: `e7` in `[e7] button "Pay"`.
 pub fn of_line(line: &str) -> Option<&str> {
     let line = line.trim();
-    // The line of a field that is off the screen begins with the way to it.
+    // The line of an off-screen field starts with how to scroll to it.
     let line = line.strip_prefix("(scroll ").and_then(|rest| rest.split_once(") ")).map_or(line, |(_, line)| line);
     let (reference, _) = line.strip_prefix('[')?.split_once(']')?;
     let is_ref = reference.starts_with(char::is_alphabetic) && reference.chars().all(|c| c.is_ascii_alphanumeric());
     is_ref.then_some(reference)
 }
 
-fn says_or_does_something(node: &Node) -> bool {
+fn has_content_or_function(node: &Node) -> bool {
     node.is_interactive() || node.text().is_some() || node.label().is_some() || node.developer_id().is_some()
 }
 
 fn identity(node: &Node) -> String {
     let class = node.class().unwrap_or_default();
     let label = fold(node.text().or(node.label()).unwrap_or_default());
-    // Rounded, so that an element that settles by a few pixels keeps its reference.
+    // Rounded, so that an element that moves by a few pixels keeps its ref.
     let (x, y) = node.bounds.map_or((0, 0), |bounds| (bounds.left / 10 * 10, bounds.top / 10 * 10));
     format!("{class}|{label}|{x},{y}")
 }
@@ -60,12 +60,12 @@ fn reference(identity: &str) -> String {
     format!("{letter}{}", hash / 26 % 1000)
 }
 
-/// `String.hashCode` of Java, so that both implementations name elements alike.
+/// Java's `String.hashCode`, so that both implementations assign the same refs.
 fn java_hash(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
-/// Nothing for the first, then b, c, … z, bb, bc, …
+/// Empty for the first, then b, c, … z, bb, bc, …
 fn suffix(copies: u32) -> String {
     const LETTERS: u32 = 25;
     let mut letters = Vec::new();

@@ -1,33 +1,38 @@
-//! What a device shows: a tree of elements in the words of its platform, and a picture.
+//! What a device shows: a tree of elements with the properties of its platform, and a screenshot.
+
+mod vocabulary;
 
 use std::sync::Arc;
 
-use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::geometry::{Rect, Size};
 
-/// Names one observation; a later one has a greater number.
+use self::vocabulary::Vocabulary;
+pub use self::vocabulary::{Field, FieldKind, Shape};
+
+/// Identifies one observation. Later observations have greater numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SnapshotId(pub u64);
 
+/// One observation of a device's screen.
 #[derive(Debug, Clone)]
 pub struct Screen {
     pub snapshot: SnapshotId,
     pub size: Size,
-    /// The app in front: a package, a bundle, a web address.
+    /// The app in the foreground: a package, a bundle id or a URL.
     pub app: Option<String>,
     pub root: Node,
     pub picture: Option<Picture>,
 }
 
 impl Screen {
-    /// The rectangle that it shows.
+    /// The bounds of the screen.
     pub fn frame(&self) -> Rect {
         let width = i32::try_from(self.size.width).unwrap_or(i32::MAX);
         let height = i32::try_from(self.size.height).unwrap_or(i32::MAX);
         Rect { left: 0, top: 0, right: width, bottom: height }
     }
 
-    /// The part of an element that can be seen.
+    /// The visible part of an element.
     pub fn visible_part(&self, node: &Node) -> Option<Rect> {
         if node.is_clipped || node.hidden().is_some() {
             return None;
@@ -37,7 +42,7 @@ impl Screen {
     }
 }
 
-/// Pixels as the driver has them. Encoding happens off the critical path.
+/// A screenshot as the driver provides it. It is encoded off the critical path.
 #[derive(Debug, Clone)]
 pub struct Picture {
     pub size: Size,
@@ -46,19 +51,20 @@ pub struct Picture {
 
 #[derive(Debug, Clone)]
 pub enum Pixels {
-    /// Four bytes a pixel, row by row, no padding.
+    /// Four bytes per pixel, row by row, without padding.
     Rgba(Arc<[u8]>),
     Png(Arc<[u8]>),
 }
 
+/// An element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Unique within its screen.
     pub id: u64,
-    /// How people and models point at it; stays with the element while it is there. Given by [`crate::refs`].
+    /// The ref by which people and models refer to the element. Assigned by [`crate::refs`] unless the driver does so.
     pub reference: Option<String>,
     pub bounds: Option<Rect>,
-    /// Whether it is scrolled out of the box or frame that holds it, though its bounds may lie on the screen.
+    /// Whether it is scrolled out of its container or frame, even if its bounds are on the screen.
     pub is_clipped: bool,
     pub props: Props,
     pub children: Vec<Node>,
@@ -71,365 +77,12 @@ pub struct Props {
     values: Vec<(Field, Prop)>,
 }
 
+/// The value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Prop {
     Text(String),
     Flag(bool),
     Number(i64),
-}
-
-macro_rules! fields {
-    ($($variant:ident $name:literal $kind:ident,)*) => {
-        /// Everything that any platform says of an element.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Field { $($variant,)* }
-
-        impl Field {
-            pub const ALL: &[Field] = &[$(Field::$variant,)*];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Field::$variant => $name,)* }
-            }
-
-            pub fn kind(self) -> FieldKind {
-                match self { $(Field::$variant => FieldKind::$kind,)* }
-            }
-        }
-    };
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldKind {
-    /// Matched by `<name>Regex`, or exactly by `<name>`.
-    Text,
-    Flag,
-    Number,
-}
-
-fields! {
-    ClassName "className" Text,
-    ResourceId "resourceId" Text,
-    UniqueId "uniqueId" Text,
-    ComposeTestTag "composeTestTag" Text,
-    Text "text" Text,
-    ContentDescription "contentDescription" Text,
-    AccessibilityText "accessibilityText" Text,
-    HintText "hintText" Text,
-    LabeledByText "labeledByText" Text,
-    StateDescription "stateDescription" Text,
-    PaneTitle "paneTitle" Text,
-    RoleDescription "roleDescription" Text,
-    IsEnabled "isEnabled" Flag,
-    IsClickable "isClickable" Flag,
-    IsCheckable "isCheckable" Flag,
-    IsChecked "isChecked" Flag,
-    IsSelected "isSelected" Flag,
-    IsFocused "isFocused" Flag,
-    IsEditable "isEditable" Flag,
-    IsScrollable "isScrollable" Flag,
-    IsPassword "isPassword" Flag,
-    IsHeading "isHeading" Flag,
-    IsMultiLine "isMultiLine" Flag,
-    InputType "inputType" Number,
-    CollectionItemRowIndex "collectionItemRowIndex" Number,
-    CollectionItemColumnIndex "collectionItemColumnIndex" Number,
-    Enabled "enabled" Flag,
-    Clickable "clickable" Flag,
-    Checked "checked" Flag,
-    Selected "selected" Flag,
-    Focused "focused" Flag,
-    AriaRole "ariaRole" Text,
-    AriaName "ariaName" Text,
-    AriaDescriptor "ariaDescriptor" Text,
-    HeadingLevel "headingLevel" Number,
-    CssSelector "cssSelector" Text,
-    ElementId "elementId" Text,
-    DataTestId "dataTestId" Text,
-    NthIndex "nthIndex" Number,
-    IsInteractive "isInteractive" Flag,
-    IsLandmark "isLandmark" Flag,
-    IsCovered "isCovered" Flag,
-    IsUnlisted "isUnlisted" Flag,
-    Hidden "hidden" Text,
-    Options "options" Text,
-    Role "role" Text,
-    Subrole "subrole" Text,
-    Label "label" Text,
-    Value "value" Text,
-    Type "type" Text,
-    Title "title" Text,
-    CustomAction "customAction" Text,
-    TestTag "testTag" Text,
-    EditableText "editableText" Text,
-    ToggleableState "toggleableState" Text,
-}
-
-impl Field {
-    /// What a flag is where the driver does not say.
-    pub fn default_flag(self) -> bool {
-        matches!(self, Field::IsEnabled | Field::Enabled)
-    }
-}
-
-/// The vocabulary in which a driver describes elements. A selector in one never matches an element in another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shape {
-    AndroidAccessibility,
-    AndroidMaestro,
-    IosMaestro,
-    IosAxe,
-    Web,
-    Compose,
-}
-
-/// What a shape calls the things that every platform has.
-struct Vocabulary {
-    key: &'static str,
-    matchable: &'static [Field],
-    /// What a reader sees, first found wins.
-    text: &'static [Field],
-    /// What a screen reader says besides.
-    label: &'static [Field],
-    /// Names given by developers.
-    id: &'static [Field],
-    class: &'static [Field],
-    enabled: &'static [Field],
-    clickable: &'static [Field],
-    checked: &'static [Field],
-    selected: &'static [Field],
-    focused: &'static [Field],
-    editable: &'static [Field],
-    /// `false` where regular expressions ignore case.
-    is_case_sensitive: bool,
-}
-
-use Field as F;
-
-const ANDROID_ACCESSIBILITY: Vocabulary = Vocabulary {
-    key: "androidAccessibility",
-    matchable: &[
-        F::UniqueId,
-        F::ResourceId,
-        F::ComposeTestTag,
-        F::Text,
-        F::ContentDescription,
-        F::HintText,
-        F::LabeledByText,
-        F::ClassName,
-        F::StateDescription,
-        F::RoleDescription,
-        F::PaneTitle,
-        F::CollectionItemRowIndex,
-        F::CollectionItemColumnIndex,
-        F::InputType,
-        F::IsMultiLine,
-        F::IsHeading,
-        F::IsPassword,
-        F::IsScrollable,
-        F::IsEditable,
-        F::IsClickable,
-        F::IsEnabled,
-        F::IsCheckable,
-        F::IsChecked,
-        F::IsFocused,
-        F::IsSelected,
-    ],
-    text: &[F::Text, F::HintText, F::ContentDescription],
-    label: &[F::ContentDescription, F::LabeledByText, F::HintText],
-    id: &[F::UniqueId, F::ResourceId, F::ComposeTestTag],
-    class: &[F::ClassName],
-    enabled: &[F::IsEnabled],
-    clickable: &[F::IsClickable],
-    checked: &[F::IsChecked],
-    selected: &[F::IsSelected],
-    focused: &[F::IsFocused],
-    editable: &[F::IsEditable],
-    is_case_sensitive: true,
-};
-
-const ANDROID_MAESTRO: Vocabulary = Vocabulary {
-    key: "androidMaestro",
-    matchable: &[
-        F::ResourceId,
-        F::Text,
-        F::AccessibilityText,
-        F::HintText,
-        F::ClassName,
-        F::Clickable,
-        F::Enabled,
-        F::Checked,
-        F::Focused,
-        F::Selected,
-    ],
-    text: &[F::Text, F::HintText, F::AccessibilityText],
-    label: &[F::AccessibilityText, F::HintText],
-    id: &[F::ResourceId],
-    class: &[F::ClassName],
-    enabled: &[F::Enabled],
-    clickable: &[F::Clickable],
-    checked: &[F::Checked],
-    selected: &[F::Selected],
-    focused: &[F::Focused],
-    editable: &[F::IsEditable],
-    is_case_sensitive: false,
-};
-
-const IOS_MAESTRO: Vocabulary = Vocabulary {
-    key: "iosMaestro",
-    matchable: &[
-        F::ResourceId,
-        F::Text,
-        F::AccessibilityText,
-        F::HintText,
-        F::ClassName,
-        F::Enabled,
-        F::Focused,
-        F::Selected,
-    ],
-    text: &[F::Text, F::AccessibilityText, F::HintText],
-    label: &[F::AccessibilityText, F::HintText],
-    id: &[F::ResourceId],
-    class: &[F::ClassName],
-    enabled: &[F::Enabled],
-    clickable: &[F::Clickable],
-    checked: &[F::Checked],
-    selected: &[F::Selected],
-    focused: &[F::Focused],
-    editable: &[F::IsEditable],
-    is_case_sensitive: false,
-};
-
-const IOS_AXE: Vocabulary = Vocabulary {
-    key: "iosAxe",
-    matchable: &[F::UniqueId, F::Label, F::Value, F::Title, F::Type, F::Role, F::Subrole, F::CustomAction, F::Enabled],
-    text: &[F::Label, F::Value, F::Title],
-    label: &[F::Label, F::Title],
-    id: &[F::UniqueId],
-    class: &[F::Type, F::Role],
-    enabled: &[F::Enabled],
-    clickable: &[F::Clickable],
-    checked: &[F::Checked],
-    selected: &[F::Selected],
-    focused: &[F::Focused],
-    editable: &[F::IsEditable],
-    is_case_sensitive: true,
-};
-
-const WEB: Vocabulary = Vocabulary {
-    key: "web",
-    matchable: &[
-        F::DataTestId,
-        F::CssSelector,
-        F::AriaName,
-        F::AriaRole,
-        F::AriaDescriptor,
-        F::HeadingLevel,
-        F::NthIndex,
-        F::Text,
-    ],
-    text: &[F::Text, F::Value, F::AriaName],
-    label: &[F::AriaName],
-    id: &[F::DataTestId, F::ElementId],
-    class: &[F::AriaRole],
-    enabled: &[F::IsEnabled],
-    clickable: &[F::IsInteractive],
-    checked: &[F::IsChecked],
-    selected: &[F::IsSelected],
-    focused: &[F::IsFocused],
-    editable: &[F::IsEditable],
-    is_case_sensitive: true,
-};
-
-const COMPOSE: Vocabulary = Vocabulary {
-    key: "compose",
-    matchable: &[
-        F::TestTag,
-        F::Text,
-        F::ContentDescription,
-        F::EditableText,
-        F::Role,
-        F::ToggleableState,
-        F::IsPassword,
-        F::IsEnabled,
-        F::IsFocused,
-        F::IsSelected,
-    ],
-    text: &[F::EditableText, F::Text, F::ContentDescription],
-    // A field keeps its hint as its text, and what was typed apart.
-    label: &[F::ContentDescription, F::Text],
-    id: &[F::TestTag],
-    class: &[F::Role],
-    enabled: &[F::IsEnabled],
-    clickable: &[F::IsClickable],
-    checked: &[F::IsChecked],
-    selected: &[F::IsSelected],
-    focused: &[F::IsFocused],
-    editable: &[F::IsEditable],
-    is_case_sensitive: true,
-};
-
-impl Shape {
-    pub const ALL: [Shape; 6] = [
-        Shape::AndroidAccessibility,
-        Shape::AndroidMaestro,
-        Shape::IosMaestro,
-        Shape::IosAxe,
-        Shape::Web,
-        Shape::Compose,
-    ];
-
-    /// The shape that a driver answers in.
-    pub fn for_driver(driver: &DriverKey, platform: Platform) -> Shape {
-        match (driver.as_str(), platform) {
-            ("android-ondevice-instrumentation", _) => Shape::AndroidMaestro,
-            ("ios-axe", _) => Shape::IosAxe,
-            (_, Platform::Android) => Shape::AndroidAccessibility,
-            (_, Platform::Ios) => Shape::IosMaestro,
-            (_, Platform::Web) => Shape::Web,
-            (_, Platform::Desktop) => Shape::Compose,
-        }
-    }
-
-    /// Its key in a selector.
-    pub fn key(self) -> &'static str {
-        self.vocabulary().key
-    }
-
-    pub fn from_key(key: &str) -> Option<Shape> {
-        Shape::ALL.into_iter().find(|shape| shape.key() == key)
-    }
-
-    /// The fields that a selector may use, the most stable first.
-    pub fn matchable(self) -> &'static [Field] {
-        self.vocabulary().matchable
-    }
-
-    pub fn is_case_sensitive(self) -> bool {
-        self.vocabulary().is_case_sensitive
-    }
-
-    pub fn id_fields(self) -> &'static [Field] {
-        self.vocabulary().id
-    }
-
-    pub fn text_fields(self) -> &'static [Field] {
-        self.vocabulary().text
-    }
-
-    pub fn class_fields(self) -> &'static [Field] {
-        self.vocabulary().class
-    }
-
-    fn vocabulary(self) -> &'static Vocabulary {
-        match self {
-            Shape::AndroidAccessibility => &ANDROID_ACCESSIBILITY,
-            Shape::AndroidMaestro => &ANDROID_MAESTRO,
-            Shape::IosMaestro => &IOS_MAESTRO,
-            Shape::IosAxe => &IOS_AXE,
-            Shape::Web => &WEB,
-            Shape::Compose => &COMPOSE,
-        }
-    }
 }
 
 impl Props {
@@ -496,34 +149,34 @@ impl Props {
     }
 }
 
-/// What every platform can say of an element.
+/// Properties that every platform has.
 impl Node {
     pub fn new(id: u64, props: Props) -> Node {
         Node { id, reference: None, bounds: None, is_clipped: false, props, children: Vec::new() }
     }
 
-    /// What a reader sees.
+    /// The visible text.
     pub fn text(&self) -> Option<&str> {
         self.props.first_text(self.vocabulary().text)
     }
 
-    /// What a screen reader says besides the text.
+    /// What a screen reader says in addition to the text.
     pub fn label(&self) -> Option<&str> {
         self.props.first_text(self.vocabulary().label)
     }
 
-    /// The name that its developer gave it.
+    /// The id that its developer assigned.
     pub fn developer_id(&self) -> Option<&str> {
         self.props.first_text(self.vocabulary().id)
     }
 
-    /// Its developer's name for it without what platforms put in front: `submit` of `com.x:id/submit`.
+    /// The developer's id without the prefix that platforms add: `submit` in `com.x:id/submit`.
     pub fn short_id(&self) -> Option<&str> {
         let id = self.developer_id()?;
         Some(id.rsplit('/').next().unwrap_or(id))
     }
 
-    /// Whether `id` is one of its names: whole, or the last part of `package:id/name`. As in CSS, `#name` is `name`.
+    /// Whether `id` is one of its ids: in full, or the last part of `package:id/name`. As in CSS, `#name` means `name`.
     pub fn has_id(&self, id: &str) -> bool {
         self.vocabulary().id.iter().filter_map(|field| self.props.text(*field)).any(|name| {
             name == id
@@ -532,18 +185,18 @@ impl Node {
         })
     }
 
-    /// What hides it, where a driver reports hidden elements.
+    /// What hides the element, if it is hidden and the driver reports hidden elements.
     pub fn hidden(&self) -> Option<&str> {
         self.props.text(Field::Hidden)
     }
 
-    /// Whether a driver reports it only to a search for a text: a part of the text around it, or a text that is split
-    /// over several elements. Snapshots do not show it.
+    /// Whether the driver only reports it to text searches: a part of the text around it, or a text that is split over
+    /// several elements. Snapshots do not list it.
     pub fn is_unlisted(&self) -> bool {
         self.props.flag(Field::IsUnlisted).unwrap_or(false)
     }
 
-    /// `android.widget.Button` is a `Button`.
+    /// The class without its package: `Button` for `android.widget.Button`.
     pub fn class(&self) -> Option<&str> {
         self.props.first_text(self.vocabulary().class).map(|class| class.rsplit('.').next().unwrap_or(class))
     }
@@ -576,7 +229,7 @@ impl Node {
         self.props.flag(Field::IsPassword).unwrap_or(false)
     }
 
-    /// Whether it answers to touches of its own.
+    /// Whether the element itself reacts to touches.
     pub fn is_interactive(&self) -> bool {
         let is_clickable = self.props.first_flag(self.vocabulary().clickable);
         is_clickable.unwrap_or_else(|| self.has_interactive_role())
@@ -584,7 +237,7 @@ impl Node {
             || self.props.flag(Field::IsCheckable).unwrap_or(false)
     }
 
-    /// Some platforms do not say what can be tapped, only what it is.
+    /// Some platforms only report the role of an element, not whether it is clickable.
     fn has_interactive_role(&self) -> bool {
         const ROLES: [&str; 14] = [
             "Button",
@@ -602,16 +255,16 @@ impl Node {
             "TextArea",
             "TextField",
         ];
-        let says_only_roles = matches!(self.props.shape, Shape::IosMaestro | Shape::IosAxe | Shape::Compose);
-        says_only_roles && self.class().is_some_and(|class| ROLES.contains(&plain_role(class)))
+        let has_only_roles = matches!(self.props.shape, Shape::IosMaestro | Shape::IosAxe | Shape::Compose);
+        has_only_roles && self.class().is_some_and(|class| ROLES.contains(&plain_role(class)))
     }
 
-    /// For people: `Button "Pay"`. What was typed into a password field is not for them.
+    /// A description for people: `Button "Pay"`. Never contains the value of a password field.
     pub fn summary(&self) -> String {
         let text = if self.is_password() { None } else { self.text() };
-        // A field is known by what it is for, not by what is in it; a control of a page by its name.
-        let goes_by_label = self.is_editable() || self.props.shape == Shape::Web;
-        let words = if goes_by_label { self.label().or(text) } else { text.or(self.label()) };
+        // Fields are named by their label, not by their value; controls of a page by their accessible name.
+        let uses_label = self.is_editable() || self.props.shape == Shape::Web;
+        let words = if uses_label { self.label().or(text) } else { text.or(self.label()) };
         let name = match (words, self.short_id()) {
             (Some(text), _) => Some(format!("\"{}\"", shorten(text))),
             (None, Some(id)) => Some(format!("[id={}]", shorten(id))),
@@ -625,7 +278,7 @@ impl Node {
         }
     }
 
-    /// Itself and everything beneath, parents first.
+    /// The node and all its descendants, parents first.
     pub fn walk(&self) -> impl Iterator<Item = &Node> {
         let mut stack = vec![self];
         std::iter::from_fn(move || {
@@ -640,18 +293,18 @@ impl Node {
     }
 }
 
-/// `XCUIElementTypeButton` and `AXButton` are a `Button`.
+/// The role without the platform's prefix: `Button` for `XCUIElementTypeButton` and `AXButton`.
 fn plain_role(class: &str) -> &str {
     let class = class.strip_prefix("XCUIElementType").unwrap_or(class);
     class.strip_prefix("AX").unwrap_or(class)
 }
 
-/// The text in one line, as a reader takes it: any white space is one space.
+/// The text in one line, with all whitespace collapsed to single spaces.
 pub fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// One line that is not too long for a message.
+/// The text in one line, shortened for messages.
 pub(crate) fn shorten(text: &str) -> String {
     const CHARS: usize = 80;
     let line = fold(text);

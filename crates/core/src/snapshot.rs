@@ -1,4 +1,4 @@
-//! The screen as text: what a model reads before it decides, and a person on the command line.
+//! The screen as text, for models and for people on the command line.
 
 mod line;
 
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 use crate::screen::{Field, Node, Screen, Shape, fold};
 use crate::selector::Outline;
 
-/// What to show besides the elements that are on the screen and can be pointed at.
+/// What to show in addition to visible elements that have a ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Details {
     pub bounds: bool,
     pub offscreen: bool,
-    /// Which elements others lie upon.
+    /// Which elements are covered by others.
     pub covered: bool,
-    /// A CSS selector of each element of a page.
+    /// A CSS selector for each element of a page.
     pub css: bool,
-    /// Layout boxes, system bars and all.
+    /// All elements, including layout containers and system bars.
     pub all: bool,
-    /// Only what is beneath this node.
+    /// Only the subtree of this node.
     pub within: Option<u64>,
-    /// Only so many levels.
+    /// Only this many levels.
     pub depth: Option<usize>,
 }
 
-/// The text of a screen. Every element that can be acted on is there with its reference.
+/// The text of a screen. Every element that can be acted on is listed with its ref.
 pub fn text(screen: &Screen, details: &Details) -> String {
     let outline = Outline::new(&screen.root);
     let mut page = Page::new(&outline);
@@ -52,7 +52,7 @@ pub fn text(screen: &Screen, details: &Details) -> String {
     lines.join("\n")
 }
 
-/// The elements that can be pointed at, for programs.
+/// The elements that have refs, for programs.
 pub fn elements(screen: &Screen) -> Vec<Value> {
     let pointable = screen.root.walk().filter(|node| node.reference.is_some());
     pointable
@@ -77,8 +77,8 @@ pub fn elements(screen: &Screen) -> Vec<Value> {
         .collect()
 }
 
-/// What a snapshot calls an element, if anything: its words, what is in it, or, for a box that answers touches, the first
-/// words in it.
+/// The name of an element in a snapshot, if it has one: its text, its value or, for a container that is clickable, the
+/// first text in it.
 pub(crate) fn shown_label(outline: &Outline<'_>, place: usize) -> Option<String> {
     let node = outline.node(place);
     line::label(node).or_else(|| {
@@ -87,12 +87,12 @@ pub(crate) fn shown_label(outline: &Outline<'_>, place: usize) -> Option<String>
     })
 }
 
-/// Whether it only arranges others.
+/// Whether the element is only a layout container.
 pub(crate) fn is_layout_box(node: &Node) -> bool {
     line::is_box(node)
 }
 
-/// What differs between two texts of a screen: lines that went, then lines that came.
+/// The difference between two texts of a screen: removed lines, then added lines.
 pub fn changes(before: &str, after: &str) -> String {
     let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
     let (old, new) = (lines(before), lines(after));
@@ -122,29 +122,29 @@ fn header(screen: &Screen) -> Vec<String> {
     lines
 }
 
-/// What belongs to the device and not to the app.
+/// Whether an element belongs to the device and not to the app.
 fn is_system(node: &Node) -> bool {
     const STATUS_BAR: i32 = 50;
     let id = node.props.text(Field::ResourceId).unwrap_or_default();
     let is_ios = matches!(node.props.shape, Shape::IosMaestro | Shape::IosAxe);
     let is_plain_leaf = node.children.is_empty() && !node.is_interactive();
-    // The clock of iOS says whatever time it is, so only its place gives it away.
+    // The text of the iOS clock varies, so it is only recognized by its position.
     let is_status_bar = is_ios && is_plain_leaf && node.bounds.is_some_and(|bounds| bounds.bottom <= STATUS_BAR);
     id.starts_with("com.android.systemui:") || is_status_bar
 }
 
-/// The lines so far, and what the places beneath need to know.
+/// The lines so far, and the state that nested elements need.
 struct Page<'a> {
     outline: &'a Outline<'a>,
     lines: Vec<String>,
     hidden: usize,
-    /// Whether the last line was of something off the screen.
+    /// Whether the last line was of an off-screen element.
     is_off: bool,
-    /// How far the children of each place are indented.
+    /// The indentation of the children of each node.
     indents: Vec<usize>,
-    /// The element around each place that takes its touches, itself included.
+    /// The closest element that receives the touches of each node, which may be the node itself.
     bearers: Vec<Option<usize>>,
-    /// Whose words each place has already lent to the element around it.
+    /// The nodes whose text was already used as the name of an enclosing element.
     lent: Vec<bool>,
 }
 
@@ -175,14 +175,14 @@ impl<'a> Page<'a> {
         if is_offscreen && details.offscreen && !is_web {
             line.push_str(" (offscreen)");
         } else if is_web && details.offscreen {
-            // A page has more off the screen than on it, so where that begins and ends is said, and no more.
+            // Pages have many off-screen elements, so only the start and end of a group is marked.
             if is_offscreen != self.is_off {
                 self.is_off = is_offscreen;
                 let mark = if is_offscreen { "(offscreen:)" } else { "(on the screen:)" };
                 self.lines.push(mark.to_string());
             }
         } else if is_offscreen && node.is_editable() {
-            // A form is filled in as a whole, so its fields are told even where they are not seen.
+            // Forms are filled in as a whole, so fields are listed even if they are off-screen.
             line = format!("({}) {line}", way_to(screen, node));
         } else if is_offscreen {
             self.hidden += usize::from(node.is_interactive() || bearer.is_none() && line::group(node).is_none());
@@ -191,14 +191,14 @@ impl<'a> Page<'a> {
         if details.covered && node.props.flag(Field::IsCovered).unwrap_or(false) {
             line.push_str(" (covered)");
         }
-        // Pages are long: every space counts.
+        // Pages are long, so indentation is kept small.
         if details.depth.is_none_or(|depth| indent < depth) {
             self.lines.push(format!("{}{line}", if is_web { " " } else { "  " }.repeat(indent)));
         }
         self.indents[place] = indent + usize::from(!(is_web && line::is_landmark(node)));
     }
 
-    /// What is said of an element, if anything.
+    /// The line of an element, if it has one.
     fn line(&mut self, details: &Details, place: usize, bearer: Option<usize>, is_offscreen: bool) -> Option<String> {
         let node = self.outline.node(place);
         if node.is_interactive() {
@@ -209,7 +209,7 @@ impl<'a> Page<'a> {
             });
             return Some(line::element(node, label.as_deref(), details));
         }
-        // The header has named the page.
+        // The header already contains the title.
         if place == 0 && node.props.shape == Shape::Web && !details.all {
             return None;
         }
@@ -221,7 +221,7 @@ impl<'a> Page<'a> {
             return None;
         }
         if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
-            let is_said = line::says(self.outline.node(bearer), label);
+            let is_said = line::contains_words(self.outline.node(bearer), label);
             return (!is_said).then(|| line::quoted(label));
         }
         if !details.all && !details.bounds && !details.css {
@@ -262,7 +262,7 @@ mod tests {
     const PLAIN: Details =
         Details { bounds: false, offscreen: false, covered: false, css: false, all: false, within: None, depth: None };
 
-    /// Checks the text beneath the header, with references written as `[#]`.
+    /// Checks the text below the header, with refs written as `[#]`.
     fn check(root: Node, details: Details, expected: &[&str]) {
         let screen = screen(root);
         let mut found = text(&screen, &details);

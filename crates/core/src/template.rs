@@ -1,27 +1,27 @@
-//! Placeholders in values: `{{name}}`, `{{?name}}` and `${name}`. Values only, never keys; one pass, so that
-//! what is inserted is not looked at again.
+//! Placeholders in values: `{{name}}`, `{{?name}}` and `${name}`. Only values are templates, never keys. There is one pass:
+//! inserted text is not scanned again.
 
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'t> {
-    /// As it stands in the text, braces included.
+    /// The token as written, including braces.
     pub raw: &'t str,
-    /// What it names: `x`, `memory.x`, `args.x`, `params.x`.
+    /// The name that it refers to: `x`, `memory.x`, `args.x`, `params.x`.
     pub path: &'t str,
-    /// `{{?x}}`: without a value, the whole key or list item goes.
+    /// `{{?x}}`: without a value, the whole key or list item is dropped.
     pub drops: bool,
     /// `{{x}}`, as opposed to `${x}`.
     pub is_curly: bool,
 }
 
-/// What to put in a token's place.
+/// The replacement of a token.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fill {
     Value(Value),
-    /// Nothing: as a whole value it becomes null, or goes if the token says so; within text it is empty.
+    /// No value: a whole value becomes null, or is dropped for `{{?x}}`; within text, it is empty.
     Nothing,
-    /// Leave the token for somebody else.
+    /// Leave the token unchanged.
     Keep,
 }
 
@@ -30,12 +30,12 @@ enum Piece<'t> {
     Token(Token<'t>),
 }
 
-/// Whether the text holds a template token.
+/// Whether the text contains a token.
 pub fn has_token(text: &str) -> bool {
     pieces(text).any(|piece| matches!(piece, Piece::Token(_)))
 }
 
-/// The same for any text of a value.
+/// Whether any text of the value contains a token.
 pub fn holds_token(value: &Value) -> bool {
     match value {
         Value::String(text) => has_token(text),
@@ -45,7 +45,7 @@ pub fn holds_token(value: &Value) -> bool {
     }
 }
 
-/// Whether the text is one token and nothing else.
+/// Whether the text consists of exactly one token.
 pub fn is_whole_token(text: &str) -> bool {
     whole(text).is_some()
 }
@@ -66,7 +66,7 @@ pub fn whole(text: &str) -> Option<Token<'_>> {
     }
 }
 
-/// A copy of `value` with its tokens filled; `None` if the value itself is dropped.
+/// Returns a copy of `value` with its tokens replaced; `None` if the value itself is dropped.
 pub fn fill<E>(value: &Value, lookup: &mut impl FnMut(&Token<'_>) -> Result<Fill, E>) -> Result<Option<Value>, E> {
     Ok(Some(match value {
         Value::String(text) => return fill_text(text, lookup),
@@ -142,7 +142,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The first token and where it starts. What merely looks like one (`{{ }}`, `${a b}`) is text.
+/// The first token and where it starts. Text that merely looks like one (`{{ }}`, `${a b}`) is skipped.
 fn next_token(text: &str) -> Option<(usize, Token<'_>)> {
     let mut from = 0;
     while let Some(found) = text[from..].find(['{', '$']) {

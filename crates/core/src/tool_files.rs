@@ -1,4 +1,4 @@
-//! Tools from YAML files.
+//! Tools defined in YAML files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use trailblaze_protocol::event::ToolKind;
 use crate::config::{Mode, ToolFile};
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, Contributor, Tool};
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::trail::ToolCall;
 use crate::yaml::decode;
 use crate::yaml::{Problem, Problems, Source, Spanned};
 
-/// What a tool file brings.
+/// The content of a tool file.
 pub enum FileTool {
     Own(Box<Batch>),
     /// Another name for a compiled tool.
@@ -30,7 +30,7 @@ pub struct Alias {
 }
 
 impl Alias {
-    /// The compiled tool under its other name; nothing to do where the two names are the same.
+    /// The compiled tool under its other name; `None` if the names are the same.
     pub fn resolve(&self, compiled: &[Batch]) -> Result<Option<Batch>, Problem> {
         let mut tools = compiled.iter().flat_map(|batch| &batch.tools);
         let Some(tool) = tools.find(|tool| tool.name == self.class.value) else {
@@ -47,7 +47,7 @@ impl Alias {
     }
 }
 
-/// Reads a tool file, or all that is wrong with it.
+/// Reads a tool file. Reports all its problems.
 pub fn read(source: &Arc<Source>) -> (Option<FileTool>, Vec<Problem>) {
     let mut problems = Problems::new(source);
     let tool = decode::<ToolFile>(source, &mut problems).and_then(|file| build(file, source, &mut problems));
@@ -55,14 +55,14 @@ pub fn read(source: &Arc<Source>) -> (Option<FileTool>, Vec<Problem>) {
 }
 
 fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Option<FileTool> {
-    let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: Origin::Yaml };
+    let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: ToolOrigin::Yaml };
     let calls = match &file.mode {
         Mode::Class(class) => {
             let (id, class) = (file.id.value, class.clone());
             return Some(FileTool::Alias(Alias { id, class, contributor, source: Arc::clone(source) }));
         }
         Mode::Script(_) => {
-            problems.error(file.id.span, "this build has no script engine; tools with `script:` cannot run");
+            problems.error(file.id.span, "tools with `script:` cannot run: this build has no script engine");
             return None;
         }
         Mode::Tools(calls) => calls,
@@ -85,7 +85,7 @@ fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Optio
     Some(FileTool::Own(Box::new(Batch::new(contributor, vec![tool]))))
 }
 
-/// Cycles among YAML tools, each named once: without conditions, one that starts never ends.
+/// Finds cycles among YAML tools, each once. YAML tools have no conditions, so a cycle never ends.
 pub fn cycles(tools: &[&Tool]) -> Vec<Vec<String>> {
     let expansions = tools.iter().filter_map(|tool| match &tool.body {
         Body::Expansion(calls) => Some((tool.name.as_str(), &calls[..])),
@@ -100,14 +100,14 @@ pub fn cycles(tools: &[&Tool]) -> Vec<Vec<String>> {
     found
 }
 
-/// Looks at each tool once, however many ways lead to it.
+/// Visits each tool once, even if it is reachable in several ways.
 fn find_cycles<'t>(
     start: &'t str,
     expansions: &BTreeMap<&'t str, &'t [ToolCall]>,
     done: &mut BTreeSet<&'t str>,
     found: &mut Vec<Vec<String>>,
 ) {
-    // The tools on the way here, each with the number of its calls that were followed.
+    // The tools on the current path, each with the number of its calls that were visited.
     let mut path: Vec<(&str, usize)> = if done.contains(start) { vec![] } else { vec![(start, 0)] };
     while let Some((name, followed)) = path.last_mut() {
         let Some(call) = expansions.get(name).and_then(|calls| calls.get(*followed)) else {
@@ -128,7 +128,7 @@ fn find_cycles<'t>(
     }
 }
 
-/// A cycle is told from its smallest name, whoever leads into it.
+/// Rotates a cycle to start with its smallest name, so that it is the same wherever it was entered.
 fn cycle(mut names: Vec<String>) -> Vec<String> {
     let smallest = names.iter().enumerate().min_by_key(|(_, name)| *name).map_or(0, |(at, _)| at);
     names.rotate_left(smallest);

@@ -1,4 +1,4 @@
-//! The fuzz targets as ordinary tests: every file of their corpora, and a few hundred inputs by chance.
+//! The fuzz targets as ordinary tests: every file of their corpora, and a few hundred random inputs.
 
 #[path = "../../../fuzz/src/lib.rs"]
 mod targets;
@@ -13,14 +13,14 @@ fn check_corpus(target: &str, run: fn(&[u8])) {
     let mut n_files = 0;
     for entry in std::fs::read_dir(&folder).expect("the corpus is there") {
         let bytes = std::fs::read(entry.expect("an entry").path()).expect("a file");
-        // Torn anywhere it must hold as well.
+        // It must also hold for truncated input.
         [0, bytes.len() / 3, bytes.len() / 2, bytes.len()].into_iter().for_each(|end| run(&bytes[..end]));
         n_files += 1;
     }
     assert!(n_files > 0, "{} is empty", folder.display());
 }
 
-/// Words that mean something to one of the targets and arbitrary bytes, alone or put into something that holds.
+/// Words that mean something to one of the targets and arbitrary bytes, alone or within valid input.
 fn any_input() -> impl Strategy<Value = Vec<u8>> {
     const SOUND: &[&str] = &[
         "",
@@ -98,7 +98,7 @@ fn any_input() -> impl Strategy<Value = Vec<u8>> {
     let pieces = prop::collection::vec((piece, any::<prop::sample::Index>()), 0..24);
     (prop::sample::select(SOUND), pieces).prop_map(|(sound, pieces)| {
         let mut input = sound.as_bytes().to_vec();
-        // The more is put in, the less is left to hold.
+        // The more is inserted, the less valid input remains.
         let n_pieces = if sound.is_empty() { pieces.len() } else { pieces.len().min(3) };
         for (piece, index) in pieces.into_iter().take(n_pieces) {
             let at = if sound.is_empty() { input.len() } else { index.index(input.len() + 1) };

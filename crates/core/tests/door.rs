@@ -1,4 +1,4 @@
-//! The one door: what a call leaves in the record, and what becomes of calls that go wrong.
+//! `dispatch`: the events of a call, and how calls fail.
 
 use std::time::Duration;
 
@@ -10,12 +10,13 @@ use trailblaze_core::limits;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-/// What becomes of a tool that says nothing.
-const SILENT: &str = "`sleep` did not answer in time: server `acme` gave no sign of life for 2m; `callTimeout:` of its entry allows more";
+/// The failure of a tool that is silent for too long.
+const SILENT: &str =
+    "`sleep` did not answer in time: server `acme` was silent for 2m; raise `callTimeout:` of its entry to allow more";
 
 fn phone() -> FakeDriver {
     FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])])
@@ -25,12 +26,12 @@ fn session(source: FakeSource) -> TestSession {
     Wiring::new(phone()).with(source.batch()).open()
 }
 
-/// A tool that answers with the arguments it was given.
+/// A tool that returns its arguments.
 fn echo(source: FakeSource) -> FakeSource {
     source.tool("echo", |_, args| async move { Outcome::success(Value::Object(args).to_string()) })
 }
 
-/// Makes one call, and compares the answer and the record of calls.
+/// Makes one call, and compares the result and the recorded calls.
 async fn check(session: &TestSession, tool: &str, arguments: Value, answer: Result<&str, &str>, calls: &[&str]) {
     let given = session.call(tool, arguments).await;
     let text = given.map(|outcome| outcome.text).map_err(|fault| fault.to_string());
@@ -39,7 +40,7 @@ async fn check(session: &TestSession, tool: &str, arguments: Value, answer: Resu
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_is_told_of_with_its_parent_and_origin() {
+async fn every_call_is_recorded_with_its_parent_and_origin() {
     let source = FakeSource::new("acme").tool("login", |cx, _| async move {
         cx.call("isVisible", args(json!({"id": "pay"}))).await.unwrap();
         cx.call("tap", args(json!({"id": "pay"}))).await.unwrap();
@@ -64,7 +65,7 @@ async fn every_call_is_told_of_with_its_parent_and_origin() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_tool_is_the_callers_mistake_and_the_nearest_is_named() {
+async fn an_unknown_tool_is_the_callers_mistake_and_a_similar_one_is_suggested() {
     check(
         &session(FakeSource::new("acme")),
         "tapp",
@@ -76,7 +77,7 @@ async fn an_unknown_tool_is_the_callers_mistake_and_the_nearest_is_named() {
     let filtered = FakeSource::new("acme")
         .answering("swipeLeft", Outcome::default())
         .marked(|tool| tool.supported_platforms = vec![trailblaze_protocol::driver::Platform::Ios]);
-    let message = "`swipeLeft` is unsupported on android; server acme offers it, but it is for ios, not android";
+    let message = "`swipeLeft` is not supported on android; server acme offers it, but it is for ios, not android";
     check(
         &session(filtered),
         "swipeLeft",
@@ -88,7 +89,7 @@ async fn an_unknown_tool_is_the_callers_mistake_and_the_nearest_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
+async fn invalid_arguments_are_rejected_before_the_tool_runs() {
     let session = session(FakeSource::new("acme"));
     let message = "`inputText`: missing argument `text`; unknown argument `txt`; did you mean `text`?";
     check(
@@ -103,7 +104,7 @@ async fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_null_for_what_may_be_omitted_counts_as_omitted() {
+async fn null_for_an_optional_argument_counts_as_omitted() {
     let session = session(FakeSource::new("acme"));
     check(
         &session,
@@ -118,7 +119,7 @@ async fn a_null_for_what_may_be_omitted_counts_as_omitted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_written_call_that_is_wrong_names_its_place() {
+async fn a_wrong_call_in_a_file_is_reported_with_its_place() {
     let text =
         "trail:\n  - step: Pay\n    tools:\n      - tapp: {}\n      - tap: {index: one}\n      - tap: {idd: pay}\n";
     let (trail, problems) = Trail::read(&Source::new("a.trail.yaml", text));
@@ -127,7 +128,7 @@ async fn a_written_call_that_is_wrong_names_its_place() {
     let session = session(FakeSource::new("acme"));
     let mut messages = Vec::new();
     for call in &calls {
-        let fault = dispatch(&session.cx(), Call::written(call, Origin::Step)).await.unwrap_err();
+        let fault = dispatch(&session.cx(), Call::written(call, CallOrigin::Step)).await.unwrap_err();
         assert_eq!(fault.exit(), Exit::Invalid);
         messages.push(fault.to_string());
     }
@@ -158,20 +159,20 @@ async fn the_record_keeps_templates_and_the_tool_gets_values() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_token_stays_literal_with_one_warning() {
+async fn an_unknown_token_is_kept_with_one_warning() {
     let session = session(echo(FakeSource::new("acme")));
     for _ in 0..2 {
         assert_eq!(session.call("echo", json!({"a": "{{nobody}}!"})).await.unwrap().text, r#"{"a":"{{nobody}}!"}"#);
     }
     assert_eq!(
         session.events.warnings(),
-        ["`{{nobody}}` is unknown: nothing is remembered by that name; it stays as it is"]
+        ["`{{nobody}}` is unknown: no value is remembered under that name; it is left unchanged"]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
-    let message = "`echo`: `{{args.who}}` names an argument that the trail does not declare";
+async fn an_undeclared_argument_of_the_trail_is_a_mistake() {
+    let message = "`echo`: `{{args.who}}` refers to an argument that the trail does not declare";
     check(
         &session(echo(FakeSource::new("acme"))),
         "echo",
@@ -183,9 +184,9 @@ async fn an_argument_of_the_trail_that_nobody_declared_is_a_mistake() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_our_bug_and_the_session_goes_on() {
+async fn a_panic_is_a_bug_and_the_session_continues() {
     let session = session(FakeSource::new("acme").panicking("explode", "index 3 of 2"));
-    let message = "this is a bug of Trailblaze: `explode` panicked: index 3 of 2";
+    let message = "this is a bug in Trailblaze: `explode` panicked: index 3 of 2";
     check(&session, "explode", json!({}), Err(message), &[&format!("explode {{}} step: exit 70: {message}")]).await;
     assert!(!session.call("tap", json!({"id": "pay"})).await.unwrap().is_error());
 }
@@ -223,13 +224,13 @@ async fn progress_renews_the_limit_up_to_the_hard_cap() {
     let started = Instant::now();
     assert_eq!(
         session.call("work", json!({"minutes": 11})).await.unwrap(),
-        Outcome::failed("`work` did not answer in time: it took longer than 10m altogether")
+        Outcome::failed("`work` did not answer in time: it took longer than 10m in total")
     );
     assert_eq!(started.elapsed(), limits::CALL_TOTAL);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_answer_of_a_call_beneath_is_a_sign_of_life() {
+async fn the_result_of_a_nested_call_renews_the_idle_limit() {
     let source = FakeSource::new("acme").hanging("sleep").tool("patient", |cx, _| async move {
         let answer = cx.call("sleep", args(json!({}))).await.unwrap();
         tokio::time::sleep(Duration::from_secs(60)).await;
@@ -246,7 +247,7 @@ async fn the_answer_of_a_call_beneath_is_a_sign_of_life() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelling_ends_a_call_and_what_is_beneath_it_after_a_moment() {
+async fn cancelling_ends_a_call_and_its_nested_calls_after_a_grace_period() {
     let source = FakeSource::new("acme").hanging("sleep").calling("outer", "sleep", json!({}));
     let session = session(source);
     let cancel = session.cancel.clone();
@@ -262,7 +263,7 @@ async fn cancelling_ends_a_call_and_what_is_beneath_it_after_a_moment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_for_its_turn_does_not_run_once_it_is_cancelled() {
+async fn a_queued_call_does_not_run_once_it_is_cancelled() {
     let session = session(echo(FakeSource::new("acme")).hanging("sleep"));
     let (first, second) = (session.call("sleep", json!({})), session.call("echo", json!({})));
     let cancel = async {
@@ -275,7 +276,7 @@ async fn what_waits_for_its_turn_does_not_run_once_it_is_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_breaks_outside_keeps_its_own_exit_code() {
+async fn failures_of_the_environment_keep_their_exit_code() {
     let lost = Wiring::new(phone().with(Mishap::LostAfter(0))).open();
     let message = "the device was lost: the cable was pulled";
     check(&lost, "pressBack", json!({}), Err(message), &[&format!("pressBack {{}} step: exit 2: {message}")]).await;
@@ -303,7 +304,7 @@ async fn what_breaks_outside_keeps_its_own_exit_code() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_element_that_comes_later_is_waited_for() {
+async fn an_element_that_appears_later_is_waited_for() {
     let pages = [Page::new("empty", []), Page::new("home", [button("pay", "Pay")])];
     let driver = FakeDriver::new("android/one", pages).later(Duration::from_secs(3), "home");
     let session = Wiring::new(driver).open();
@@ -317,7 +318,7 @@ async fn an_element_that_comes_later_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_fits_wherever_a_text_does() {
+async fn a_secret_is_valid_wherever_a_text_is() {
     let schema = json!({"properties": {
         "pin": {"type": "string", "pattern": "^[0-9]{4}$", "maxLength": 4}, "n": {"type": "integer"}
     }});
@@ -330,7 +331,7 @@ async fn a_secret_fits_wherever_a_text_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_tool_that_ends_by_itself_gets_its_answer_told() {
+async fn the_result_of_a_cancelled_tool_that_ends_by_itself_is_recorded() {
     let source = FakeSource::new("acme").tool("careful", |cx, _| async move {
         cx.cancel.cancelled().await;
         tokio::time::sleep(limits::CANCEL_GRACE / 2).await;
@@ -347,7 +348,7 @@ async fn a_cancelled_tool_that_ends_by_itself_gets_its_answer_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_side_by_side_beneath_one_call_all_reach_the_device() {
+async fn concurrent_nested_calls_all_reach_the_device() {
     let source = FakeSource::new("acme").tool("many", |cx, _| async move {
         let tap = || cx.call("tap", args(json!({"id": "pay"})));
         let answers = futures::future::join_all((0..20).map(|_| tap())).await;

@@ -1,4 +1,4 @@
-//! From what custom tools did to a trail that replays without them, or says how they differ.
+//! Recorded effects of custom tools: replaying without the tools, and verifying the tools.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn shop() -> FakeDriver {
     FakeDriver::new("android/one", [Page::new("home", [field("name"), button("pay", "Pay"), button("help", "Help")])])
 }
 
-/// `pay` asks another tool for the share, types it, tries something that fails, and remembers what it did.
+/// `pay` gets the share from another tool, types it, tries something that fails, and stores a value in memory.
 fn acme(button: &'static str) -> FakeSource {
     let share = MemoryChanges { set: args(json!({"share": 12.5})), ..MemoryChanges::default() };
     FakeSource::new("acme").answering("share", Outcome { memory: share, ..Outcome::default() }).tool(
@@ -63,7 +63,7 @@ fn did(session: &TestSession, attempt: &AttemptId) -> Vec<Vec<Effect>> {
     fold(attempt, &session.events.all()).into_iter().flat_map(|step| step.made).filter_map(|call| call.did).collect()
 }
 
-/// What is kept of an attempt, as text.
+/// The stored effects of an attempt, as text.
 fn kept(session: &TestSession, attempt: &AttemptId) -> String {
     let entries = entries(&trail(TRAIL), &phone(), &fold(attempt, &session.events.all()));
     block(&json!({"android": entries}), 0)
@@ -78,7 +78,7 @@ fn read(session: &TestSession, trail: &Trail, kept: &str) -> Result<Script, Vec<
 }
 
 #[tokio::test(start_paused = true)]
-async fn effects_replay_without_the_tools_that_had_them() {
+async fn effects_replay_without_their_tools() {
     let one = session(Some(acme("pay")));
     let recorded = one.replay(&trail(TRAIL)).await;
     assert_eq!((recorded.verdict, recorded.message.as_str()), (Verdict::Passed, ""));
@@ -96,7 +96,7 @@ async fn effects_replay_without_the_tools_that_had_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_effect_that_fails_fails_the_call_and_names_it() {
+async fn a_failed_effect_fails_the_call_and_is_named() {
     let session = session(None);
     let entry = |id: &str| json!({"call": {"pay": {"to": "Ada"}}, "did": [{"tap": {"id": id}}]});
     let grace = json!({"call": {"pay": {"to": "Grace"}}, "did": []});
@@ -112,7 +112,7 @@ async fn an_effect_that_fails_fails_the_call_and_names_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_does_otherwise_fails_the_trail_with_every_difference() {
+async fn a_tool_that_differs_from_its_recording_fails_the_trail_with_every_difference() {
     let one = session(Some(acme("pay")));
     let recorded = one.replay(&trail(TRAIL)).await;
     let kept = kept(&one, &recorded.attempt);
@@ -133,13 +133,13 @@ async fn a_tool_that_does_otherwise_fails_the_trail_with_every_difference() {
             "  + tap: {id: help}".to_string(),
             format!("    memory: {{set: {{paid: {to}}}, deleted: [share]}}"),
         ];
-        format!("{place}: `pay` did otherwise than recorded:\n{}", lines.join("\n"))
+        format!("{place}: `pay` behaved differently from its recording:\n{}", lines.join("\n"))
     };
     assert_eq!(message, [told("trailhead", "Ada"), told("step 1", "Grace")].join("\n"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_differs_is_told_also_where_another_step_fails_for_it() {
+async fn differences_are_reported_even_if_another_step_fails() {
     let one = session(Some(acme("pay")));
     let recorded = one.replay(&trail(TRAIL)).await;
     let kept = kept(&one, &recorded.attempt);
@@ -151,7 +151,7 @@ async fn what_differs_is_told_also_where_another_step_fails_for_it() {
     assert_eq!(ended.verdict, Verdict::Failed);
     let (first, rest) = ended.message.split_once('\n').expect("both are told");
     assert!(first.starts_with("step 1 \"Pay\": `tap` failed: "), "{first}");
-    assert!(rest.starts_with("trailhead: `pay` did otherwise than recorded:\n"), "{rest}");
+    assert!(rest.starts_with("trailhead: `pay` behaved differently from its recording:\n"), "{rest}");
     assert!(rest.contains("  - pressBack: {}\n  + tap: {id: pay}"), "{rest}");
 }
 
@@ -176,7 +176,7 @@ async fn only_the_last_try_of_a_step_is_compared() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn effects_that_are_not_those_of_the_trail_are_refused() {
+async fn effects_that_do_not_match_the_trail_are_rejected() {
     let session = session(None);
     let entry = |to: &str, did: Value| json!({"call": {"pay": {"to": to}}, "did": did});
     let check = |entries: Value, expected: &[&str]| {
@@ -184,27 +184,27 @@ async fn effects_that_are_not_those_of_the_trail_are_refused() {
         let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
         assert_eq!(told, expected);
     };
-    let missing = "there are no effects of `pay` for android-phone";
+    let missing = "no effects of `pay` are recorded for android-phone";
     check(json!([]), &[missing, missing]);
-    let stale = "the effects of `pay` are out of date: the trail calls it otherwise than when they were recorded";
+    let stale = "the effects of `pay` are out of date: the trail's call has changed since they were recorded";
     check(
         json!([entry("Grace", json!([])), entry("Ada", json!([]))]),
-        &[stale, "the effects are out of date: the trail does not call `pay` here any more"],
+        &[stale, "the effects are out of date: the trail no longer calls `pay` here"],
     );
     check(json!([entry("Ada", json!([]))]), &[stale]);
-    let gone = "the effects are out of date: the trail does not call `pay` here any more";
+    let gone = "the effects are out of date: the trail no longer calls `pay` here";
     check(json!([entry("Ada", json!([])), entry("Grace", json!([])), entry("Bob", json!([]))]), &[gone]);
     check(
         json!([entry("Ada", json!([{"acme_x": {}}, {"inputText": {}}])), entry("Grace", json!([]))]),
         &[
-            "`acme_x` is no built-in tool of this device, and effects call no others",
+            "`acme_x` is not a built-in tool of this device, and effects can only call built-in tools",
             "an effect cannot be played: `inputText`: missing argument `text`",
         ],
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_must_be_run_every_time_has_no_effects() {
+async fn a_tool_that_must_always_be_run_has_no_effects() {
     let source = FakeSource::new("acme")
         .calling("judge", "tap", json!({"id": "pay"}))
         .marked(|tool| tool.is_recordable = false)
@@ -238,7 +238,7 @@ fn any_effects() -> impl Strategy<Value = Vec<Effect>> {
             Effect::Memory(MemoryChanges { set, deleted: deleted.into_iter().map(String::from).collect() })
         }),
     ];
-    // One change of memory after another is one change.
+    // Consecutive memory changes are merged.
     prop::collection::vec(effect, 0..8).prop_map(|mut effects| {
         effects.dedup_by(|a, b| matches!((a, b), (Effect::Memory(_), Effect::Memory(_))));
         effects
@@ -246,7 +246,7 @@ fn any_effects() -> impl Strategy<Value = Vec<Effect>> {
 }
 
 proptest! {
-    /// Written, read and played, effects are their own effects.
+    /// Effects that are written, read and played result in the same effects.
     #[test]
     fn the_effects_of_a_replay_are_the_effects(effects in any_effects()) {
         let written: Vec<Value> = effects.iter().map(Effect::json).collect();

@@ -1,4 +1,4 @@
-//! What an attempt remembers.
+//! The memory of an attempt.
 
 use serde_json::{Value, json};
 use trailblaze_core::engine::cx::Attempt;
@@ -31,7 +31,7 @@ fn session() -> TestSession {
     Wiring::new(phone).with(source.batch()).remembering(json!({"old": "x"})).open()
 }
 
-/// Makes calls, and compares what is remembered in the end.
+/// Makes calls, and compares the memory afterwards.
 async fn check(session: &TestSession, calls: &[(&str, Value)], expected: Value) {
     for (tool, arguments) in calls {
         session.call(tool, arguments.clone()).await.unwrap();
@@ -40,13 +40,13 @@ async fn check(session: &TestSession, calls: &[(&str, Value)], expected: Value) 
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_count_when_the_call_succeeds() {
+async fn changes_are_applied_if_the_call_succeeds() {
     check(&session(), &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
     check(&session(), &[("learnAndFail", json!({}))], json!({"old": "x"})).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn later_calls_see_them_and_so_do_delegates() {
+async fn later_calls_and_delegates_see_them() {
     check(
         &session(),
         &[("learn", json!({})), ("remember", json!({"variable": "text", "value": "{{who}} owes {{total}}"}))],
@@ -68,7 +68,7 @@ async fn the_built_in_tools_remember_and_forget() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_attempt_sees_nothing_of_it() {
+async fn memory_is_not_shared_between_attempts() {
     let mut session = session();
     check(&session, &[("learn", json!({}))], json!({"total": 5, "who": "Ada"})).await;
     session.attempt = Attempt::new(ids::attempt(), Memory::default(), "");

@@ -1,4 +1,4 @@
-//! Calls beneath calls: how deep, how many, in circles, and what delegating tools may do.
+//! Nested calls: depth, number, cycles, and what delegating tools may do.
 
 use serde_json::{Value, json};
 use trailblaze_core::engine::cx::Cx;
@@ -14,7 +14,7 @@ fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
     batches.into_iter().fold(Wiring::new(phone), Wiring::with).open()
 }
 
-/// A YAML tool that may be given `salt`.
+/// A YAML tool with an optional parameter `salt`.
 fn yaml(id: &str, calls: &str) -> Batch {
     let parameters = "[{name: salt, type: string, required: false}]";
     let text = format!("id: {id}\ndescription: A tool.\nparameters: {parameters}\ntools: {calls}\n");
@@ -28,7 +28,7 @@ fn delegate(tool: &str, arguments: Value) -> Delegate {
     Delegate { tool: tool.into(), args: args(arguments) }
 }
 
-/// Makes one call, and compares its answer, the record of calls, and what the device was told.
+/// Makes one call, and compares its result, the recorded calls, and the actions on the device.
 async fn check(session: &TestSession, tool: &str, text: &str, calls: &[&str], done: &[&str]) {
     let outcome = session.call(tool, json!({})).await.unwrap();
     assert_eq!(
@@ -77,7 +77,7 @@ async fn the_first_failing_delegate_fails_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delegate_that_does_not_exist_fails_the_tool_that_asked_for_it() {
+async fn a_delegate_that_does_not_exist_fails_the_tool_that_returned_it() {
     let source = FakeSource::new("acme").delegating("checkout", &[("tapp", json!({}))]);
     check(
         &session([source.batch()]),
@@ -100,7 +100,7 @@ async fn delegates_of_an_error_are_ignored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_may_ask_for_so_many_delegates_and_no_more() {
+async fn the_number_of_delegates_is_limited() {
     let many = |n: usize| Outcome::delegating(vec![delegate("hasText", json!({"text": "Pay"})); n]);
     let source = FakeSource::new("acme")
         .answering("most", many(limits::DELEGATES))
@@ -109,12 +109,12 @@ async fn an_answer_may_ask_for_so_many_delegates_and_no_more() {
     assert!(!session.call("most", json!({})).await.unwrap().is_error());
     assert_eq!(
         session.call("tooMany", json!({})).await.unwrap(),
-        Outcome::failed("the answer asks for 201 delegates; the limit is 200")
+        Outcome::failed("the answer contains 201 delegates; the limit is 200")
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delegating_tool_may_look_but_not_act() {
+async fn a_delegating_tool_may_query_but_not_act() {
     let source = FakeSource::new("acme")
         .tool("checkout", |cx, _| async move {
             let sees = cx.call("isVisible", args(json!({"id": "pay"}))).await.unwrap();
@@ -154,7 +154,7 @@ async fn a_delegating_tool_may_not_act_through_another_tool_either() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cycle_is_named() {
+async fn a_cycle_is_reported() {
     let source =
         FakeSource::new("acme").delegating("a", &[("b", json!({"x": 1}))]).delegating("b", &[("a", json!({}))]);
     let message = "a cycle of calls: a → b → a";
@@ -177,7 +177,7 @@ async fn a_cycle_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn one_counter_bounds_the_depth_of_delegates_expansions_and_callbacks() {
-    // Each round goes through all three ways of calling, salted so that it is no cycle.
+    // Each round uses all three ways of calling, with a different salt to avoid a cycle.
     let salt = |cx: &Cx| args(json!({"salt": cx.call_id().map(ToString::to_string)}));
     let source = FakeSource::new("acme")
         .tool("callBack", move |cx, _| async move { cx.call("expand", salt(&cx)).await.unwrap() })
@@ -195,14 +195,14 @@ async fn one_counter_bounds_the_depth_of_delegates_expansions_and_callbacks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_calls_itself_meets_the_depth_limit() {
+async fn a_tool_that_calls_itself_hits_the_depth_limit() {
     let source = FakeSource::new("acme").calling("again", "again", json!({}));
     let text = session([source.batch()]).call("again", json!({})).await.unwrap().text;
     assert_eq!(text, format!("calls nest deeper than 16: again{}", " ← again".repeat(limits::CALL_DEPTH)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_top_level_call_may_cause_so_many_calls_and_no_more() {
+async fn the_number_of_calls_per_top_level_call_is_limited() {
     let source = FakeSource::new("acme").tool("poll", |cx, _| async move {
         let mut n_answered = 0;
         loop {
@@ -221,7 +221,7 @@ async fn one_top_level_call_may_cause_so_many_calls_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fatal_error_stays_fatal_on_its_way_up() {
+async fn a_fatal_error_stays_fatal_in_calling_tools() {
     let source = FakeSource::new("acme")
         .answering("die", Outcome::error(Variant::FatalError, "no such account"))
         .delegating("asks", &[("die", json!({}))]);
@@ -230,7 +230,7 @@ async fn a_fatal_error_stays_fatal_on_its_way_up() {
         session.call("outer", json!({})).await.unwrap(),
         Outcome::error(
             Variant::FatalError,
-            "its call of `expands` failed: its call of `asks` failed: its delegate `die` failed: no such account"
+            "its call to `expands` failed: its call to `asks` failed: its delegate `die` failed: no such account"
         )
     );
 }

@@ -1,4 +1,4 @@
-//! Who goes first, and who may call back: order within a session, and no mixing between sessions.
+//! The order of calls within a session, isolation between sessions, and callbacks.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn device(id: &str) -> FakeDriver {
     FakeDriver::new(id, [Page::new("home", [button("pay", "Pay")])])
 }
 
-/// Two sessions of one run: they share the calls in flight and nothing else.
+/// Two sessions of one run. They only share the calls in flight.
 fn two_sessions(source: impl Fn() -> FakeSource) -> (TestSession, TestSession) {
     let invocations = Arc::new(Invocations::default());
     let open = |id: &str| {
@@ -28,7 +28,7 @@ fn two_sessions(source: impl Fn() -> FakeSource) -> (TestSession, TestSession) {
     (open("android/one"), open("android/two"))
 }
 
-/// A source whose tool `whoAmI` tells the id of its own call to whoever holds the slot.
+/// A source whose tool `whoAmI` stores the id of its own call in the slot.
 fn telling(slot: &Arc<Mutex<Option<CallId>>>) -> FakeSource {
     let slot = Arc::clone(slot);
     FakeSource::new("acme").tool("whoAmI", move |cx, _| {
@@ -40,7 +40,7 @@ fn telling(slot: &Arc<Mutex<Option<CallId>>>) -> FakeSource {
     })
 }
 
-/// Looks for a call in flight as a caller would who also names a session and a device.
+/// Looks up a call in flight with a session and a device to cross-check.
 fn check(test: &TestSession, call: &CallId, session: &SessionId, device: &str, expected: Result<(), &str>) {
     let found = test.inner.invocations.find(call, Some(session), Some(&DeviceId::new(device)));
     assert_eq!(found.map(|_| ()).map_err(|refused| refused.to_string()), expected.map_err(str::to_string));
@@ -105,7 +105,7 @@ async fn a_caller_without_an_id_belongs_to_the_only_chain_of_foreign_calls() {
 
 #[tokio::test(start_paused = true)]
 async fn top_level_calls_are_first_in_first_out() {
-    // The earlier a call comes, the longer it takes.
+    // Earlier calls take longer.
     let source = FakeSource::new("acme").tool("work", |cx, args| async move {
         let n = args["n"].as_u64().unwrap();
         tokio::time::sleep(Duration::from_secs(20 - n)).await;
@@ -120,10 +120,10 @@ async fn top_level_calls_are_first_in_first_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_beneath_the_running_call_never_queues_behind_it() {
+async fn nested_calls_never_queue_behind_the_running_call() {
     let source = FakeSource::new("acme")
         .tool("outer", |cx, _| async move {
-            // The call that waits for its turn must not get between these two.
+            // The queued call must not run between these two.
             cx.call("inner", args(json!({}))).await.unwrap();
             cx.call("pressBack", args(json!({}))).await.unwrap()
         })
@@ -135,7 +135,7 @@ async fn what_is_beneath_the_running_call_never_queues_behind_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_sessions_never_mix_devices_or_memory() {
+async fn two_sessions_share_neither_device_nor_memory() {
     let source = || {
         FakeSource::new("acme").tool("work", |cx, arguments| async move {
             let text = arguments["text"].as_str().unwrap().to_string();
@@ -166,7 +166,7 @@ async fn two_sessions_never_mix_devices_or_memory() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_in_flight_is_found_by_its_id_and_nobody_elses_session_or_device_will_do() {
+async fn a_call_in_flight_is_found_by_its_id_and_only_with_its_own_session_and_device() {
     let slot = Arc::new(Mutex::new(None));
     let (one, two) = two_sessions(|| telling(&slot));
     let look = async {
@@ -207,7 +207,7 @@ async fn a_call_in_flight_is_found_by_its_id_and_nobody_elses_session_or_device_
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_is_gone_however_the_call_ended() {
+async fn an_id_is_invalid_however_the_call_ended() {
     let source = FakeSource::new("acme")
         .answering("succeed", Outcome::default())
         .answering("fail", Outcome::failed("no"))
@@ -220,7 +220,7 @@ async fn an_id_is_gone_however_the_call_ended() {
         let _ = session.call(tool, json!({})).await;
         assert!(session.inner.invocations.is_empty(), "{tool}");
     }
-    // Nobody waits for the answer any more.
+    // The future is dropped.
     let gave_up = tokio::time::timeout(Duration::from_secs(1), session.call("nest", json!({}))).await;
     assert!(gave_up.is_err() && session.inner.invocations.is_empty());
     let cancel = async {
@@ -234,7 +234,7 @@ async fn an_id_is_gone_however_the_call_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_comes_late_learns_that_the_call_is_over() {
+async fn a_late_callback_is_refused() {
     let slot = Arc::new(Mutex::new(None));
     let session = Wiring::new(device("android/one")).with(telling(&slot).batch()).open();
     session.call("whoAmI", json!({})).await.unwrap();

@@ -1,4 +1,4 @@
-//! From calls at a prompt to a trail that replays on another device.
+//! Recording calls of an interactive session into a trail that replays on another device.
 
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::preflight;
@@ -18,7 +18,7 @@ fn shop(id: &str) -> FakeDriver {
     FakeDriver::new(id, pages).link("pay", "done")
 }
 
-/// A session in which a step at a prompt has begun.
+/// A session in which an interactive step has started.
 fn prompt(source: FakeSource) -> TestSession {
     let wiring = Wiring::new(shop("android/one")).with(source.batch()).secret("PIN", "canary-4711");
     let session = wiring.remembering(json!({"who": "Ada"})).open();
@@ -39,7 +39,7 @@ async fn reference(session: &TestSession, text: &str) -> Value {
     element.unwrap()["ref"].clone()
 }
 
-/// Compares what the step comes to, from the events and from the file they are kept in.
+/// Compares the recording of the step, from the events and from their JSON.
 fn check(session: &TestSession, calls: &[Value], needs_model: &[&str]) -> RecordedStep {
     let events = session.events.all();
     let steps = fold(&session.attempt.id, &events);
@@ -60,7 +60,7 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_done_at_a_prompt_replays_on_another_device() {
+async fn an_interactive_session_replays_on_another_device() {
     let one = prompt(FakeSource::new("acme"));
     let calls = [
         ("tap", json!({"id": "name"})),
@@ -125,7 +125,7 @@ async fn a_custom_tool_is_recorded_by_its_own_call_and_a_delegating_one_by_its_d
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_recorded_makes_the_step_need_a_model() {
+async fn a_call_that_cannot_be_recorded_makes_the_step_need_a_model() {
     let source = FakeSource::new("acme")
         .calling("judge", "tap", json!({"id": "name"}))
         .marked(|tool| tool.is_recordable = false)
@@ -138,7 +138,7 @@ async fn what_cannot_be_recorded_makes_the_step_need_a_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_somebody_typed_out_is_recorded_by_its_name() {
+async fn a_typed_secret_is_recorded_as_its_placeholder() {
     let session = prompt(FakeSource::new("acme"));
     session.call("inputText", json!({"text": "canary-4711"})).await.unwrap();
     check(&session, &[json!({"inputText": {"text": "{{PIN}}"}})], &[]);
@@ -146,13 +146,13 @@ async fn a_secret_that_somebody_typed_out_is_recorded_by_its_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ref_that_is_gone_is_a_failure_that_says_so() {
+async fn a_stale_ref_is_a_failure() {
     let session = prompt(FakeSource::new("acme"));
     let pay = reference(&session, "Pay").await;
     session.call("tap", json!({"id": "pay"})).await.unwrap();
     let outcome = session.call("tap", json!({"ref": pay})).await.unwrap();
     let reference = pay.as_str().unwrap();
-    assert_eq!(outcome, Outcome::failed(format!("ref {reference} is not on the screen any more; take a new snapshot")));
+    assert_eq!(outcome, Outcome::failed(format!("ref {reference} is no longer on the screen; take a new snapshot")));
     check(&session, &[json!({"tap": {"id": "pay"}})], &[]);
 }
 

@@ -1,4 +1,4 @@
-//! Which tools a session has, and which of them a model sees.
+//! Which tools a session has, and which of them are offered to models.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use trailblaze_core::config::{Target, Toolset};
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::registry::{Batch, Group, Registry, ToolScope};
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, args, scope};
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source};
@@ -25,7 +25,7 @@ fn source(name: &str, tools: &[&str]) -> FakeSource {
     tools.iter().fold(FakeSource::new(name), |source, tool| source.answering(tool, Outcome::default()))
 }
 
-fn from(origin: Origin, tools: &[&str]) -> Batch {
+fn from(origin: ToolOrigin, tools: &[&str]) -> Batch {
     tools
         .iter()
         .fold(FakeSource::from("acme", origin), |source, tool| source.answering(tool, Outcome::default()))
@@ -44,7 +44,7 @@ fn target(text: &str) -> Option<trailblaze_core::config::PlatformEntry> {
     target.on(Platform::Android).cloned()
 }
 
-/// Compares what is offered, and why the rest is not: filtered tools, refused batches, tools that are hidden.
+/// Compares the offered tools, and why the others are not: filtered tools, refused batches, hidden tools.
 fn check(batches: &[Batch], scope: &ToolScope, offered: &[&str], others: &[&str]) {
     let registry = Registry::build(1, batches, scope);
     let seen: Vec<&str> = registry.offered().map(|tool| tool.name.as_str()).collect();
@@ -60,12 +60,12 @@ fn check(batches: &[Batch], scope: &ToolScope, offered: &[&str], others: &[&str]
 }
 
 #[test]
-fn a_name_is_registered_as_it_is() {
+fn a_name_is_registered_unchanged() {
     check(&[source("acme", &["shop_login", "pay"]).batch()], &android(), &["pay", "shop_login"], &[]);
 }
 
 #[test]
-fn a_name_claimed_twice_names_both_and_nothing_of_the_second_batch_stays() {
+fn a_duplicate_name_refuses_the_whole_second_batch_and_names_both() {
     check(
         &[
             source("acme", &["login"]).batch(),
@@ -111,7 +111,7 @@ fn filters_run_before_names() {
 }
 
 #[test]
-fn a_tool_may_be_for_some_drivers_by_key_spelling_or_platform() {
+fn a_tool_can_be_limited_to_drivers_by_key_spelling_or_platform() {
     let tools = source("acme", &["byKey"])
         .marked(|tool| tool.supported_drivers = vec!["ANDROID_ONDEVICE_ACCESSIBILITY".into()])
         .answering("byPlatform", Outcome::default())
@@ -122,12 +122,14 @@ fn a_tool_may_be_for_some_drivers_by_key_spelling_or_platform() {
         &[tools.batch()],
         &android(),
         &["byKey", "byPlatform"],
-        &["forOthers of server acme: it is for the drivers ios-host, android-host, not android-ondevice-accessibility"],
+        &[
+            "forOthers of server acme: it only supports the drivers ios-host, android-host, not android-ondevice-accessibility",
+        ],
     );
 }
 
 #[test]
-fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
+fn a_tool_that_requires_the_host_is_filtered_only_if_the_agent_is_on_the_device() {
     let tools = || [source("acme", &["hostOnly"]).marked(|tool| tool.requires_host = true).batch()];
     let on =
         |agent_mode: AgentMode, driver: &str| ToolScope { agent_mode, driver: DriverKey::new(driver), ..android() };
@@ -137,39 +139,44 @@ fn a_tool_that_needs_the_host_is_out_only_where_the_agent_is_on_the_device() {
         &tools(),
         &on(AgentMode::OnDevice, ON_DEVICE),
         &[],
-        &["hostOnly of server acme: it needs the host, and the agent runs on the device"],
+        &["hostOnly of server acme: it requires the host, but the agent runs on the device"],
     );
 }
 
 #[test]
-fn who_brings_a_tool_decides_how_its_name_is_judged() {
-    let safe = "`a.b` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
-    let convention = "the name `Login` breaks the convention: words in camelCase, joined by _";
-    let reserved = "the name `web_login` begins with the reserved prefix `web_`; `reservedPrefixes:` in trailblaze.yaml can grant it";
-    let ours = [Origin::Yaml, Origin::Script, Origin::InProcess];
+fn the_origin_of_a_tool_decides_how_its_name_is_checked() {
+    let safe = "`a.b` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -";
+    let convention = "the name `Login` does not follow the convention: camelCase words joined by _";
+    let reserved = "the name `web_login` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml";
+    let ours = [ToolOrigin::Yaml, ToolOrigin::Script, ToolOrigin::InProcess];
     for origin in ours {
         check(&[from(origin, &["a.b", "fine"])], &android(), &[], &[&format!("server acme: {safe}")]);
     }
-    let left_out = [&*format!("a.b of server acme: {safe}"), &format!("server acme: a tool is left out: {safe}")];
-    check(&[from(Origin::ProjectServer, &["a.b", "fine"])], &android(), &["fine"], &left_out);
+    let left_out = [&*format!("a.b of server acme: {safe}"), &format!("server acme: a tool was left out: {safe}")];
+    check(&[from(ToolOrigin::ProjectServer, &["a.b", "fine"])], &android(), &["fine"], &left_out);
     for (name, objection) in [("Login", convention), ("web_login", reserved)] {
         for origin in ours {
             check(&[from(origin, &[name])], &android(), &[], &[&format!("server acme: {objection}")]);
         }
-        check(&[from(Origin::ProjectServer, &[name])], &android(), &[name], &[&format!("server acme: {objection}")]);
+        check(
+            &[from(ToolOrigin::ProjectServer, &[name])],
+            &android(),
+            &[name],
+            &[&format!("server acme: {objection}")],
+        );
     }
     let granting = ToolScope { reserved_prefixes: vec!["web_".into()], ..android() };
-    check(&[from(Origin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
+    check(&[from(ToolOrigin::Yaml, &["web_login"])], &granting, &["web_login"], &[]);
 }
 
 #[test]
-fn a_tool_that_is_not_for_models_is_there_but_not_offered() {
+fn a_tool_that_is_not_for_models_is_registered_but_not_offered() {
     let tools = source("acme", &["hidden"]).marked(|tool| tool.is_for_llm = false);
     check(&[tools.batch()], &android(), &[], &["hidden: it is not for models"]);
 }
 
 #[test]
-fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
+fn toolsets_contain_declared_tools_and_tools_that_name_them() {
     let tools = || {
         let pushed = source("acme", &["pulled", "free"]).answering("pushed", Outcome::default());
         [pushed.marked(|tool| tool.toolset = Some("shop".into())).batch()]
@@ -182,7 +189,7 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
     let registry = Registry::build(1, &tools(), &with(vec![shop.clone()], "{}"));
     assert_eq!(registry.toolsets["shop"].description, "Shopping.");
     assert_eq!(registry.toolsets["shop"].tools.iter().collect::<Vec<_>>(), ["pulled", "pushed"]);
-    // A pushed toolset that no file declares comes into being.
+    // A toolset that no file declares is created by its first tool.
     check(&tools(), &with(vec![], "{}"), &all, &[]);
     check(&tools(), &with(vec![], "{tool_sets: [shop]}"), &all, &[]);
     let gone = "none of its toolsets (shop) is in this session";
@@ -191,7 +198,7 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
         &with(vec![shop], "{tool_sets: [other]}"),
         &["free"],
         &[
-            "the target asks for the toolset `other`, which nobody declares",
+            "the target lists the toolset `other`, which is not declared anywhere",
             &format!("pulled: {gone}"),
             &format!("pushed: {gone}"),
         ],
@@ -199,7 +206,7 @@ fn toolsets_take_tools_that_push_themselves_and_tools_that_they_pull() {
 }
 
 #[test]
-fn platforms_drivers_and_always_enabled_gate_a_toolset() {
+fn platforms_drivers_and_always_enabled_decide_about_a_toolset() {
     let gate = |keys: &str, offered: &[&str]| {
         let shop: Toolset = read(&format!("id: shop\ntools: [pulled]\n{keys}"));
         let pushed = source("acme", &["pulled"]).answering("pushed", Outcome::default());
@@ -217,15 +224,15 @@ fn platforms_drivers_and_always_enabled_gate_a_toolset() {
 }
 
 #[test]
-fn servers_of_a_target_offer_through_toolsets_only() {
-    let tools = [from(Origin::TargetServer, &["login", "pay", "refund"])];
+fn servers_of_a_target_only_offer_tools_through_toolsets() {
+    let tools = [from(ToolOrigin::TargetServer, &["login", "pay", "refund"])];
     let shop: Toolset = read("id: shop\ntools: [login]");
     let scope = ToolScope { toolsets: vec![shop], target: target("{tool_sets: [shop], tools: [pay]}"), ..android() };
     check(
         &tools,
         &scope,
         &["login", "pay"],
-        &["refund: tools of a target's servers are offered through toolsets, and it is in none"],
+        &["refund: tools of a target's servers are only offered through toolsets, and it is in none"],
     );
 }
 
@@ -241,7 +248,7 @@ fn groups(names: &[(&str, bool)]) -> BTreeMap<String, Group> {
 }
 
 #[test]
-fn groups_asked_for_replace_the_default_ones() {
+fn requested_groups_replace_the_default_ones() {
     let tools = || {
         let mut batch = source("acme", &["ungrouped"])
             .answering("basic", Outcome::default())
@@ -271,13 +278,13 @@ fn groups_asked_for_replace_the_default_ones() {
 }
 
 #[test]
-fn prefixes_narrow_what_is_offered() {
+fn prefixes_limit_the_offered_tools() {
     let scope = ToolScope { prefixes: vec!["shop_*".into()], ..android() };
     check(
         &[source("acme", &["shop_pay", "other_pay"]).batch()],
         &scope,
         &["shop_pay"],
-        &["other_pay: only names that begin with shop_* are asked for"],
+        &["other_pay: only tools whose names start with shop_* were requested"],
     );
 }
 
@@ -290,7 +297,7 @@ async fn any_registered_tool_can_be_called_by_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_call_pins_the_registry_that_is_there_when_it_starts() {
+async fn each_call_uses_the_registry_it_started_with() {
     let swapping = FakeSource::new("acme").tool("swap", |cx, _| async move {
         cx.session.replace_registry(Registry::build(2, &[], &android()));
         Outcome::success(cx.call("tap", args(json!({}))).await.unwrap_err().to_string())
@@ -302,7 +309,7 @@ async fn each_call_pins_the_registry_that_is_there_when_it_starts() {
 }
 
 #[test]
-fn ten_thousand_tools_are_no_trouble() {
+fn ten_thousand_tools_are_registered_quickly() {
     let names: Vec<String> = (0..10_000).map(|n| format!("tool{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let registry = Registry::build(1, &[source("acme", &names).batch()], &android());
@@ -311,7 +318,7 @@ fn ten_thousand_tools_are_no_trouble() {
 }
 
 #[test]
-fn what_is_built_in_goes_together_on_every_platform() {
+fn built_in_tools_do_not_conflict_on_any_platform() {
     for platform in Platform::ALL {
         let driver = FakeDriver::new("a/b", []).posing_as(platform, DriverKey::default_for(platform).as_str());
         let registry = Registry::build(1, &trailblaze_core::tools::batches(), &scope(driver.describe()));

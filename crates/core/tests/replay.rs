@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::preflight;
-use trailblaze_core::callers::replay::Ended;
+use trailblaze_core::callers::replay::AttemptResult;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::record::fold;
 use trailblaze_core::testing::{FakeDriver, FakeSource, Mishap, Page, TestSession, Wiring, args, button, field, label};
@@ -29,8 +29,8 @@ fn trail(text: &str) -> Trail {
     trail.unwrap()
 }
 
-/// Replays a trail, and compares how it ended and what the device was told.
-async fn check(session: &TestSession, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> Ended {
+/// Replays a trail, and compares the result and the actions on the device.
+async fn check(session: &TestSession, text: &str, verdict: Verdict, message: &str, done: &[&str]) -> AttemptResult {
     let ended = session.replay(&trail(text)).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (verdict, message));
     assert_eq!(session.driver.done(), done);
@@ -77,7 +77,7 @@ trail:
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_false_assertion_fails_the_trail_and_says_what_was_expected_and_seen() {
+async fn a_false_assertion_fails_the_trail_with_what_was_expected_and_seen() {
     let session = Wiring::new(shop()).open();
     let text = "trail:
   - verify: The total is shown
@@ -102,7 +102,7 @@ async fn a_false_assertion_fails_the_trail_and_says_what_was_expected_and_seen()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_is_tried_again_with_the_memory_it_had_and_only_the_last_try_is_recorded() {
+async fn a_step_is_retried_with_its_original_memory_and_only_the_last_try_is_recorded() {
     let tries = AtomicUsize::new(0);
     let source = FakeSource::new("acme").tool("flaky", move |cx, _| {
         let n = tries.fetch_add(1, Ordering::Relaxed);
@@ -123,8 +123,8 @@ async fn a_step_is_tried_again_with_the_memory_it_had_and_only_the_last_try_is_r
     assert_eq!(
         session.events.warnings(),
         [
-            "try 1 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 0",
-            "try 2 of 3 failed, trying again: step 2 \"Try\": `flaky` failed: try 1"
+            "try 1 of 3 failed, retrying: step 2 \"Try\": `flaky` failed: try 0",
+            "try 2 of 3 failed, retrying: step 2 \"Try\": `flaky` failed: try 1"
         ]
     );
     let steps = fold::fold(&ended.attempt, &session.events.all());
@@ -133,7 +133,7 @@ async fn a_step_is_tried_again_with_the_memory_it_had_and_only_the_last_try_is_r
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_failed_try_remembered_is_forgotten() {
+async fn memory_changes_of_a_failed_try_are_discarded() {
     let tries = AtomicUsize::new(0);
     let source = FakeSource::new("acme")
         .answering(
@@ -153,7 +153,7 @@ async fn what_a_failed_try_remembered_is_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_try_does_not_repeat_the_warnings_of_an_earlier_one() {
+async fn a_retry_does_not_repeat_earlier_warnings() {
     let text = "trail:
   - step: Try
     tools: [{assertEquals: {actual: '{{nobody}}', expected: x}}]
@@ -166,7 +166,7 @@ async fn a_try_does_not_repeat_the_warnings_of_an_earlier_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fatal_error_is_not_tried_again() {
+async fn a_fatal_error_is_not_retried() {
     let source = FakeSource::new("acme").answering("die", Outcome::error(Variant::FatalError, "no account"));
     let text = "trail:\n  - step: Try\n    tools: [{die: {}}]\n    maxRetries: 3\n";
     let session = Wiring::new(shop()).with(source.batch()).open();
@@ -175,7 +175,7 @@ async fn a_fatal_error_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trail_is_skipped_where_it_says_so() {
+async fn a_trail_is_skipped_on_the_devices_it_lists() {
     let text = |reason: &str| {
         format!(
             "config:\n  skip: {{android: {reason}, android-phone: 'no camera'}}\ntrail:\n  - step: Pay\n    tools: [{{tap: {{id: pay}}}}]\n"
@@ -187,7 +187,7 @@ async fn a_trail_is_skipped_where_it_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_closest_classifier_is_replayed_and_an_empty_list_does_nothing() {
+async fn the_most_specific_classifier_is_replayed_and_an_empty_list_does_nothing() {
     let text = "trail:
   - step: Pay
     recording:
@@ -204,7 +204,7 @@ async fn the_closest_classifier_is_replayed_and_an_empty_list_does_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_without_a_recording_needs_a_model_and_preflight_says_which() {
+async fn a_step_without_a_recording_needs_a_model_and_preflight_reports_it() {
     let text = "trail:
   - step: Pay
     recording: {android: [{tap: {id: pay}}]}
@@ -218,11 +218,10 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_says_which() {
     assert_eq!(
         problems,
         [
-            "a.trail.yaml:4:11: the step needs a model: it has neither `tools` nor a recording for android-phone (record it once, for example in `trailblaze shell`, or write its `tools:`)"
+            "a.trail.yaml:4:11: the step needs a model: it has no `tools` and no recording for android-phone (record the step once, for example in `trailblaze shell`, or write its `tools:`)"
         ]
     );
-    let message =
-        "step 2 \"Judge the colours\": it has no recording for this device, and there is no model to carry it out";
+    let message = "step 2 \"Judge the colours\": it has no recording for this device, and no model is configured";
     check(&session, text, Verdict::Invalid, message, &["Tap on Button \"Pay\""]).await;
 }
 
@@ -244,13 +243,13 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
         [
             "a.trail.yaml:4:18: unknown tool `tapp` (did you mean `tap`?)",
             "a.trail.yaml:4:43: `first` is not a whole number",
-            "a.trail.yaml:4:53: `inputText` lacks the argument `text`",
+            "a.trail.yaml:4:53: `inputText` is missing the argument `text`",
         ]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_device_that_is_lost_is_an_error_of_the_environment() {
+async fn a_lost_device_is_an_error_of_the_environment() {
     let text =
         "trail:\n  - step: Pay\n    tools: [{pressBack: {}}, {pressBack: {}}, {pressHome: {}}]\n    maxRetries: 5\n";
     let session = Wiring::new(shop().with(Mishap::LostAfter(1))).open();
@@ -270,7 +269,7 @@ async fn a_cancelled_trail_ends_as_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pictures_are_taken_as_asked_for() {
+async fn screenshots_are_taken_according_to_the_policy() {
     let text = "trail:\n  - step: Fail\n    tools: [{tap: {id: pay}}, {assertVisible: {id: pay}}]\n";
     for (policy, expected) in [
         (PicturePolicy::Off, &[][..]),
@@ -287,8 +286,8 @@ async fn pictures_are_taken_as_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_reaches_the_device_and_nobody_else() {
-    // Digits also stand in times and places.
+async fn a_secret_only_reaches_the_device() {
+    // The digits may also occur in times and coordinates.
     for canary in ["canary-4711-value", "1000000", "8000"] {
         let source = FakeSource::new("acme").tool("echo", |cx, args| async move {
             let given = Value::Object(args);
@@ -333,7 +332,7 @@ async fn a_secret_reaches_the_device_and_nobody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_names_a_secret_does_not_get_it() {
+async fn a_page_that_shows_a_placeholder_does_not_get_the_secret() {
     let text = "trail:
   - step: Follow a link that the page shows
     tools:
@@ -350,7 +349,7 @@ async fn a_page_that_names_a_secret_does_not_get_it() {
     assert_eq!(session.driver.done(), expected);
 }
 
-/// An event without its own times and places, which no secret is in, whatever their digits.
+/// An event without times and coordinates, which never contain secrets even if their digits match.
 fn without_numbers(mut event: Value) -> Value {
     for parts in event.as_object_mut().into_iter().flat_map(|map| map.values_mut()) {
         if let Some(parts) = parts.as_object_mut() {
@@ -361,7 +360,7 @@ fn without_numbers(mut event: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_whose_numbers_hold_the_digits_of_a_secret_is_redacted_all_the_same() {
+async fn an_event_whose_numbers_contain_the_digits_of_a_secret_is_still_redacted() {
     let source = FakeSource::new("acme").tool("login", |_, _| async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         panic!("1000000 is no PIN")
@@ -370,12 +369,12 @@ async fn an_event_whose_numbers_hold_the_digits_of_a_secret_is_redacted_all_the_
     session.call("login", json!({})).await.unwrap_err();
     assert_eq!(
         session.events.calls(),
-        ["login {} step: exit 70: this is a bug of Trailblaze: `login` panicked: {{PIN}} is no PIN"]
+        ["login {} step: exit 70: this is a bug in Trailblaze: `login` panicked: {{PIN}} is no PIN"]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_is_a_word_of_ours_does_not_break_the_record() {
+async fn a_secret_that_is_a_keyword_of_the_format_does_not_corrupt_events() {
     let source = FakeSource::new("acme").answering("login", Outcome::failed("no"));
     let session = Wiring::new(shop()).with(source.batch()).secret("WORD", "failed").open();
     session.replay(&trail("trail:\n  - step: Log in\n    tools: [{login: {}}]\n")).await;
@@ -385,7 +384,7 @@ async fn a_secret_that_is_a_word_of_ours_does_not_break_the_record() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fault_that_quotes_a_secret_is_told_without_it() {
+async fn a_fault_that_quotes_a_secret_is_redacted() {
     let source = FakeSource::new("acme").dying("login", "could not log in with canary-4711");
     let session = Wiring::new(shop()).with(source.batch()).secret("PIN", "canary-4711").open();
     let text = "trail:\n  - step: Log in\n    tools: [{login: {}}]\n";

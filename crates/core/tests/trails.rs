@@ -5,10 +5,10 @@ use trailblaze_core::engine::dispatch::{Call, dispatch};
 use trailblaze_core::testing::{FakeDriver, FakeSource, Page, Wiring};
 use trailblaze_core::trail::{Form, StepPlan, Trail};
 use trailblaze_core::yaml::Source;
-use trailblaze_protocol::event::{Origin, StepKind};
+use trailblaze_protocol::event::{CallOrigin, StepKind};
 use trailblaze_protocol::outcome::Outcome;
 
-/// Reads a trail, and compares all that is wrong with it.
+/// Reads a trail, and compares its problems.
 fn check(text: &str, expected: &[&str]) {
     let (trail, problems) = Trail::read(&Source::new("a", text));
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -64,43 +64,43 @@ trail:
 }
 
 #[test]
-fn a_file_may_hold_only_config() {
+fn a_file_may_contain_only_config() {
     check("config: {id: x}\n", &[]);
 }
 
 #[test]
-fn what_is_no_trail_is_refused() {
-    check("", &["a:1:1: the file holds no trail"]);
+fn files_that_are_not_trails_are_rejected() {
+    check("", &["a:1:1: the file contains no trail"]);
     check("trail: []\n", &["a:1:1: `trail` has no steps"]);
-    check("trailhead: {step: Open}\n", &["a:1:1: a trailhead alone leads nowhere: `trail` is missing"]);
-    check("- step: Pay\n", &["a:1:3: a step stands outside of `trail:` (write `trail:` above the steps)"]);
+    check("trailhead: {step: Open}\n", &["a:1:1: a trail with a trailhead needs steps: `trail` is missing"]);
+    check("- step: Pay\n", &["a:1:3: a step is outside of `trail:` (write `trail:` above the steps)"]);
     check(
         "steps: [{step: Pay}]\ntrail: [{step: Pay}]\n",
         &["a:1:1: unknown key `steps` (expected one of: config, trailhead, trail)"],
     );
     check("trail: {step: Pay}\n", &["a:1:8: expected a list, found a mapping"]);
-    check("trail: [{step: Pay}\n", &["a:2:1: this is not YAML: while parsing a flow sequence, expected ',' or ']'"]);
+    check("trail: [{step: Pay}\n", &["a:2:1: invalid YAML: while parsing a flow sequence, expected ',' or ']'"]);
     check(
         "trail: [{step: Pay}]\ntrail: [{step: Pay}]\n",
-        &["a:2:1: the key `trail` stands here a second time (the first one is in line 1; remove one of them)"],
+        &["a:2:1: the key `trail` is duplicated (the first one is on line 1; remove one of them)"],
     );
 }
 
 #[test]
-fn a_step_says_one_thing_and_no_unknown_ones() {
+fn a_step_has_one_text_and_no_unknown_keys() {
     check(
         "trail:\n  - {step: Pay, verify: Paid}\n",
-        &["a:2:25: a step has one of `step` and `verify`, not both (make it two steps)"],
+        &["a:2:25: a step must have either `step` or `verify`, not both (split it into two steps)"],
     );
-    check("trail:\n  - recording: {android: []}\n", &["a:2:5: a step needs `step` or `verify`"]);
-    check("trail:\n  - step: ' '\n", &["a:2:11: the step says nothing"]);
+    check("trail:\n  - recording: {android: []}\n", &["a:2:5: a step requires `step` or `verify`"]);
+    check("trail:\n  - step: ' '\n", &["a:2:11: the step is empty"]);
     check(
         "trail:\n  - step: Pay\n    recordin: {android: []}\n",
         &["a:3:5: unknown key `recordin` (did you mean `recording`?)"],
     );
     check(
         "trail:\n  - step: Pay\n    android: [{tap: {}}]\n",
-        &["a:3:5: `android` stands beside the step (put it under `recording:`, as `recording: {android: […]}`)"],
+        &["a:3:5: `android` is next to the step (put it under `recording:`, as `recording: {android: […]}`)"],
     );
     check(
         "trail:\n  - step: Pay\n    maxRetries: -1\n",
@@ -109,9 +109,7 @@ fn a_step_says_one_thing_and_no_unknown_ones() {
     check("trail:\n  - step: Pay\n    recordable: maybe\n", &["a:3:17: expected true or false, found `maybe`"]);
     check(
         "trail:\n  - Pay\n",
-        &[
-            "a:2:5: expected a mapping, found a single value (A step as it is written: exactly one of `step` and `verify`.)",
-        ],
+        &["a:2:5: expected a mapping, found a single value (A step as written: exactly one of `step` and `verify`.)"],
     );
 }
 
@@ -129,11 +127,11 @@ fn a_call_is_one_tool_with_a_mapping() {
     let with = |call: &str| format!("trail:\n  - step: Pay\n    recording:\n      android:\n        - {call}\n");
     check(
         &with("tap"),
-        &["a:5:11: a call is written `toolName: {arguments}`, one tool to an item; found a single value"],
+        &["a:5:11: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value"],
     );
     check(
         &with("{tap: {}, wait: {}}"),
-        &["a:5:11: a call is written `toolName: {arguments}`, one tool to an item; found 2 keys"],
+        &["a:5:11: a call must be written as `toolName: {arguments}`, with one tool per item; found 2 keys"],
     );
     check(
         &with("tap: pay"),
@@ -159,7 +157,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
     );
     check(
         &with("{step: Open, recording: {android: {tap: {}, wait: {}}}}"),
-        &["a:1:46: a call is written `toolName: {arguments}`, one tool to an item; found 2 keys"],
+        &["a:1:46: a call must be written as `toolName: {arguments}`, with one tool per item; found 2 keys"],
     );
     check(
         &with("{verify: Open}"),
@@ -169,7 +167,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
         ],
     );
     check(&with("{recording: {android: {tap: {}}}}"), &["a:1:12: `step` is missing"]);
-    check(&with("{step: ' '}"), &["a:1:19: the step says nothing"]);
+    check(&with("{step: ' '}"), &["a:1:19: the step is empty"]);
     check(&with("{step: Open, recordable: false}"), &[]);
     check(
         &with("{step: Open, recordable: false, recording: {android: {tap: {}}}}"),
@@ -178,7 +176,7 @@ fn a_trailhead_is_a_step_with_at_most_one_call() {
 }
 
 #[test]
-fn config_has_known_keys_with_values_that_fit() {
+fn config_has_known_keys_with_valid_values() {
     let with = |config: &str| format!("config: {config}\ntrail: [{{step: Pay}}]\n");
     check(&with("{idd: x}"), &["a:1:10: unknown key `idd` (did you mean `id`?)"]);
     check(
@@ -203,14 +201,14 @@ fn config_has_known_keys_with_values_that_fit() {
     check(
         &with("{args: {'2nd': string, a-b: string, _ok1: string}}"),
         &[
-            "a:1:17: `2nd` is no name for an argument; use letters, digits and _",
-            "a:1:32: `a-b` is no name for an argument; use letters, digits and _",
+            "a:1:17: `2nd` is not a valid argument name; use letters, digits and _",
+            "a:1:32: `a-b` is not a valid argument name; use letters, digits and _",
         ],
     );
 }
 
 #[test]
-fn everything_wrong_is_said_at_once() {
+fn all_problems_are_reported_together() {
     check(
         "config: {idd: x}
 trailhead: {step: Open, recording: {android: [{tap: {}}]}}
@@ -224,15 +222,15 @@ trail:
         &[
             "a:1:10: unknown key `idd` (did you mean `id`?)",
             "a:2:46: a trailhead records one call, not a list (write `classifier: {toolName: {…}}`)",
-            "a:4:25: a step has one of `step` and `verify`, not both (make it two steps)",
+            "a:4:25: a step must have either `step` or `verify`, not both (split it into two steps)",
             "a:6:17: expected a whole number from 0 to 4294967295, found `many`",
-            "a:8:27: a call is written `toolName: {arguments}`, one tool to an item; found a single value",
+            "a:8:27: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value",
         ],
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_parameter_gets_what_was_written() {
+async fn a_text_parameter_gets_the_raw_text() {
     let text = r#"trail:
   - step: Type
     tools:
@@ -254,7 +252,7 @@ async fn a_text_parameter_gets_what_was_written() {
     let session = Wiring::new(FakeDriver::new("android/one", [Page::new("home", [])])).with(echo.batch()).open();
     let mut got = Vec::new();
     for call in trail(text).steps[0].tools.as_deref().unwrap() {
-        got.extend(dispatch(&session.cx(), Call::written(call, Origin::Step)).await.unwrap().structured);
+        got.extend(dispatch(&session.cx(), Call::written(call, CallOrigin::Step)).await.unwrap().structured);
     }
     let texts = ["0123", "no", "010", "1_000", "12", "1.50", "true", "2026-01-02", "a\tb"];
     let mut expected: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
@@ -293,7 +291,7 @@ fn the_older_list_form_is_read() {
             (StepKind::Step, "back, wait"),
         ]
     );
-    // A recording of this form holds on every device.
+    // A recording of this form applies to every device.
     let n_calls = |step: &trailblaze_core::trail::Step| match step.plan(&["android".into()]) {
         StepPlan::Authored(calls) => Some(calls.len()),
         _ => None,
@@ -302,7 +300,7 @@ fn the_older_list_form_is_read() {
 }
 
 #[test]
-fn mistakes_in_the_older_list_form_have_their_places() {
+fn mistakes_in_the_older_list_form_are_reported_with_their_places() {
     check(
         "- prompts:
     - {step: a, recording: {}}
@@ -314,16 +312,16 @@ fn mistakes_in_the_older_list_form_have_their_places() {
 ",
         &[
             "a:2:28: `tools` is missing",
-            "a:3:25: a step has one of `step` and `verify`, not both (make it two steps)",
+            "a:3:25: a step must have either `step` or `verify`, not both (split it into two steps)",
             "a:4:47: a step that is not recordable has a recording (remove `recordable: false` or the recording)",
-            "a:5:3: `config` stands once, as the first item",
+            "a:5:3: `config` must occur only once, as the first item",
             "a:5:22: unknown platform `fridge` (expected one of: android, ios, web, desktop)",
-            "a:6:3: `trailhead` stands once, before `prompts` and `tools`",
-            "a:6:14: a trailhead needs `step` or `tools`",
+            "a:6:3: `trailhead` must occur only once, before `prompts` and `tools`",
+            "a:6:14: a trailhead requires `step` or `tools`",
             "a:7:3: unknown item `maestro` (expected one of: config, trailhead, prompts, tools)",
         ],
     );
-    check("- trailhead: go\n", &["a:1:1: a trailhead alone leads nowhere: `prompts` is missing"]);
+    check("- trailhead: go\n", &["a:1:1: a trail with a trailhead needs steps: `prompts` is missing"]);
     check("- prompts: []\n", &["a:1:12: `prompts` has no steps"]);
-    check("[]\n", &["a:1:1: the file holds no trail"]);
+    check("[]\n", &["a:1:1: the file contains no trail"]);
 }

@@ -1,5 +1,5 @@
-//! The parameters of tools: each of a web tool has an effect, each tool that waits says for how long, and a check that does
-//! not hold is a failed assertion.
+//! The parameters of tools: each parameter of a web tool has an effect, each tool that waits has a timeout, and a check that
+//! does not hold is a failed assertion.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn browser() -> TestSession {
     Wiring::new(driver).open()
 }
 
-/// Everything that a call did: to the device, as an answer, and how long it took.
+/// Everything that a call did: the actions on the device, the result, and how long it took.
 async fn effect(session: &TestSession, tool: &str, arguments: &Value) -> String {
     let (started, before) = (Instant::now(), session.driver.done().len());
     let answer = match session.call(tool, arguments.clone()).await {
@@ -46,7 +46,7 @@ async fn effect(session: &TestSession, tool: &str, arguments: &Value) -> String 
     format!("{:?}\n{answer}\nafter {:?}", &session.driver.done()[before..], started.elapsed())
 }
 
-/// A tool, what it is called with anyway, a parameter, and two values of it between which its effects differ. Null is none.
+/// A tool, its other arguments, a parameter, and two values of it that must have different effects. Null means absent.
 type Case = (&'static str, Value, &'static str, Value, Value);
 
 fn cases() -> Vec<Case> {
@@ -58,7 +58,7 @@ fn cases() -> Vec<Case> {
         common
     };
     let mut cases: Vec<Case> = Vec::new();
-    // What each tool that takes an element needs besides.
+    // The other arguments of tools that take an element.
     let on_elements = [
         ("web_click", json!({})),
         ("web_hover", json!({})),
@@ -190,7 +190,7 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
         assert_ne!(a, b, "`{parameter}` of `{tool}` is ignored: {one} and {other} come to the same, with {common}");
         tried.insert(format!("{tool} {parameter}"));
     }
-    // Nothing is downloaded at all, so that it waits.
+    // Nothing is downloaded, so the tool waits.
     let empty =
         || Wiring::new(FakeDriver::new("web/fake", [Page::new("page", [])]).posing_as(Platform::Web, "w")).open();
     for millis in [100, 900] {
@@ -211,7 +211,7 @@ async fn every_parameter_of_a_web_tool_has_an_effect() {
 
 #[tokio::test(start_paused = true)]
 async fn every_tool_that_waits_takes_a_timeout() {
-    // These do what they do at once, or say otherwise how long they take.
+    // These act immediately, or have another parameter for how long they take.
     const AT_ONCE: [&str; 37] = [
         "adbShell",
         "assertEquals",
@@ -301,7 +301,7 @@ async fn an_absent_element_costs_no_more_than_the_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tap_by_ref_hands_its_timeout_on() {
+async fn a_tap_by_ref_passes_its_timeout_on() {
     let page = Page::new("home", [button("pay", "Pay")]);
     let session = Wiring::new(FakeDriver::new("android/one", [page])).open();
     let shown = session.call("captureScreen", json!({})).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tools without code: `tools:` files, from the file to the device.
+//! YAML tools, from the file to the device.
 
 use serde_json::{Value, json};
 use trailblaze_core::callers::preflight::check_tools;
@@ -9,7 +9,7 @@ use trailblaze_core::yaml::Source;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::outcome::Outcome;
 
-/// A tool with one parameter of each kind, whose expansion is one call of `echo` with these arguments.
+/// A tool with one parameter of each kind, which calls `echo` with these arguments.
 fn greet(arguments: &str) -> Batch {
     own(&format!(
         "id: greet
@@ -46,7 +46,7 @@ fn session(batches: impl IntoIterator<Item = Batch>) -> TestSession {
     batches.into_iter().fold(wiring, Wiring::with).open()
 }
 
-/// Calls `greet`, and compares the arguments that its expansion was called with, and those that `echo` got.
+/// Calls `greet`, and compares the arguments that are recorded for its call, and those that `echo` received.
 async fn check(expansion: &str, given: Value, called: Value, got: Value) {
     let session = session([greet(expansion)]);
     let outcome = session.call("greet", given).await.unwrap();
@@ -58,7 +58,7 @@ async fn check(expansion: &str, given: Value, called: Value, got: Value) {
     let echo = echo.unwrap();
     assert_eq!(json!(*echo.args), called, "{expansion}");
     let answered = session.events.all().into_iter().find_map(|event| match event {
-        Event::Answered { call, answer: trailblaze_protocol::event::Answer::Outcome(outcome), .. }
+        Event::Answered { call, answer: trailblaze_protocol::event::CallResult::Outcome(outcome), .. }
             if call == echo.call =>
         {
             outcome.structured
@@ -68,7 +68,7 @@ async fn check(expansion: &str, given: Value, called: Value, got: Value) {
     assert_eq!(answered, Some(got), "{expansion}");
 }
 
-/// As `check`, for expansions in which nothing is left for memory.
+/// Same as `check`, for expansions that do not use memory.
 async fn check_same(expansion: &str, given: Value, expected: Value) {
     check(expansion, given, expected.clone(), expected).await;
 }
@@ -84,7 +84,7 @@ async fn a_whole_value_keeps_its_type() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn within_a_text_a_parameter_is_spliced() {
+async fn a_parameter_within_text_is_inserted() {
     check_same(
         "{t: '{{who}} x{{n}} {{size}} {{loud}}', deep: [{a: '-{{n}}-'}]}",
         json!({"who": "Ada", "n": 3, "loud": false}),
@@ -95,7 +95,7 @@ async fn within_a_text_a_parameter_is_spliced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_omitted_is_its_default_or_null_or_dropped() {
+async fn an_omitted_parameter_is_its_default_or_null_or_dropped() {
     check_same(
         "{n: '{{n}}', s: '{{size}}', gone: '{{?n}}', kept: '{{?who}}', list: ['{{?n}}', '{{who}}']}",
         json!({"who": "Ada"}),
@@ -111,7 +111,7 @@ async fn what_is_omitted_is_its_default_or_null_or_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parameter_has_a_long_name_and_keys_are_never_filled() {
+async fn a_parameter_has_a_long_name_and_keys_are_never_replaced() {
     check_same(
         "{a: '{{params.who}}', '{{who}}': '{{?params.n}}', '{{n}}': x}",
         json!({"who": "Ada"}),
@@ -121,13 +121,13 @@ async fn a_parameter_has_a_long_name_and_keys_are_never_filled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inserted_text_is_not_taken_for_parameters() {
-    // What the caller passed is a template of memory by then, and memory knows no `n`.
+async fn inserted_text_is_not_expanded_again() {
+    // The inserted text is now a memory template, and memory has no `n`.
     check("{t: '{{who}}'}", json!({"who": "{{n}}", "n": 3}), json!({"t": "{{n}}"}), json!({"t": "{{n}}"})).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn parameters_shadow_memory_and_other_tokens_are_left_for_it() {
+async fn parameters_shadow_memory_and_other_tokens_refer_to_memory() {
     check(
         "{a: '{{who}} in {{city}}', b: '${city}', c: '${who}', d: '{{memory.who}}', e: '{{unknown}}'}",
         json!({"who": "Ada"}),
@@ -138,18 +138,18 @@ async fn parameters_shadow_memory_and_other_tokens_are_left_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_template_that_the_caller_passes_is_looked_up_once() {
+async fn a_template_that_the_caller_passes_is_resolved_once() {
     let session = session([greet("{t: '{{who}}!', n: '{{n}}'}")]);
     let outcome = session.call("greet", json!({"who": "{{city}}", "n": "{{unknown}}"})).await;
-    // A token that names nothing fits no integer.
-    let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: nothing is \
-                   remembered by that name";
+    // An unknown token is not a valid integer.
+    let message = "`greet`: `n`: \"{{unknown}}\" is not of type \"integer\"; `{{unknown}}` is unknown: no value is \
+                   remembered under that name";
     assert_eq!(outcome.unwrap_err().to_string(), message);
     check("{t: '{{who}}!'}", json!({"who": "{{city}}"}), json!({"t": "{{city}}!"}), json!({"t": "Paris!"})).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_expansion_is_beneath_the_call_and_its_last_words_are_the_answer() {
+async fn the_expansion_is_nested_in_the_call_and_its_last_text_is_the_result() {
     let session = session([own(
         "id: both\ndescription: d\nparameters: []\ntools: [{echo: {a: b}}, {remember: {variable: x, value: y}}]",
     )]);
@@ -171,13 +171,13 @@ async fn the_first_failing_call_fails_the_tool() {
     )]);
     assert_eq!(
         session.call("both", json!({})).await.unwrap().text,
-        "its call of `assertEquals` failed: expected \"b\", saw \"a\""
+        "its call to `assertEquals` failed: expected \"b\", saw \"a\""
     );
     assert_eq!(session.events.calls().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_shipped_erase_text_erases_all_or_so_many() {
+async fn the_shipped_erase_text_erases_all_or_a_number_of_characters() {
     let session = session([]);
     session.call("inputText", json!({"text": "Grace", "hideKeyboardAfter": false})).await.unwrap();
     for arguments in [json!({"charactersToErase": 2}), json!({"charactersToErase": null}), json!({})] {
@@ -205,14 +205,14 @@ tools: [{tap: {id: '{{id}}', index: '{{index}}'}}]");
 #[test]
 fn a_tool_moved_from_code_to_yaml_has_the_same_descriptor() {
     let moved = own("id: tapOnElementWithText
-description: Tap an element that contains the text, which need not be all of its text.
+description: Tap an element whose text contains the given text.
 parameters:
-  - {name: text, type: string, description: A meaningful part of the text on the screen.}
-  - {name: index, type: integer, default: 0, description: 'Which of several, from 0.'}
+  - {name: text, type: string, description: A distinctive part of the element's text.}
+  - {name: index, type: integer, default: 0, description: 'Which match to use, from 0.'}
   - {name: id, type: string, required: false, description: The element's id.}
-  - {name: enabled, type: boolean, required: false, description: 'Only an element that is enabled, or that is not.'}
-  - {name: selected, type: boolean, required: false, description: 'Only an element that is selected, or that is not.'}
-  - {name: timeoutMs, type: integer, required: false, description: 'How long to wait, in milliseconds; 5000 by default.'}
+  - {name: enabled, type: boolean, required: false, description: 'Only match an enabled (true) or disabled (false) element.'}
+  - {name: selected, type: boolean, required: false, description: 'Only match a selected (true) or unselected (false) element.'}
+  - {name: timeoutMs, type: integer, required: false, description: 'How long to wait, in milliseconds (default 5000).'}
   - {name: reasoning, type: string, required: false, description: Why you do this.}
 tools:
   - tap: {text: '{{text}}', index: '{{index}}'}
@@ -232,7 +232,7 @@ tools:
 }
 
 #[test]
-fn the_descriptor_of_a_file_is_what_the_file_says() {
+fn the_descriptor_of_a_file_matches_the_file() {
     let tool = &greet("{}").tools[0];
     assert_eq!((tool.name.as_str(), tool.description.as_str()), ("greet", "Greets."));
     assert_eq!(
@@ -252,7 +252,7 @@ fn the_descriptor_of_a_file_is_what_the_file_says() {
 }
 
 #[test]
-fn everything_wrong_with_a_file_is_said_at_once_with_its_place() {
+fn all_problems_of_a_file_are_reported_with_their_places() {
     assert_eq!(
         problems(
             "id: greet
@@ -270,12 +270,12 @@ tools:
         [
             "tool.yaml:2:1: unknown key `descripton` (did you mean `description`?)",
             "tool.yaml:4:23: unknown value `text` (expected one of: string, integer, boolean, number)",
-            "tool.yaml:10:5: a call is written `toolName: {arguments}`, one tool to an item; found a single value",
-            "tool.yaml:1:1: `description` is missing (say what the tool does, for people and models)",
-            "tool.yaml:5:12: `2nd` is no name for a parameter; use letters, digits and _",
+            "tool.yaml:10:5: a call must be written as `toolName: {arguments}`, with one tool per item; found a single value",
+            "tool.yaml:1:1: `description` is missing (describe what the tool does, for people and models)",
+            "tool.yaml:5:12: `2nd` is not a valid parameter name; use letters, digits and _",
             "tool.yaml:6:39: the default `many` is not a whole number",
             "tool.yaml:7:12: the parameter `n` is declared twice",
-            "tool.yaml:7:39: a parameter with a default is not required",
+            "tool.yaml:7:39: a parameter with a default cannot be required",
             "tool.yaml:9:15: unknown parameter `whom` (did you mean `who`?)",
             "tool.yaml:9:37: unknown parameter `m` (expected one of: who, 2nd, n, n)",
         ]
@@ -287,17 +287,17 @@ fn a_file_has_exactly_one_mode() {
     let common = "id: greet\ndescription: d\nparameters: []\n";
     assert_eq!(
         problems(common),
-        ["tool.yaml:1:1: a tool has one of `class`, `tools` or `script`, and this one has none"]
+        ["tool.yaml:1:1: a tool must have one of `class`, `tools` or `script`; this one has none"]
     );
     assert_eq!(
         problems(&format!("{common}tools: []\nscript: {{source: '1'}}\n")),
         [
-            "tool.yaml:5:9: a tool has one of `class`, `tools` or `script`, and this one has tools and script (keep one of them)"
+            "tool.yaml:5:9: a tool must have only one of `class`, `tools` or `script`; this one has tools and script (keep one of them)"
         ]
     );
     assert_eq!(
         problems(&format!("{common}script: {{source: '1', file: a.js}}\n")),
-        ["tool.yaml:4:9: a script has exactly one of `source` and `file`"]
+        ["tool.yaml:4:9: a script must have exactly one of `source` and `file`"]
     );
 }
 
@@ -306,16 +306,16 @@ fn description_and_parameters_are_required_or_forbidden_by_the_mode() {
     assert_eq!(
         problems("id: greet\ntools: [{echo: {}}]\n"),
         [
-            "tool.yaml:1:1: `description` is missing (say what the tool does, for people and models)",
-            "tool.yaml:1:1: `parameters` is missing (a tool that takes none has `parameters: []`)",
+            "tool.yaml:1:1: `description` is missing (describe what the tool does, for people and models)",
+            "tool.yaml:1:1: `parameters` is missing (use `parameters: []` for a tool without parameters)",
         ]
     );
     assert_eq!(
         problems("id: greet\nclass: tap\ndescription: d\nparameters: []\nisForLlm: false\n"),
         [
-            "tool.yaml:3:1: `description` cannot stand beside `class`: the compiled tool brings it",
-            "tool.yaml:4:1: `parameters` cannot stand beside `class`: the compiled tool brings it",
-            "tool.yaml:5:1: `isForLlm` cannot stand beside `class`: the compiled tool brings it",
+            "tool.yaml:3:1: `description` cannot be used with `class`: the compiled tool defines it",
+            "tool.yaml:4:1: `parameters` cannot be used with `class`: the compiled tool defines it",
+            "tool.yaml:5:1: `isForLlm` cannot be used with `class`: the compiled tool defines it",
         ]
     );
     let (alias, problems) = read(&Source::new("tool.yaml", "id: press\nclass: tap\n"));
@@ -324,7 +324,7 @@ fn description_and_parameters_are_required_or_forbidden_by_the_mode() {
 }
 
 #[test]
-fn what_is_wrong_across_files_is_found_before_anything_runs() {
+fn problems_across_files_are_found_before_anything_runs() {
     let tool = |id: &str, calls: &str| own(&format!("id: {id}\ndescription: d\nparameters: []\ntools: {calls}\n"));
     let session = session([
         tool("a", "[{b: {}}]"),
@@ -337,16 +337,16 @@ fn what_is_wrong_across_files_is_found_before_anything_runs() {
         found,
         [
             "tool.yaml:4:19: unknown tool `tapp` (did you mean `tap`?)",
-            "tool.yaml:4:31: `inputText` lacks the argument `text`",
+            "tool.yaml:4:31: `inputText` is missing the argument `text`",
             "tool.yaml:4:42: `inputText`: unknown argument `txt`; did you mean `text`?",
-            "tool.yaml:4:10: these tools call each other without end: a → b → a",
-            "tool.yaml:4:10: these tools call each other without end: c → c",
+            "tool.yaml:4:10: these tools call each other endlessly: a → b → a",
+            "tool.yaml:4:10: these tools call each other endlessly: c → c",
         ]
     );
 }
 
 #[test]
-fn many_ways_through_the_same_tools_are_no_trouble() {
+fn many_paths_through_the_same_tools_are_checked_quickly() {
     let tool = |n: usize| {
         let next = n + 1;
         own(&format!(

@@ -1,5 +1,6 @@
-//! What a tool says to Trailblaze, and what it hears, over `POST /scripting/callback`. Version 1 is never edited: a later
-//! one stands beside it.
+//! The messages that tools use to call back into Trailblaze, over `POST /scripting/callback`.
+//!
+//! Version 1 is frozen: an incompatible change becomes a new version next to it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,37 +8,43 @@ use serde_json::Value;
 /// The version that this build speaks. The TypeScript package has the same number.
 pub const VERSION: u64 = 1;
 
-/// Where callbacks go, below the base address.
+/// The path of the callback endpoint, below the base URL.
 pub const PATH: &str = "/scripting/callback";
 
+/// A request that a running tool sends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
+    /// The session that the tool runs in.
     pub session_id: String,
+    /// The call that sends the request. It must be in flight.
     pub invocation_id: String,
     pub action: Action,
 }
 
+/// What a request asks Trailblaze to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
+    /// Call a tool. `arguments_json` is a JSON object, encoded as text.
     CallTool { tool_name: String, arguments_json: String },
 }
 
+/// Why a request could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadRequest {
-    #[error("the request is no JSON object")]
+    #[error("the request must be a JSON object")]
     NoObject,
     #[error("version {0} of the callback is newer than this Trailblaze, which speaks {VERSION}; upgrade Trailblaze")]
     NewerVersion(u64),
-    #[error("`version` must be a whole number from 1 on, got {0}")]
+    #[error("`version` must be a positive integer, got {0}")]
     NoVersion(Value),
-    #[error("`{0}` is missing, or is no text")]
+    #[error("`{0}` is missing or not a string")]
     Missing(&'static str),
-    #[error("unknown action `{0}`; this Trailblaze knows `call_tool`")]
+    #[error("unknown action `{0}`; this Trailblaze supports `call_tool`")]
     UnknownAction(String),
 }
 
 impl Request {
-    /// Reads a request. The version comes first: what follows is only ours to judge if it is.
+    /// Reads a request. Checks the version first: a newer version may have a different shape.
     pub fn read(mut value: Value) -> Result<Request, BadRequest> {
         let object = value.as_object_mut().ok_or(BadRequest::NoObject)?;
         match object.get("version").map(|version| version.as_u64().ok_or(version)) {
@@ -60,7 +67,7 @@ impl Request {
     }
 }
 
-/// A text, taken out of what holds it.
+/// Moves a string out of the value that holds it.
 fn take_text(found: Option<&mut Value>, name: &'static str) -> Result<String, BadRequest> {
     match found.map(Value::take) {
         Some(Value::String(text)) => Ok(text),
@@ -68,23 +75,25 @@ fn take_text(found: Option<&mut Value>, name: &'static str) -> Result<String, Ba
     }
 }
 
+/// The response to a [`Request`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Response {
-    pub result: Answer,
+    pub result: CallbackResult,
 }
 
+/// The result of a [`Request`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Answer {
-    /// The tool was called, and this is what it came to.
+pub enum CallbackResult {
+    /// The tool was called. `error_message` is empty if it succeeded.
     CallToolResult { success: bool, text_content: String, error_message: String },
-    /// Nothing was called.
+    /// No tool was called: the request was refused.
     Error { message: String },
 }
 
 impl Response {
     pub fn error(message: impl Into<String>) -> Response {
-        Response { result: Answer::Error { message: message.into() } }
+        Response { result: CallbackResult::Error { message: message.into() } }
     }
 }
 
@@ -105,26 +114,27 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_judged_by_its_version_first() {
+    fn the_version_of_a_request_is_checked_first() {
         let action = json!({"type": "call_tool", "tool_name": "tap", "arguments_json": "{}"});
         check(json!({"version": 1, "session_id": "s", "invocation_id": "c", "action": action}), Ok("tap"));
         check(json!({"session_id": "s", "invocation_id": "c", "action": action}), Ok("tap"));
         let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
         check(json!({"version": 2, "nothing": "else"}), Err(newer));
         for (version, shown) in [(json!(-1), "-1"), (json!(0), "0"), (json!(1.5), "1.5"), (json!("1"), "\"1\"")] {
-            let none = format!("`version` must be a whole number from 1 on, got {shown}");
+            let none = format!("`version` must be a positive integer, got {shown}");
             check(json!({"version": version, "nothing": "else"}), Err(&none));
         }
-        check(json!([]), Err("the request is no JSON object"));
-        check(json!({"session_id": 5}), Err("`session_id` is missing, or is no text"));
+        check(json!([]), Err("the request must be a JSON object"));
+        check(json!({"session_id": 5}), Err("`session_id` is missing or not a string"));
         let action = json!({"type": "fly"});
-        let unknown = "unknown action `fly`; this Trailblaze knows `call_tool`";
+        let unknown = "unknown action `fly`; this Trailblaze supports `call_tool`";
         check(json!({"session_id": "s", "invocation_id": "c", "action": action}), Err(unknown));
     }
 
     #[test]
-    fn answers_have_the_shape_of_version_one() {
-        let result = Answer::CallToolResult { success: true, text_content: "ok".into(), error_message: String::new() };
+    fn responses_have_the_shape_of_version_one() {
+        let result =
+            CallbackResult::CallToolResult { success: true, text_content: "ok".into(), error_message: String::new() };
         let expected =
             json!({"result": {"type": "call_tool_result", "success": true, "textContent": "ok", "errorMessage": ""}});
         assert_eq!(serde_json::to_value(Response { result }).unwrap(), expected);

@@ -1,9 +1,10 @@
-//! Platforms and driver keys, by the names that configuration, environment and envelopes use.
+//! Platforms and driver keys, as spelled in configuration, environment variables and messages.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// The platform of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Platform {
@@ -25,7 +26,7 @@ impl Platform {
         }
     }
 
-    /// Reads a platform in any case.
+    /// Parses a platform, ignoring case.
     pub fn parse(text: &str) -> Option<Platform> {
         Platform::ALL.into_iter().find(|platform| platform.name().eq_ignore_ascii_case(text))
     }
@@ -41,8 +42,8 @@ impl fmt::Display for Platform {
     }
 }
 
-/// A driver's key, such as `android-ondevice-accessibility`. Keys that this build does not know are kept:
-/// a tool may be made for a driver that only a newer build has.
+/// A driver's key, such as `android-ondevice-accessibility`. Unknown keys are valid: a tool may be made for a driver
+/// that only a newer build has.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DriverKey(String);
@@ -75,12 +76,12 @@ const DRIVERS: &[KnownDriver] = &[
 ];
 
 impl DriverKey {
-    /// A device of any platform behind an existing grid.
+    /// A device of any platform, behind a WebDriver grid.
     pub const WEBDRIVER: &'static str = "webdriver";
     /// The embedded simulated device.
     pub const SIM: &'static str = "sim";
 
-    /// Takes either spelling: `ios-host` or `IOS_HOST`.
+    /// Accepts both spellings: `ios-host` and `IOS_HOST`.
     pub fn new(text: &str) -> DriverKey {
         DriverKey(text.trim().to_ascii_lowercase().replace('_', "-"))
     }
@@ -89,7 +90,7 @@ impl DriverKey {
         &self.0
     }
 
-    /// The driver that a platform has unless another is asked for.
+    /// The default driver of a platform.
     pub fn default_for(platform: Platform) -> DriverKey {
         let row = DRIVERS.iter().find(|row| row.platform == platform && row.is_default);
         DriverKey(row.expect("every platform has a default driver").key.to_string())
@@ -103,17 +104,18 @@ impl DriverKey {
         DriverKey::known_keys().any(|key| key == self.0)
     }
 
-    /// The one platform that a driver serves; `None` for those that serve several.
+    /// The platform of the driver; `None` if it is unknown or serves several.
     pub fn platform(&self) -> Option<Platform> {
         self.row().map(|row| row.platform)
     }
 
-    /// Whether the agent can live on the device, so that tools which need the host are out of reach.
+    /// Whether the agent can run on the device, where tools that require the host are unavailable.
     pub fn runs_agent_on_device(&self) -> bool {
         self.row().is_some_and(|row| row.runs_agent_on_device)
     }
 
-    /// Whether `pattern`, a driver key or a platform that stands for all of its drivers, names this driver.
+    /// Whether `pattern` matches this driver: its key, its platform, or `all`. `platform` is the platform of the device,
+    /// for drivers that serve several.
     pub fn matches(&self, pattern: &str, platform: Platform) -> bool {
         DriverKey::new(pattern) == *self
             || pattern.eq_ignore_ascii_case("all")
@@ -131,7 +133,7 @@ impl fmt::Display for DriverKey {
     }
 }
 
-/// Who carries out natural-language steps: a program beside the device, or one on it.
+/// Where natural-language steps are carried out: on the host, or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AgentMode {
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_driver_is_known_by_either_spelling_and_by_its_platform() {
+    fn a_driver_matches_either_spelling_and_its_platform() {
         let driver = DriverKey::new("ANDROID_ONDEVICE_ACCESSIBILITY");
         assert_eq!(driver.as_str(), "android-ondevice-accessibility");
         assert!(driver.matches("android", Platform::Android));

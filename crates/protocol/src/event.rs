@@ -1,7 +1,8 @@
-//! The record of a run: one JSON object a line, a [`Header`] first.
+//! The events of a run, as written to `events.jsonl`: one JSON object per line, a [`Header`] first.
 //!
-//! Recording, report, JUnit and progress all read this one stream. A reader keeps what it does not know:
-//! see [`Line::parse`].
+//! Recordings, reports, JUnit files and progress output are all derived from this one stream. Other programs read it
+//! too, so every event and field is documented here; `docs/events.md` is the same list for readers of the JSON.
+//! Readers must tolerate events and fields that they do not know: see [`Line::parse`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,33 +23,38 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Header {
+    /// The version of the event format: [`VERSION`] of the build that wrote the file.
     pub trailblaze_events: u32,
+    /// The run that the file belongs to.
     pub run: RunId,
-    /// RFC 3339, UTC.
+    /// When the run started: RFC 3339, UTC.
     pub started_at: String,
     /// The version of the program that wrote the file.
     pub version: String,
 }
 
-/// Any other line.
+/// Every line after the header.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Microseconds since the run started.
     pub at: u64,
+    /// The event, as `{"eventName": {fields}}`.
     pub event: Event,
 }
 
-/// What one line of an event file turned out to be.
+/// The result of parsing one line of an event file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parsed {
+    /// An event that this build knows.
     Line(Box<Line>),
-    /// Valid JSON that this build has no name for: written by a newer one.
+    /// Valid JSON that this build does not recognize, probably written by a newer build.
     Unknown(Value),
-    /// Not JSON, as the last line of a run that was killed may be.
+    /// Not JSON. The last line of a run that was killed may be cut off.
     Torn,
 }
 
 impl Line {
+    /// Parses any line but the header. Never fails: unknown and torn lines are results.
     pub fn parse(text: &str) -> Parsed {
         match serde_json::from_str::<Line>(text) {
             Ok(line) => Parsed::Line(Box::new(line)),
@@ -57,150 +63,231 @@ impl Line {
     }
 }
 
+/// Something that happened in a run. In JSON, the variant's name in camel case is the only key of the object.
+///
+/// New events and new optional fields do not change [`VERSION`]; anything that an older reader would misread does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {
+    /// The run started. Always the first event.
     RunStarted {
+        /// The command line, including the program's name.
         command: Vec<String>,
+        /// The path of the project's root folder.
         project: String,
+        /// The seed of everything random in the run. Passing it to another run reproduces the same choices.
         seed: u64,
+        /// How many trails were selected. A trail counts once, however often it runs. 0 for an interactive session.
         trails: usize,
-        /// The part of a run that is split over several machines: `2/5`.
+        /// Which part of a sharded run this is, such as `2/5`. Absent unless the run was started with a shard.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shard: Option<String>,
     },
+    /// A device is ready, with its tools registered.
     SessionOpened {
+        /// The new session. Later events refer to it by this id.
         session: SessionId,
+        /// The session's device.
         device: Device,
+        /// The target that the session was opened for; `null` if there is none.
         target: Option<String>,
+        /// Where natural-language steps are carried out.
         agent_mode: AgentMode,
+        /// How many tools the session can call.
         tools: usize,
     },
-    /// A tool server is ready. Without a session, several share it.
+    /// A tool server is ready to be called.
     ServerStarted {
+        /// The server's name in the project's configuration.
         server: String,
+        /// The session that the server belongs to; `null` if several sessions share it.
         session: Option<SessionId>,
-        /// The version of the Model Context Protocol that was agreed on.
+        /// The negotiated version of the Model Context Protocol.
         protocol: String,
-        /// What it writes to stderr, relative to the run folder.
+        /// The file with the server's stderr, relative to the run folder.
         log: String,
     },
-    /// A tool server is gone: ended by us, or by itself.
+    /// A tool server has stopped, whether we stopped it or it exited by itself.
     ServerEnded {
+        /// The server's name in the project's configuration.
         server: String,
+        /// The session that the server belongs to; `null` if several sessions share it.
         session: Option<SessionId>,
+        /// Why it stopped.
         message: String,
     },
+    /// One try of a trail started on a device.
     AttemptStarted {
+        /// The new attempt. Later events refer to it by this id.
         attempt: AttemptId,
+        /// The session that runs it.
         session: SessionId,
+        /// The trail that is run.
         trail: TrailRef,
-        /// Which try it is, from 1.
+        /// The number of the try, from 1. A trail passes if one of its tries passes.
         number: u32,
-        /// Which run of a trail that is run several times, from 1. Repeats do not make up for each other; tries do.
+        /// The number of the repetition, from 1. Present only if the trail runs several times (`--repeat-each`). Every
+        /// repetition must pass, unlike tries.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<u32>,
     },
+    /// A step of an attempt started. A step that is retried starts again under a new id, with the same `index`.
     StepStarted {
+        /// The new step. Later events refer to it by this id.
         step: StepId,
+        /// The attempt that the step is part of.
         attempt: AttemptId,
+        /// The position of the step in its attempt, from 0. The trailhead, if there is one, is 0.
         index: usize,
+        /// What sort of step it is.
         kind: StepKind,
+        /// The step's natural-language text.
         text: String,
+        /// Where the step's calls come from.
         plan: Plan,
     },
+    /// A tool call started.
     Called(Arc<Called>),
-    /// The device was touched for a call: where, and which element.
+    /// A call is about to act on a point or an element of the device.
     Touched {
+        /// The call that acts.
         call: CallId,
+        /// Where it acts; `null` if the action has no single point.
         point: Option<Point>,
+        /// The bounds of the element; `null` if the call acts on a point without an element.
         bounds: Option<Rect>,
+        /// The action and the element, for people to read.
         what: String,
     },
-    /// A call waited for something on the screen.
+    /// A call waited for an element to appear or disappear. Not emitted if the first look succeeded.
     Waited {
+        /// The call that waited.
         call: CallId,
+        /// What it waited for, for people to read.
         what: String,
+        /// How long it waited, in microseconds.
         micros: u64,
+        /// Whether the wait succeeded.
         met: bool,
+        /// What was on the screen instead. Empty if the wait succeeded.
         saw: String,
     },
+    /// A screenshot was stored.
     Pictured(Box<Pictured>),
+    /// A message for people: a warning, an error or a remark.
     Noted {
+        /// The step or call that the message is about; `null` if it is about the session or the run.
         about: Option<Parent>,
+        /// How severe it is.
         level: Level,
+        /// The message.
         text: String,
     },
+    /// A tool call ended. Every `called` has exactly one `answered`, unless the run was killed.
     Answered {
+        /// The call that ended.
         call: CallId,
+        /// How long the call took, in microseconds, including all calls that it made.
         micros: u64,
-        answer: Answer,
+        /// The result of the call.
+        answer: CallResult,
     },
-    /// A person took back a call or a step: it was made, and is no part of the recording.
+    /// A step or call was undone in an interactive session. It did happen, but it is left out of the recording.
     Undone {
+        /// The attempt that it was part of.
         attempt: AttemptId,
+        /// The step or call that was undone.
         what: Parent,
     },
+    /// A step ended.
     StepEnded {
+        /// The step that ended.
         step: StepId,
+        /// How it ended.
         verdict: Verdict,
+        /// Why it did not pass. Empty if it passed.
         message: String,
     },
+    /// An attempt ended.
     AttemptEnded {
+        /// The attempt that ended.
         attempt: AttemptId,
+        /// How it ended.
         verdict: Verdict,
+        /// Why it did not pass, starting with the step; for a skipped trail, why it was skipped. Empty if it passed.
         message: String,
+        /// Details of the failure; `null` if the attempt passed or was skipped.
         failure: Option<Box<Failure>>,
     },
+    /// A session was closed; its device is no longer used by this session.
     SessionClosed {
+        /// The session that was closed.
         session: SessionId,
+        /// Why it was closed. May be empty.
         message: String,
     },
     /// A trail was not started, because the run was cancelled or stopped early.
     NotRun {
+        /// The trail that was not started.
         trail: TrailRef,
         /// The platform that it would have run on.
         platform: Platform,
-        /// Which of several runs of the trail, from 1.
+        /// The number of the repetition, from 1. Present only if the trail runs several times (`--repeat-each`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<u32>,
     },
+    /// The run ended. Always the last event; missing if the run was killed.
     RunEnded {
+        /// The most severe result of the run. Decides the exit code of the process.
         exit: Exit,
+        /// How long the run took, in microseconds.
         micros: u64,
-        /// Processes that were started for the run and could not be ended.
+        /// How many processes that the run started could not be stopped.
         #[serde(default)]
         leaked_processes: usize,
     },
 }
 
+/// The device of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Device {
+    /// The device, as `platform/name`.
     pub id: DeviceId,
+    /// The platform that its apps are made for.
     pub platform: Platform,
+    /// The driver that controls it.
     pub driver: DriverKey,
+    /// The size of its screen, in the pixels that points and bounds use.
     pub size: Size,
-    /// Broad first: `["android", "phone"]`.
+    /// Classifiers that select recordings, broadest first: `["android", "phone"]`.
     pub classifiers: Vec<String>,
 }
 
+/// The trail that an attempt runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrailRef {
+    /// The trail's id; `shell` in an interactive session.
     pub id: String,
+    /// The trail's title, for people to read.
     pub title: String,
-    /// Relative to the project, with forward slashes.
+    /// The trail's file, relative to the project, with forward slashes. Empty in an interactive session.
     pub path: String,
+    /// The trail's tags. Absent if it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
+/// What sort of step it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StepKind {
+    /// The setup before the first step.
     Trailhead,
+    /// A step that does something.
     Step,
+    /// A step that checks something.
     Verify,
 }
 
@@ -208,83 +295,105 @@ pub enum StepKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Plan {
-    /// The recording of this classifier.
+    /// The step's recording.
     Recording {
+        /// The classifier whose recording is used.
         classifier: String,
     },
     /// The step's own `tools:`.
     Authored,
-    /// A person, script or agent at a prompt.
+    /// A person, script or agent in an interactive session.
     Interactive,
+    /// A model, because there is neither a recording for this device nor `tools:`.
     Model,
 }
 
+/// A tool call that started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Called {
+    /// The new call. Later events refer to it by this id.
     pub call: CallId,
+    /// The step or call that made it.
     pub parent: Parent,
+    /// The session that it runs in.
     pub session: SessionId,
+    /// The attempt that it is part of.
     pub attempt: AttemptId,
+    /// The tool's name, as called. The tool may not exist; `answered` then holds a fault.
     pub tool: String,
-    /// As authored: templates stay templates, secrets their names.
+    /// The arguments as authored: templates are not resolved, and secrets appear as `{{NAME}}`.
     pub args: Arc<Map<String, Value>>,
-    pub origin: Origin,
+    /// What made the call.
+    pub origin: CallOrigin,
+    /// What the tool does to the device; `meta` for an unknown tool.
     pub kind: ToolKind,
+    /// Whether the call may be part of a recording.
     pub is_recordable: bool,
+    /// Whether the tool only answers with delegates and may not act by itself.
     pub is_delegating: bool,
-    /// Whether the tool is a team's own, as opposed to a built-in one.
+    /// Whether the tool is the project's own. Absent (false) for built-in tools.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_custom: bool,
-    /// Who offers the tool: `built-in`, a file, a server.
+    /// Where the tool comes from: `built-in`, a file, a server; `unknown` for an unknown tool.
     pub source: Arc<str>,
 }
 
-/// How a call came to be made.
+/// What made a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Origin {
-    /// By a step: replay, agent, prompt.
+pub enum CallOrigin {
+    /// A step: its recording, its `tools:`, or a command of an interactive session.
     Step,
-    /// In place of its parent, which asked for it in its answer.
+    /// The answer of its parent, which returned it as a delegate to run in its place.
     Delegate,
-    /// As a part of its parent, a YAML or scripted tool.
+    /// The definition of its parent, a YAML tool or recorded effects.
     Expansion,
-    /// By its parent's own code, through callback, RPC or a direct call.
+    /// The code of its parent, while it was running.
     Callback,
 }
 
+/// What a tool does to the device. Decides what is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolKind {
+    /// Changes the device or memory.
     Action,
+    /// Only reads. Never recorded.
     Query,
+    /// Checks something, and fails if it is not so.
     Assertion,
-    /// Changes neither device nor memory: `objectiveStatus`.
+    /// Touches neither device nor memory: `objectiveStatus`.
     Meta,
 }
 
+/// A screenshot that was stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pictured {
+    /// The step or call that it was taken for.
     pub about: Parent,
+    /// When it was taken.
     pub moment: Moment,
-    /// Relative to the run folder.
+    /// The image file, relative to the run folder.
     pub file: String,
-    /// Of the device, in the pixels that bounds are given in; the file may be smaller.
+    /// The size of the screen, in the pixels that points and bounds use; the image may be smaller.
     pub screen: Size,
-    /// The element tree as text, relative to the run folder.
+    /// The file with the element tree as text, relative to the run folder; `null` if there is none.
     pub tree: Option<String>,
 }
 
+/// When a screenshot was taken, relative to the step or call that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Moment {
     Before,
     After,
+    /// Right after it failed.
     Failure,
 }
 
+/// How severe a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Level {
@@ -294,40 +403,52 @@ pub enum Level {
     Error,
 }
 
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Answer {
-    /// The tool answered; the outcome may be an error.
+pub enum CallResult {
+    /// The tool ran; the outcome may still be an error.
     Outcome(Box<Outcome>),
     /// The call could not be carried out: see the table of errors in ARCHITECTURE.md.
-    Fault { exit: Exit, message: String },
+    Fault {
+        /// How severe it is.
+        exit: Exit,
+        /// What went wrong.
+        message: String,
+    },
 }
 
-impl Answer {
+impl CallResult {
     pub fn is_error(&self) -> bool {
         match self {
-            Answer::Outcome(outcome) => outcome.is_error(),
-            Answer::Fault { .. } => true,
+            CallResult::Outcome(outcome) => outcome.is_error(),
+            CallResult::Fault { .. } => true,
         }
     }
 }
 
+/// How a step or an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
+    /// Everything passed.
     Passed,
+    /// A tool failed, or an assertion is false.
     Failed,
-    /// The environment broke.
+    /// The environment broke: a device was lost, or a server died.
     Errored,
-    /// The trail is wrong: a bad argument, an unknown tool, a step that needs a model where there is none.
+    /// The trail is wrong: a bad argument, an unknown tool, or a step that needs a model but none is configured.
     Invalid,
+    /// The trail is skipped on this device.
     Skipped,
+    /// The run was cancelled.
     Cancelled,
-    /// A bug of Trailblaze.
+    /// A bug in Trailblaze.
     Bug,
 }
 
 impl Verdict {
+    /// How severe the verdict is for the run.
     pub fn exit(self) -> Exit {
         match self {
             Verdict::Passed | Verdict::Skipped => Exit::Passed,
@@ -339,27 +460,35 @@ impl Verdict {
     }
 }
 
-/// What a reader of a failed attempt wants to know first.
+/// Why an attempt did not pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
+    /// The step that failed; `null` if the attempt failed outside of its steps.
     pub step: Option<StepId>,
+    /// The call that failed; `null` if no call did.
     pub call: Option<CallId>,
+    /// The tool of that call; `null` if no call failed.
     pub tool: Option<String>,
+    /// What went wrong, without the step.
     pub message: String,
+    /// What the tool expected; `null` unless it reported that.
     pub expected: Option<String>,
+    /// What it found instead; `null` unless it reported that.
     pub saw: Option<String>,
-    /// The call of the trail that failed, or its step where no call did.
+    /// Where the failed call is in the trail, or the failed step if no call failed. Absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
-/// A place in a file of the project. Lines and columns count from 1.
+/// A place in a file of the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Relative to the project.
+    /// The path of the file, relative to the project.
     pub file: String,
+    /// From 1.
     pub line: usize,
+    /// From 1.
     pub column: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Places on a screen, in device pixels.
+//! Points, sizes and rectangles on a screen, in device pixels.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Size {
     pub height: u32,
 }
 
-/// A rectangle; `right` and `bottom` are just outside.
+/// A rectangle. `right` and `bottom` are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rect {
     pub left: i32,
@@ -44,7 +44,7 @@ impl Rect {
         (self.left..self.right).contains(&point.x) && (self.top..self.bottom).contains(&point.y)
     }
 
-    /// The common part of two rectangles, or `None` where they share no pixel.
+    /// The intersection of two rectangles; `None` if they share no pixel.
     pub fn intersect(&self, other: &Rect) -> Option<Rect> {
         let common = Rect {
             left: self.left.max(other.left),

@@ -1,4 +1,4 @@
-//! Names of things in a run. Call ids and session keys are capabilities: whoever holds one may act.
+//! Identifiers of things in a run. Call ids and session ids are capabilities: holding one is permission to act.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,11 +31,11 @@ macro_rules! id {
 }
 
 id!(
-    /// One command and its folder.
+    /// One run of the program, with its run folder.
     RunId
 );
 id!(
-    /// One device's lane of a run.
+    /// One device in a run, with its registry and its tool servers.
     SessionId
 );
 id!(
@@ -55,7 +55,7 @@ id!(
     DeviceId
 );
 
-/// What a call hangs from.
+/// The step or call that made a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Parent {

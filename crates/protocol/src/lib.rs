@@ -1,4 +1,4 @@
-//! Wire shapes: what is written to a run folder and sent between processes. No engine lives here.
+//! Wire types: everything that is written to a run folder or sent between processes. Contains no engine code.
 
 pub mod callback;
 pub mod driver;

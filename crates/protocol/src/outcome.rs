@@ -1,49 +1,58 @@
-//! What a tool call came to. Built-in, YAML and foreign tools all answer with an [`Outcome`].
+//! The result of a tool call. Built-in, YAML and server tools all return an [`Outcome`].
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The result of a tool that ran, whether it succeeded or not.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
+    /// Success, or the kind of error.
     pub variant: Variant,
+    /// The result, or the error message, for people and models to read. Absent if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
+    /// The result as JSON. Absent if the tool returned none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
+    /// Files that the tool returned. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// Calls that Trailblaze is to make, and to record, in place of this one.
+    /// Calls that Trailblaze makes, and records, in place of this one. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delegates: Vec<Delegate>,
+    /// Changes of the attempt's memory. Absent if empty.
     #[serde(default, skip_serializing_if = "MemoryChanges::is_empty")]
     pub memory: MemoryChanges,
 }
 
-/// The kind of an answer. Only [`Variant::Success`] is no error.
+/// The kind of an outcome. Everything but [`Variant::Success`] is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Variant {
     #[default]
     Success,
-    /// The tool failed in the ordinary way; also what an unknown variant means.
+    /// The tool failed. Unknown variants are read as this one.
     ExceptionThrown,
-    /// Ends the trail; is never retried or healed.
+    /// Ends the trail. Never retried or healed.
     FatalError,
+    /// Required arguments are missing.
     MissingRequiredArgs {
+        /// The names of the missing arguments.
         missing: Vec<String>,
     },
+    /// A Maestro command is invalid.
     MaestroValidationError,
     /// An assertion is false. Never healed.
     AssertionFailed,
-    /// The device has no such command.
+    /// The device does not support the action.
     Unsupported,
 }
 
 impl Variant {
-    /// Reads the name that a foreign tool gave; an unknown one is an ordinary failure.
+    /// Reads the name that a tool server sent; an unknown name becomes [`Variant::ExceptionThrown`].
     pub fn from_name(name: &str, missing: Vec<String>) -> Variant {
         match name {
             "FatalError" => Variant::FatalError,
@@ -56,29 +65,38 @@ impl Variant {
     }
 }
 
-/// A file that came with an answer. Its bytes leave memory when the run folder has stored them.
+/// A file that a tool returned. Its bytes are not part of the JSON; they are stored in the run folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
+    /// The name that the tool gave it.
     pub name: String,
+    /// Its MIME type.
     pub mime: String,
+    /// The stored file, relative to the run folder. Absent until it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     #[serde(skip)]
     pub bytes: Arc<[u8]>,
 }
 
+/// A call that a tool returned to be made in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Delegate {
+    /// The name of the tool to call.
     pub tool: String,
+    /// Its arguments.
     #[serde(default)]
     pub args: Map<String, Value>,
 }
 
+/// Changes of an attempt's memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MemoryChanges {
+    /// Values to set, by name. Absent if empty.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub set: Map<String, Value>,
+    /// Names to delete. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<String>,
 }
@@ -120,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_variant_is_an_ordinary_failure() {
+    fn an_unknown_variant_is_read_as_a_thrown_exception() {
         assert_eq!(Variant::from_name("FatalError", vec![]), Variant::FatalError);
         assert_eq!(Variant::from_name("Whatever", vec![]), Variant::ExceptionThrown);
     }

@@ -1,4 +1,4 @@
-//! The callback against the examples that the TypeScript package is tested with: who changes one side hears of it.
+//! Checks the callback against the examples that the TypeScript package is tested with, so that the two stay in step.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use trailblaze_protocol::callback::{Action, PATH, Request, Response, VERSION};
 const EXAMPLES: &str = "../../sdks/typescript/scripting/wire/callback-v1.json";
 
 #[test]
-fn version_and_path_are_those_of_the_package() {
+fn version_and_path_match_the_package() {
     let examples = examples();
     assert_eq!(examples["version"], VERSION);
     assert_eq!(examples["path"], PATH);
@@ -36,12 +36,12 @@ fn every_request_of_the_package_is_read() {
 }
 
 #[test]
-fn every_answer_is_written_as_the_package_reads_it() {
+fn every_response_is_written_as_the_package_reads_it() {
     let examples = examples();
     for example in list(&examples, "answers") {
         let answer: Response = serde_json::from_value(example["answer"].clone())
             .unwrap_or_else(|error| panic!("{}: {error}", example["about"]));
-        let written = serde_json::to_value(&answer).expect("an answer is JSON");
+        let written = serde_json::to_value(&answer).expect("a response is JSON");
         assert_eq!(written, example["answer"], "{}", example["about"]);
     }
 }
@@ -54,6 +54,6 @@ fn examples() -> Value {
 
 fn list<'a>(examples: &'a Value, key: &str) -> &'a [Value] {
     let list = examples[key].as_array().map_or(&[][..], Vec::as_slice);
-    assert!(!list.is_empty(), "there are no `{key}`");
+    assert!(!list.is_empty(), "no `{key}` in the examples");
     list
 }

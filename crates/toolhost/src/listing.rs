@@ -195,8 +195,8 @@ fn schema(tool: &Value) -> Result<Schema, String> {
         required.retain(|name| name != ARGUMENT);
     }
     let schema = Schema::new(object.into());
-    match schema.flaw() {
-        Some(flaw) => Err(format!("its `inputSchema` is not a valid JSON Schema: {}", brief(&flaw))),
+    match schema.error() {
+        Some(error) => Err(format!("its `inputSchema` is not a valid JSON Schema: {}", brief(&error))),
         None => Ok(schema),
     }
 }

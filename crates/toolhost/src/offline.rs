@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::Contributor;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::listing::{RawListing, interpret};
 
 pub struct Remembered {
     name: String,
-    origin: Origin,
+    origin: ToolOrigin,
     toolset: Option<String>,
     raw: RawListing,
     /// Why it is not running; `None` if it was not supposed to be started.
@@ -23,14 +23,14 @@ pub struct Remembered {
 }
 
 impl Remembered {
-    pub fn new(name: &str, origin: Origin, toolset: Option<&str>, raw: RawListing) -> Arc<Remembered> {
+    pub fn new(name: &str, origin: ToolOrigin, toolset: Option<&str>, raw: RawListing) -> Arc<Remembered> {
         Remembered::with((name, origin, toolset), raw, None)
     }
 
     /// A server that should be running but is not.
     pub fn absent(
         name: &str,
-        origin: Origin,
+        origin: ToolOrigin,
         toolset: Option<&str>,
         raw: RawListing,
         absence: SourceError,
@@ -39,7 +39,7 @@ impl Remembered {
     }
 
     fn with(
-        (name, origin, toolset): (&str, Origin, Option<&str>),
+        (name, origin, toolset): (&str, ToolOrigin, Option<&str>),
         raw: RawListing,
         absence: Option<SourceError>,
     ) -> Arc<Remembered> {

@@ -24,7 +24,7 @@ use trailblaze_core::config::Context;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::{Contributor, Tool};
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
@@ -47,7 +47,7 @@ pub use renewal::Renewed;
 /// How to start and call a server, and where to report its events.
 pub struct Spec {
     pub name: String,
-    pub origin: Origin,
+    pub origin: ToolOrigin,
     pub startup: Duration,
     pub call_idle: Option<Duration>,
     /// The secrets whose values may be sent to it.

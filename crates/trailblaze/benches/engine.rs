@@ -36,7 +36,7 @@ use trailblaze_core::values::memory::Memory;
 use trailblaze_core::yaml::Source;
 use trailblaze_core::{ids, tools};
 use trailblaze_protocol::driver::{DriverKey, Platform};
-use trailblaze_protocol::event::{Answer, Called, Event, Origin, ToolKind, Verdict};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, ToolKind, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, DeviceId, Parent, StepId};
 use trailblaze_protocol::outcome::{Attachment, Outcome};
@@ -232,14 +232,14 @@ async fn least(logs: &Path, rounds: usize) -> Vec<Duration> {
             attempt: attempt.clone(),
             tool: "tap".into(),
             args: Arc::new(Map::from_iter([("id".to_string(), Value::from("add"))])),
-            origin: Origin::Step,
+            origin: CallOrigin::Step,
             kind: ToolKind::Action,
             is_recordable: true,
             is_delegating: false,
             is_custom: false,
             source: "built-in".into(),
         })));
-        let answer = Answer::Outcome(Box::new(Outcome::success("tapped Button \"Add one\"")));
+        let answer = CallResult::Outcome(Box::new(Outcome::success("tapped Button \"Add one\"")));
         folder.emit(Event::Answered { call, micros: 1, answer });
         times.push(started.elapsed());
     }
@@ -369,7 +369,7 @@ fn peak_megabytes() -> f64 {
 // Reading and registering.
 
 fn ten_thousand_tools() {
-    let contributor = Contributor { label: "bench".into(), origin: names::Origin::ProjectServer };
+    let contributor = Contributor { label: "bench".into(), origin: names::ToolOrigin::ProjectServer };
     let param = Param {
         name: "text".into(),
         schema: json!({"type": "string"}),

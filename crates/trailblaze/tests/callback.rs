@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stage::{Played, Stage};
 use support::{Running, wait_until};
-use trailblaze_protocol::event::{Event, Origin};
+use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::Parent;
 
 /// A run whose tools stay in their calls, one on each device.
@@ -175,19 +175,19 @@ fn each_check_has_its_answer() {
     assert_eq!(open.send(&chunked, body.as_bytes()), too_large());
     let broken = "the request is no JSON: EOF while parsing an object at line 1 column 1";
     assert_eq!(open.post(&[], b"{"), Heard::refused(400, broken));
-    assert_eq!(open.post_json(&json!([])), Heard::refused(200, "the request is no JSON object"));
+    assert_eq!(open.post_json(&json!([])), Heard::refused(200, "the request must be a JSON object"));
     let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
     assert_eq!(open.post_json(&changed("version", 2.into())), Heard::refused(200, newer));
-    let no_version = "`version` must be a whole number from 1 on, got -1";
+    let no_version = "`version` must be a positive integer, got -1";
     assert_eq!(open.post_json(&changed("version", (-1).into())), Heard::refused(200, no_version));
     assert_eq!(open.post_json(&without("version")).0, 200);
     for key in ["session_id", "invocation_id"] {
-        let missing = format!("`{key}` is missing, or is no text");
+        let missing = format!("`{key}` is missing or not a string");
         assert_eq!(open.post_json(&without(key)), Heard::refused(200, &missing));
     }
-    let missing = "`action.type` is missing, or is no text";
+    let missing = "`action.type` is missing or not a string";
     assert_eq!(open.post_json(&without("action")), Heard::refused(200, missing));
-    let fly = "unknown action `fly`; this Trailblaze knows `call_tool`";
+    let fly = "unknown action `fly`; this Trailblaze supports `call_tool`";
     assert_eq!(open.post_json(&changed("action", json!({"type": "fly"}))), Heard::refused(200, fly));
 
     // On whose behalf.
@@ -226,7 +226,7 @@ fn a_command_that_the_platform_lacks_is_unsupported() {
         let Heard(status, answer) = open.post_json(&open.request(tool, arguments));
         let message = answer["message"].as_str().unwrap_or_default();
         assert_eq!((status, &answer["type"]), (200, &json!("error")), "{answer}");
-        assert!(message.starts_with(&format!("`{tool}` is unsupported on {platform}")), "{message}");
+        assert!(message.starts_with(&format!("`{tool}` is not supported on {platform}")), "{message}");
         let played = open.close(0);
         assert_eq!(played.run.calls().len(), 1, "it was not called");
     }
@@ -386,14 +386,14 @@ fn what_a_callback_did_is_beneath_its_call() {
     assert_eq!(open.post_json(&open.request("tap", r#"{"id": "add"}"#)).1["success"], true);
     let invocation = open.calls[0]["invocationId"].clone();
     let played = open.close(0);
-    let beneath: Vec<(String, Origin)> = played
+    let beneath: Vec<(String, CallOrigin)> = played
         .run
         .calls()
         .into_iter()
         .filter(|call| matches!(&call.parent, Parent::Call(parent) if json!(parent) == invocation))
         .map(|call| (call.tool, call.origin))
         .collect();
-    let expected = [("launchApp".to_string(), Origin::Callback), ("tap".to_string(), Origin::Callback)];
+    let expected = [("launchApp".to_string(), CallOrigin::Callback), ("tap".to_string(), CallOrigin::Callback)];
     assert_eq!(beneath, expected);
     let answered = played.run.events().into_iter().filter(|event| matches!(event, Event::Answered { .. })).count();
     assert_eq!(answered, 3);

@@ -13,7 +13,7 @@ use lab::{Lab, Played, Runtime, parts};
 use serde_json::{Value, json};
 use support::{Project, RunFolder, files};
 use trailblaze_core::yaml::{Problems, Source, loose, read};
-use trailblaze_protocol::event::{Answer, Event};
+use trailblaze_protocol::event::{CallResult, Event};
 use trailblaze_protocol::ids::Parent;
 
 const CASSETTE: &str = "cassettes/calls.cassette.yaml";
@@ -56,8 +56,8 @@ fn story(run: &RunFolder) -> Vec<Value> {
                 ]));
             }
             Event::Answered { call, answer, .. } => match answer {
-                Answer::Outcome(outcome) => story.push(json!([depths[call.as_str()], outcome])),
-                Answer::Fault { message, .. } => story.push(json!([depths[call.as_str()], message])),
+                CallResult::Outcome(outcome) => story.push(json!([depths[call.as_str()], outcome])),
+                CallResult::Fault { message, .. } => story.push(json!([depths[call.as_str()], message])),
             },
             _ => {}
         }
@@ -281,7 +281,9 @@ fn several_devices_share_a_cassette_and_each_gets_its_own_answers() {
                     let device = who[called.session.as_str()].clone();
                     who.insert(called.call.as_str().to_string(), device);
                 }
-                Event::Answered { call, answer: Answer::Outcome(outcome), .. } if who.contains_key(call.as_str()) => {
+                Event::Answered { call, answer: CallResult::Outcome(outcome), .. }
+                    if who.contains_key(call.as_str()) =>
+                {
                     pairs.push((who[call.as_str()].clone().into(), outcome.memory.set["who"].clone()));
                 }
                 _ => {}
@@ -389,7 +391,7 @@ fn replay(project: &Project, code: i32) -> (support::Ran, RunFolder) {
 fn failure(project: &Project) -> String {
     let (ran, run) = replay(project, 1);
     let failed = run.events().into_iter().filter_map(|event| match event {
-        Event::Answered { answer: Answer::Outcome(outcome), .. } if outcome.is_error() => Some(outcome.text),
+        Event::Answered { answer: CallResult::Outcome(outcome), .. } if outcome.is_error() => Some(outcome.text),
         _ => None,
     });
     let text = failed.last().expect("a call failed");

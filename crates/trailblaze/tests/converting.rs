@@ -63,7 +63,7 @@ fn an_older_trail_runs_and_runs_the_same_when_converted() {
 
     let again = project.run(&["trail", "convert", "trails/count.trail.yaml", "--write"]);
     assert_eq!(again.code, Some(3));
-    assert!(again.stderr.contains("trails/count.trail.yaml is in the unified form already"), "{}", again.stderr);
+    assert!(again.stderr.contains("trails/count.trail.yaml is already in the unified form"), "{}", again.stderr);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use lab::{Lab, Runtime, parts};
 use support::Project;
 use trailblaze_core::record::effects::{Effect, fold};
 use trailblaze_core::yaml::{Problems, Source, loose, read};
-use trailblaze_protocol::event::{Event, Origin};
+use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::AttemptId;
 
 /// A custom tool that calls another one and uses what that remembered.
@@ -133,7 +133,7 @@ fn effects_are_played_and_leave_the_same_record() {
     let greet = calls.iter().find(|call| call.tool == "greetTwice").expect("the call stands in the record");
     assert_eq!((&*greet.source, greet.is_custom), ("trails/a.effects.yaml", true));
     assert!(calls.iter().all(|call| call.tool != "keepName" && call.tool != "isVisible"), "only effects are played");
-    assert!(calls.iter().filter(|call| call.origin == Origin::Expansion).count() == 5, "beneath it");
+    assert!(calls.iter().filter(|call| call.origin == CallOrigin::Expansion).count() == 5, "beneath it");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_trail_without_effects_is_refused_before_it_starts() {
         let ran = run(&project, &["--replay", mode], 3);
         insta::allow_duplicates! { insta::assert_snapshot!(ran.refusal(), @r"
         exit 3
-        error: there are no effects of `greetTwice` for android-phone
+        error: no effects of `greetTwice` are recorded for android-phone
          --> trails/a.trail.yaml:5:14
           |
         5 |     tools: [{greetTwice: {who: Ada}}]
@@ -166,7 +166,7 @@ fn effects_of_another_call_are_out_of_date() {
     project.write("trails/a.trail.yaml", recorded.replace("who: Ada", "who: Grace"));
     insta::assert_snapshot!(run(&project, &["--replay", "effects"], 3).refusal(), @r"
     exit 3
-    error: the effects of `greetTwice` are out of date: the trail calls it otherwise than when they were recorded
+    error: the effects of `greetTwice` are out of date: the trail's call has changed since they were recorded
      --> trails/a.trail.yaml:5:14
       |
     5 |     tools: [{greetTwice: {who: Grace}}]
@@ -183,7 +183,7 @@ fn effects_of_another_call_are_out_of_date() {
     );
     insta::assert_snapshot!(run(&project, &["--replay", "effects"], 3).refusal(), @r"
     exit 3
-    error: the effects are out of date: the trail does not call `greetTwice` here any more
+    error: the effects are out of date: the trail no longer calls `greetTwice` here
       --> trails/a.effects.yaml:31:9
        |
     31 |         greetTwice:
@@ -254,7 +254,7 @@ fn verify_passes_what_did_the_same_and_shows_every_difference() {
     let ran = run(&project, &["--replay", "verify"], 1);
     let (_, told) = ran.stdout.split_once("trails/a.trail.yaml)\n").expect("a failure");
     insta::assert_snapshot!(ran.normal(told.split("\n\n").next().unwrap()), @r"
-    step 2: `greetTwice` did otherwise than recorded:
+    step 2: `greetTwice` behaved differently from its recording:
       - remember: {variable: greeted, value: dear Ada}
       - tap: {id: name}
       + remember: {variable: greeted, value: good Ada}
@@ -264,7 +264,7 @@ fn verify_passes_what_did_the_same_and_shows_every_difference() {
         …
     ");
     let noted = project.last_run().events().into_iter().any(
-        |event| matches!(&event, Event::Noted { about: Some(_), text, .. } if text.starts_with("`greetTwice` did otherwise")),
+        |event| matches!(&event, Event::Noted { about: Some(_), text, .. } if text.starts_with("`greetTwice` behaved differently")),
     );
     assert!(noted, "it is told at the call");
 }
@@ -316,7 +316,7 @@ fn devices_keep_their_effects_apart_and_at_the_same_time() {
         run(&project, &["--replay", "effects", "-d", device], 0);
     }
     let ran = run(&project, &["--replay", "effects", "-d", "desktop/sim-1"], 3);
-    assert!(ran.stderr.contains("there are no effects of `greetTwice` for desktop"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no effects of `greetTwice` are recorded for desktop"), "{}", ran.stderr);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn what_servers_did_is_played_where_they_cannot_start() {
     // Without the effects it is refused, and says so.
     std::fs::remove_file(lab.project.root().join("trails/pay-a-friend.effects.yaml")).expect("it was there");
     let refused = lab.go(&["run", "--replay", "effects"]).exits(3);
-    assert!(refused.stderr.contains("there are no effects of `acme_sendMoney` for"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no effects of `acme_sendMoney` are recorded for"), "{}", refused.stderr);
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn what_servers_do_is_compared_with_what_they_did() {
             "trails/pay-a-friend.trail.yaml",
         ])
         .exits(1);
-    assert!(differs.stdout.contains("`acme_sendMoney` did otherwise than recorded:"), "{}", differs.stdout);
+    assert!(differs.stdout.contains("`acme_sendMoney` behaved differently from its recording:"), "{}", differs.stdout);
     assert!(differs.stdout.contains("+ assertVisible: {id: review}"), "{}", differs.stdout);
     assert!(
         differs.stderr.contains("+ description: Fails unless the home screen shows this balance."),

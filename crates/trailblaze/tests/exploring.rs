@@ -8,7 +8,7 @@ mod terminal;
 
 use serde_json::{Value, json};
 use support::Project;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 
 const COUNTER: &[&str] = &["shell", "-d", "android/sim-1"];
 
@@ -135,7 +135,7 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     error: `snapshot` has no `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, --screenshot FILE and --marks
     error: `save` needs one file: save pay.trail.yaml
     error: `save` needs one file: save pay.trail.yaml
-    error: no snapshot has shown `zzz`; take one and use a ref from it
+    error: unknown ref `zzz`: no snapshot has shown it; take a snapshot and use a ref from it
     Report: [project]/logs/[run]/report.html
     "#);
     project.last_run().assert_finished(3);
@@ -150,7 +150,7 @@ fn a_ref_of_an_earlier_screen_is_stale() {
     let ran = project.feed(COUNTER, &format!("{open}tap id=more\nassertVisible id=motto\ntap ref={add}\n")).exits(1);
     assert_eq!(
         ran.stderr.lines().next(),
-        Some(format!("error: ref {add} is not on the screen any more; take a new snapshot").as_str())
+        Some(format!("error: ref {add} is no longer on the screen; take a new snapshot").as_str())
     );
 }
 
@@ -199,7 +199,7 @@ fn a_delegating_tool_is_kept_as_what_it_delegated() {
     assert!(!saved.contains("ref") && saved.contains("add"), "{saved}");
     let run = project.last_run();
     let calls = run.calls();
-    let delegates: Vec<_> = calls.iter().filter(|call| call.origin == Origin::Delegate).collect();
+    let delegates: Vec<_> = calls.iter().filter(|call| call.origin == CallOrigin::Delegate).collect();
     let [delegate] = delegates.as_slice() else { panic!("{delegates:?}") };
     assert_eq!((delegate.tool.as_str(), &delegate.args["id"]), ("tap", &json!("add")));
 }

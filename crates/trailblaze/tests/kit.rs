@@ -200,7 +200,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     let project = Project::empty().with("trailblaze.yaml", "? mcpServers\n: {}\n");
     insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "py"]).refusal(), @"
     exit 3
-    error: the servers of `trailblaze.yaml` are written in a way that cannot be added to safely
+    error: the servers of `trailblaze.yaml` are written in a way that cannot be extended safely
     hint: add this by hand, and try again:
       mcpServers:
         acme_b:
@@ -217,17 +217,17 @@ fn a_bad_name_gets_the_rule() {
     let refused = |name: &str| project.run(&["tool", "new", name, "--lang", "yaml"]).refusal();
     insta::assert_snapshot!(refused("Sign-In"), @"
     exit 3
-    error: the name `Sign-In` breaks the convention: words in camelCase, joined by _
+    error: the name `Sign-In` does not follow the convention: camelCase words joined by _
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("../x"), @"
     exit 3
-    error: `../x` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+    error: `../x` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("web_x"), @"
     exit 3
-    error: the name `web_x` begins with the reserved prefix `web_`; `reservedPrefixes:` in trailblaze.yaml can grant it
+    error: the name `web_x` starts with the reserved prefix `web_`; grant it with `reservedPrefixes:` in trailblaze.yaml
     hint: names look like signIn, acme_signIn or acme_ios_acceptCookies_v2
     ");
     insta::assert_snapshot!(refused("tap"), @"
@@ -403,7 +403,7 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     assert!(has("warning", "the parameter `x` of `acme_silent` has no type"), "{found:?}");
     assert!(has("warning", "`acme_silent` requires `y`, which its schema does not describe"), "{found:?}");
     assert!(has("warning", "`isForLlm` in its _meta must be a boolean, got \"yes\""), "{found:?}");
-    assert!(has("warning", "the group `g`, which nobody declares"), "{found:?}");
+    assert!(has("warning", "the group `g`, which is not declared anywhere"), "{found:?}");
     assert!(has("ok", "it ends when its stdin closes"), "{found:?}");
 
     lab.with("tools.json", &json!([tools[0]]).to_string());

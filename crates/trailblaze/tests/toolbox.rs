@@ -106,7 +106,7 @@ fn why_a_tool_is_there_or_not() {
     ");
     insta::assert_snapshot!(why("wallet_inside", "android/sim-1"), @"
     `wallet_inside` on android/sim-1
-      trailblaze-config/tools/wallet_inside.yaml offers it, but it is for the drivers android-host, not android-ondevice-accessibility
+      trailblaze-config/tools/wallet_inside.yaml offers it, but it only supports the drivers android-host, not android-ondevice-accessibility
     ");
     insta::assert_snapshot!(project.run(&["toolbox", "why", "wallet_signin"]).refusal(), @"
     exit 3

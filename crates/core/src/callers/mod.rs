@@ -1,4 +1,4 @@
-//! Callers of the door that live in the engine.
+//! Callers of `dispatch` within the engine.
 
 pub mod preflight;
 pub mod shadow;

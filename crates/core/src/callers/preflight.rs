@@ -1,11 +1,11 @@
-//! What can be said about a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
+//! Checks of a trail before anything starts: unknown tools, wrong arguments, steps that need a model.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 use trailblaze_protocol::driver::Platform;
 
-use crate::engine::registry::{Lack, Registry};
+use crate::engine::registry::{MissingTool, Registry};
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Body, Tool};
 use crate::screen::Shape;
@@ -14,12 +14,12 @@ use crate::template::{self, Token};
 use crate::trail::{Step, StepPlan, ToolCall, Trail};
 use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
 
-/// All that keeps the trail from running on a device of these classifiers with these tools.
+/// All problems that keep the trail from running on a device with these classifiers and tools.
 pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
     preflight_calls(trail, registry, lineage, |_| true)
 }
 
-/// The same where custom tools are not called, and their effects are played instead.
+/// The same if the recorded effects of custom tools are played instead of calling them.
 pub fn preflight_played(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
     let is_called = |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| !tool.is_custom());
     preflight_calls(trail, registry, lineage, is_called)
@@ -42,15 +42,15 @@ fn preflight_calls(
         let device = lineage.first().map_or("this device", String::as_str);
         problems.error_with_hint(
             step.text.span,
-            format!("the step needs a model: it has neither `tools` nor a recording for {device}"),
-            "record it once, for example in `trailblaze shell`, or write its `tools:`",
+            format!("the step needs a model: it has no `tools` and no recording for {device}"),
+            "record the step once, for example in `trailblaze shell`, or write its `tools:`",
         );
     }
     problems.into_vec()
 }
 
-/// The same for a trail that is broken anyway: only what is wrong with the calls that could be read. What else is missing
-/// may stand under a key that was not understood.
+/// The same for a trail that has problems already: only checks the calls that could be read, because anything missing may
+/// be under a key that was not understood.
 pub fn preflight_broken(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     let called: Vec<&ToolCall> = calls(trail, lineage).collect();
@@ -62,7 +62,7 @@ fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
     trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
 }
 
-/// The calls that a device of these classifiers would make.
+/// The calls that would be made on a device with these classifiers.
 fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'t ToolCall> {
     steps(trail).flat_map(move |step| match step.plan(lineage) {
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => calls,
@@ -70,7 +70,7 @@ fn calls<'t>(trail: &'t Trail, lineage: &'t [String]) -> impl Iterator<Item = &'
     })
 }
 
-/// Calls of tools that only other platforms have are one mistake: the trail runs on the wrong device.
+/// Reports calls of tools that only exist on other platforms as one mistake: the trail runs on the wrong device.
 fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], problems: &mut Problems) {
     let mut elsewhere: Vec<(Vec<Platform>, Vec<&ToolCall>)> = Vec::new();
     for call in called {
@@ -96,7 +96,7 @@ fn check_calls(called: &[&ToolCall], registry: &Registry, lineage: &[String], pr
     }
 }
 
-/// The device to name to somebody who has none of a platform.
+/// An example device of a platform, for hints.
 pub fn example_device(platform: Platform) -> String {
     match platform {
         Platform::Web => "web/chromium".to_string(),
@@ -104,13 +104,13 @@ pub fn example_device(platform: Platform) -> String {
     }
 }
 
-/// Arguments that calls take from the trail must be declared there. A tool in YAML takes them from whichever trail calls it.
+/// Checks that arguments used by calls are declared by the trail. A YAML tool uses those of the trail that calls it.
 fn check_arguments(trail: &Trail, called: &[&ToolCall], registry: &Registry, problems: &mut Problems) {
     let declared: Vec<&str> = trail.config.args.iter().map(|(name, _)| name).collect();
     for call in called {
         for (token, span) in undeclared(call, &declared) {
             let name = argument(token).unwrap_or_default();
-            let message = format!("`{}` names an argument that the trail does not declare", token.raw);
+            let message = format!("`{}` refers to an argument that the trail does not declare", token.raw);
             let hint = match nearest(name, declared.iter().copied()) {
                 Some(near) => format!("did you mean `{{{{args.{near}}}}}`?"),
                 None => format!("declare it under `args:` of `config:`, as `{name}: string`"),
@@ -136,7 +136,7 @@ fn check_arguments(trail: &Trail, called: &[&ToolCall], registry: &Registry, pro
     }
 }
 
-/// The calls that a tool in YAML is made of.
+/// The calls of a YAML tool.
 fn expansion<'r>(registry: &'r Registry, call: &ToolCall) -> impl Iterator<Item = &'r ToolCall> {
     let calls = match registry.get(&call.tool.value).map(|tool| &tool.body) {
         Some(Body::Expansion(calls)) => &calls[..],
@@ -160,8 +160,8 @@ fn undeclared<'c>(call: &'c ToolCall, declared: &[&str]) -> Vec<(Token<'c>, Span
     found
 }
 
-/// The servers that a trail would need on such a device and that are not there: nothing is started in vain. A tool that
-/// nobody knows may be one of any server of which nothing is known.
+/// The unavailable servers that a trail would need on such a device, so that nothing is started in vain. An unknown tool
+/// may belong to any server whose tools are unknown.
 pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<SourceError> {
     if trail.config.skip_reason(lineage).is_some() {
         return Vec::new();
@@ -189,7 +189,7 @@ pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<So
     missing
 }
 
-/// What is wrong with the calls of YAML tools.
+/// The problems of the calls of YAML tools.
 pub fn check_tools(registry: &Registry) -> Vec<Problem> {
     let mut found = Vec::new();
     for tool in registry.tools() {
@@ -205,7 +205,7 @@ pub fn check_tools(registry: &Registry) -> Vec<Problem> {
         let Some(Body::Expansion(calls)) = registry.get(&cycle[0]).map(|tool| &tool.body) else { continue };
         let Some(call) = calls.iter().find(|call| call.tool.value == cycle[1]) else { continue };
         let mut problems = Problems::new(&call.source);
-        problems.error(call.tool.span, format!("these tools call each other without end: {}", cycle.join(" → ")));
+        problems.error(call.tool.span, format!("these tools call each other endlessly: {}", cycle.join(" → ")));
         found.extend(problems.into_vec());
     }
     found
@@ -214,12 +214,12 @@ pub fn check_tools(registry: &Registry) -> Vec<Problem> {
 fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     let name = &call.tool.value;
     let Some(tool) = registry.get(name) else {
-        let Lack { message, hint } = registry.lack(name);
+        let MissingTool { message, hint } = registry.explain_missing(name);
         match hint {
-            // The trails that need it are told why its server is not there.
+            // Reported for the trails that need it, with the reason why its server is unavailable.
             _ if !registry.absent.is_empty() => {}
             _ if registry.is_partial => {
-                let text = format!("`{name}` may be a tool of a server that was not asked; it was not checked");
+                let text = format!("`{name}` may be a tool of a server that was not queried; it was not checked");
                 problems.warning(call.tool.span, text);
             }
             Some(hint) => problems.error_with_hint(call.tool.span, message, hint),
@@ -243,27 +243,27 @@ fn check_call(call: &ToolCall, registry: &Registry, problems: &mut Problems) {
     if let Body::BuiltIn(_) = tool.body {
         check_selectors(&call.args, registry.shape, problems);
     }
-    let Err(misfit) = tool.schema.check(&args) else { return };
+    let Err(invalid) = tool.schema.check(&args) else { return };
     let has_templates = args.values().any(template::holds_token);
-    for missing in &misfit.missing {
-        problems.error(call.tool.span, format!("`{name}` lacks the argument `{missing}`"));
+    for missing in &invalid.missing {
+        problems.error(call.tool.span, format!("`{name}` is missing the argument `{missing}`"));
     }
-    for unknown in &misfit.unknown {
+    for unknown in &invalid.unknown {
         let message = format!("`{name}`: {unknown}");
         match registry.alias(name) {
             Some(ours) => problems.error_with_hint(call.args.span, message, format!("did you mean `{ours}`?")),
             None => problems.error(call.args.span, message),
         }
     }
-    // What a template will stand for is known only when the call is made.
+    // The value of a template is only known when the call is made.
     if !has_templates {
-        for wrong in &misfit.wrong {
+        for wrong in &invalid.wrong {
             problems.error(call.args.span, format!("`{name}`: {wrong}"));
         }
     }
 }
 
-/// A selector in the words of another driver, or an empty one, finds nothing. Where there is a ref, that is used.
+/// Reports selectors that are empty or made for another driver, since they match nothing. A ref takes precedence.
 fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
     args.walk(&mut |node| {
         for (selector, reference) in [("nodeSelector", "ref"), ("toNodeSelector", "toRef")] {
@@ -271,9 +271,10 @@ fn check_selectors(args: &Node, shape: Shape, problems: &mut Problems) {
             if template::has_token(given.raw().unwrap_or_default()) || Selector::is_for(&loose(given), shape) {
                 continue;
             }
-            let message = match given.entries().is_none_or(<[_]>::is_empty) {
-                true => format!("`{selector}` is empty"),
-                false => format!("`{selector}` has no `{}`, so it names nothing on this device", shape.key()),
+            let message = if given.entries().is_none_or(<[_]>::is_empty) {
+                format!("`{selector}` is empty")
+            } else {
+                format!("`{selector}` has no `{}`, so it matches nothing on this device", shape.key())
             };
             problems.error_with_hint(given.span, message, "record this step on this platform");
         }

@@ -1,4 +1,4 @@
-//! Runs a trail on a session: a loop over the door. The same calls, in the same order, with no model.
+//! Replays a trail on a session: makes its calls in order, without a model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Event, Failure, Level, Moment, Origin, Place, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::event::{CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::{Outcome, Variant};
@@ -24,13 +24,13 @@ use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
 use crate::values::memory::Memory;
 use crate::yaml::{Source, Span};
 
-/// One try of one trail.
+/// A try of a trail, to be run.
 pub struct Try<'a> {
     pub trail: &'a Trail,
     pub about: TrailRef,
     /// From 1.
     pub number: u32,
-    /// Which of several runs of the trail, from 1.
+    /// The number of the repetition, from 1, if the trail runs several times.
     pub repeat: Option<u32>,
     pub memory: Memory,
     /// How long it may take.
@@ -41,28 +41,28 @@ pub struct Try<'a> {
 
 /// How a try ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ended {
+pub struct AttemptResult {
     pub attempt: AttemptId,
     pub verdict: Verdict,
-    /// What failed and where.
+    /// What failed, starting with the step. Empty if the try passed.
     pub message: String,
     /// What failed, without the step.
     pub failure: String,
-    /// Where the trail has what failed.
+    /// Where the failed call or step is in the trail.
     pub place: Option<Place>,
-    /// It failed with a fatal error, after which a trail is never retried.
+    /// Whether it failed with a fatal error, after which a trail is never retried.
     pub is_fatal: bool,
-    /// The device is of no use any more, as opposed to a tool server that died.
+    /// Whether the device can no longer be used. False if only a tool server died.
     pub is_device_lost: bool,
 }
 
-/// A try that could not even begin, because the session's tool servers are not there.
-pub fn not_begun(
+/// Records a try that could not start because the session's tool servers are unavailable.
+pub fn fail_before_start(
     session: &Session,
     about: TrailRef,
     (number, repeat): (u32, Option<u32>),
     error: &SourceError,
-) -> Ended {
+) -> AttemptResult {
     let attempt = ids::attempt();
     let message = session.secrets.redact(&error.to_string()).into_owned();
     let failure = Some(Box::new(failure(None, &message, None)));
@@ -70,11 +70,19 @@ pub fn not_begun(
     session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number, repeat });
     let verdict = Verdict::Errored;
     session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
-    Ended { attempt, verdict, failure: message.clone(), message, place: None, is_fatal: false, is_device_lost: false }
+    AttemptResult {
+        attempt,
+        verdict,
+        failure: message.clone(),
+        message,
+        place: None,
+        is_fatal: false,
+        is_device_lost: false,
+    }
 }
 
-/// Runs the trail from its trailhead to its end, or to the first step that fails.
-pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
+/// Runs the trail from its trailhead to its end, or until the first step that fails.
+pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
     let id = ids::attempt();
     let Try { trail, about, number, repeat, memory, timeout, cancel, custom } = attempt;
     let attempt = Attempt::new(id.clone(), memory, &about.path);
@@ -87,7 +95,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     });
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
-        Some(reason) => Broken { verdict: Verdict::Skipped, message: reason.to_string(), ..Broken::default() },
+        Some(reason) => StepResult { verdict: Verdict::Skipped, message: reason.to_string(), ..StepResult::default() },
         None => {
             let has_head = trail.trailhead.is_some();
             let runner = Runner {
@@ -104,7 +112,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
             runner.run_within(trail, timeout).await
         }
     };
-    let Broken { verdict, message, failure, is_fatal, is_device_lost } = ended;
+    let StepResult { verdict, message, failure, is_fatal, is_device_lost } = ended;
     let message = session.secrets.redact(&message).into_owned();
     let what = failure.as_ref().map_or(&message, |failure| &failure.message);
     let what = session.secrets.redact(what).into_owned();
@@ -112,7 +120,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> Ended {
     let is_fatal = is_fatal && verdict == Verdict::Failed;
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
-    Ended { attempt: id, verdict, message, failure: what, place, is_fatal, is_device_lost }
+    AttemptResult { attempt: id, verdict, message, failure: what, place, is_fatal, is_device_lost }
 }
 
 struct Runner<'a> {
@@ -121,33 +129,33 @@ struct Runner<'a> {
     source: &'a Source,
     lineage: Vec<String>,
     has_head: bool,
-    /// What was seen after the last step that passed.
+    /// The screenshot after the last step that passed.
     after: Mutex<Option<Shot>>,
     cancel: CancellationToken,
     custom: Custom<'a>,
-    /// How custom calls differ from their effects, by step.
+    /// How custom calls differ from their recorded effects, by step.
     differences: Mutex<BTreeMap<usize, Vec<String>>>,
 }
 
-/// How an attempt ended, and over what.
-struct Broken {
+/// How a step or an attempt ended.
+struct StepResult {
     verdict: Verdict,
     message: String,
     failure: Option<Failure>,
-    /// Trying again is no use.
+    /// Whether retrying is pointless.
     is_fatal: bool,
     is_device_lost: bool,
 }
 
-impl Default for Broken {
-    fn default() -> Broken {
+impl Default for StepResult {
+    fn default() -> StepResult {
         let verdict = Verdict::Passed;
-        Broken { verdict, message: String::new(), failure: None, is_fatal: false, is_device_lost: false }
+        StepResult { verdict, message: String::new(), failure: None, is_fatal: false, is_device_lost: false }
     }
 }
 
 impl Runner<'_> {
-    async fn run_within(&self, trail: &Trail, timeout: Option<Duration>) -> Broken {
+    async fn run_within(&self, trail: &Trail, timeout: Option<Duration>) -> StepResult {
         let Some(timeout) = timeout else { return self.run(trail).await };
         let run = self.run(trail);
         tokio::pin!(run);
@@ -155,72 +163,73 @@ impl Runner<'_> {
             ended = &mut run => return ended,
             () = tokio::time::sleep(timeout) => self.cancel.cancel(),
         }
-        // What is under way gets a moment to end by itself, and says where it was.
+        // The running call gets a grace period to end by itself, and its message tells where the trail was.
         let ended = run.await;
         if ended.verdict != Verdict::Cancelled {
             return ended;
         }
-        let message = format!("the trail took longer than {timeout:?}; it stopped at {}", ended.message);
+        let message = format!("the trail took longer than {timeout:?}; it was stopped at {}", ended.message);
         let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
-        Broken { verdict: Verdict::Failed, message, failure, ..Broken::default() }
+        StepResult { verdict: Verdict::Failed, message, failure, ..StepResult::default() }
     }
 
-    async fn run(&self, trail: &Trail) -> Broken {
+    async fn run(&self, trail: &Trail) -> StepResult {
         let head = trail.trailhead.iter().map(|head| &head.0);
         for (index, step) in head.chain(&trail.steps).enumerate() {
-            if let Err(broken) = self.step_with_retries(index, step).await {
-                return self.with_differences(broken);
+            if let Err(ended) = self.step_with_retries(index, step).await {
+                return self.with_differences(ended);
             }
         }
-        self.with_differences(Broken::default())
+        self.with_differences(StepResult::default())
     }
 
-    /// A tool that did otherwise than recorded has failed the attempt, and may be why another step failed it.
-    fn with_differences(&self, broken: Broken) -> Broken {
+    /// Adds the differences from recorded effects. They fail an attempt that would have passed, and may explain why
+    /// another step failed.
+    fn with_differences(&self, ended: StepResult) -> StepResult {
         let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         let differences = differences.values().flatten().cloned().collect::<Vec<_>>().join("\n");
-        match broken.verdict {
-            _ if differences.is_empty() => broken,
-            Verdict::Passed => Broken {
+        match ended.verdict {
+            _ if differences.is_empty() => ended,
+            Verdict::Passed => StepResult {
                 verdict: Verdict::Failed,
                 failure: Some(failure(None, &differences, None)),
                 message: differences,
-                ..broken
+                ..ended
             },
-            _ => Broken { message: format!("{}\n{differences}", broken.message), ..broken },
+            _ => StepResult { message: format!("{}\n{differences}", ended.message), ..ended },
         }
     }
 
-    /// As people count the steps of the file: from 1, the trailhead apart.
+    /// The number of a step as people count: from 1, without the trailhead.
     fn number(&self, index: usize) -> usize {
         index + 1 - usize::from(self.has_head)
     }
 
-    async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), Broken> {
+    async fn step_with_retries(&self, index: usize, step: &Step) -> Result<(), StepResult> {
         let tries = step.max_retries.unwrap_or(0).saturating_add(1);
         for number in 1..=tries {
-            // Only a try that may follow needs to know what was remembered before this one.
+            // Only needed if there may be another try.
             let memory = (number < tries).then(|| self.attempt.memory().clone());
             let id = StepId::new(format!("{}/{index}.{number}", self.attempt.id));
-            let broken = match self.step(&id, index, step).await {
+            let ended = match self.step(&id, index, step).await {
                 Ok(()) => return Ok(()),
-                Err(broken) => broken,
+                Err(ended) => ended,
             };
-            if number == tries || broken.verdict != Verdict::Failed || broken.is_fatal {
-                return Err(broken);
+            if number == tries || ended.verdict != Verdict::Failed || ended.is_fatal {
+                return Err(ended);
             }
             if let Some(memory) = memory {
                 self.attempt.memory().restore(memory);
             }
-            let text = format!("try {number} of {tries} failed, trying again: {}", broken.message);
+            let text = format!("try {number} of {tries} failed, retrying: {}", ended.message);
             self.session.emit(Event::Noted { about: Some(Parent::Step(id)), level: Level::Warning, text });
         }
         unreachable!("the last try returns")
     }
 
-    async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), Broken> {
+    async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), StepResult> {
         let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
-        // Only the last try counts.
+        // Differences of earlier tries do not count.
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
         let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
             StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
@@ -237,30 +246,30 @@ impl Runner<'_> {
             plan,
         });
         let result = if needs_model {
-            let message = "it has no recording for this device, and there is no model to carry it out".to_string();
-            Err(Broken { verdict: Verdict::Invalid, message, is_fatal: true, ..Broken::default() })
+            let message = "it has no recording for this device, and no model is configured".to_string();
+            Err(StepResult { verdict: Verdict::Invalid, message, is_fatal: true, ..StepResult::default() })
         } else {
             self.calls(&cx, index, calls).await
         };
         let (verdict, message) = match &result {
             Ok(()) => (Verdict::Passed, String::new()),
-            Err(broken) => (broken.verdict, broken.message.clone()),
+            Err(ended) => (ended.verdict, ended.message.clone()),
         };
         self.session.emit(Event::StepEnded { step: id.clone(), verdict, message });
-        result.map_err(|broken| {
-            let mut failure = broken.failure.unwrap_or_else(|| failure(None, &broken.message, None));
+        result.map_err(|ended| {
+            let mut failure = ended.failure.unwrap_or_else(|| failure(None, &ended.message, None));
             failure.step = Some(id.clone());
             failure.place.get_or_insert_with(|| place(self.source, step.text.span));
             let place = match step.kind {
                 StepKind::Trailhead => "trailhead".to_string(),
                 _ => format!("step {}", self.number(index)),
             };
-            let message = format!("{place} \"{}\": {}", step.text.value.trim(), broken.message);
-            Broken { message, failure: Some(failure), ..broken }
+            let message = format!("{place} \"{}\": {}", step.text.value.trim(), ended.message);
+            StepResult { message, failure: Some(failure), ..ended }
         })
     }
 
-    async fn calls(&self, cx: &Cx, step: usize, calls: &[ToolCall]) -> Result<(), Broken> {
+    async fn calls(&self, cx: &Cx, step: usize, calls: &[ToolCall]) -> Result<(), StepResult> {
         self.picture_before(cx).await?;
         for (number, call) in calls.iter().enumerate() {
             let tool = &call.tool.value;
@@ -268,34 +277,34 @@ impl Runner<'_> {
                 Custom::Play(script) => script.playing(step, number, call),
                 Custom::Run | Custom::Verify(..) => None,
             };
-            let made = played.unwrap_or_else(|| Call::written(call, Origin::Step));
+            let made = played.unwrap_or_else(|| Call::written(call, CallOrigin::Step));
             let (id, answer) = dispatch_named(cx, made).await;
             self.verify((step, number), tool, id.as_ref());
-            let mut broken = match answer {
+            let mut ended = match answer {
                 Ok(outcome) if !outcome.is_error() => continue,
-                Ok(outcome) => Broken::failed(tool, &outcome),
-                Err(fault) => Broken::fault(tool, &fault),
+                Ok(outcome) => StepResult::failed(tool, &outcome),
+                Err(fault) => StepResult::fault(tool, &fault),
             };
-            if let Some(failure) = &mut broken.failure {
+            if let Some(failure) = &mut ended.failure {
                 failure.call = id;
                 failure.place = Some(place(&call.source, call.tool.span));
             }
-            // What the screen showed is worth more than a second failure to look at it.
+            // The original failure matters more than a failure to take a screenshot.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
-            return Err(broken);
+            return Err(ended);
         }
         let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
         *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(())
     }
 
-    /// Notes how what a call did differs from what it did when it was recorded.
+    /// Notes how the effects of a call differ from its recorded effects.
     fn verify(&self, (step, number): (usize, usize), tool: &str, call: Option<&CallId>) {
         let Custom::Verify(script, journal) = self.custom else { return };
         let (Some(recorded), Some(call)) = (script.of(step, number), call) else { return };
         let Some(diff) = differences(recorded, &journal.effects(call)) else { return };
         let diff = diff.lines().map(|line| format!("\n  {line}")).collect::<String>();
-        let text = format!("`{tool}` did otherwise than recorded:{diff}");
+        let text = format!("`{tool}` behaved differently from its recording:{diff}");
         let about = Some(Parent::Call(call.clone()));
         self.session.emit(Event::Noted { about, level: Level::Warning, text: text.clone() });
         let place =
@@ -304,8 +313,8 @@ impl Runner<'_> {
         differences.entry(step).or_default().push(format!("{place}: {text}"));
     }
 
-    /// What was seen after one step is what is seen before the next: it is not worth a second look at the device.
-    async fn picture_before(&self, cx: &Cx) -> Result<(), Broken> {
+    /// Reuses the screenshot after the previous step as the one before this step.
+    async fn picture_before(&self, cx: &Cx) -> Result<(), StepResult> {
         let last = self.after.lock().unwrap_or_else(PoisonError::into_inner).take();
         match last {
             Some(shot) => self.session.sink().picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot }),
@@ -314,27 +323,27 @@ impl Runner<'_> {
         Ok(())
     }
 
-    async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<Option<Shot>, Broken> {
+    async fn picture(&self, cx: &Cx, policy: PicturePolicy, moment: Moment) -> Result<Option<Shot>, StepResult> {
         if self.session.pictures < policy {
             return Ok(None);
         }
         let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
         shot.map_err(|stop| match stop {
-            Stop::Failed(outcome) => Broken::failed("screenshot", &outcome),
-            Stop::Fault(fault) => Broken::fault("screenshot", &fault),
+            Stop::Failed(outcome) => StepResult::failed("screenshot", &outcome),
+            Stop::Fault(fault) => StepResult::fault("screenshot", &fault),
         })
     }
 }
 
-impl Broken {
-    fn failed(tool: &str, outcome: &Outcome) -> Broken {
+impl StepResult {
+    fn failed(tool: &str, outcome: &Outcome) -> StepResult {
         let message = format!("`{tool}` failed: {}", outcome.text);
         let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
         let is_fatal = outcome.variant == Variant::FatalError;
-        Broken { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..Broken::default() }
+        StepResult { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..StepResult::default() }
     }
 
-    fn fault(tool: &str, fault: &Fault) -> Broken {
+    fn fault(tool: &str, fault: &Fault) -> StepResult {
         let verdict = match fault {
             Fault::Cancelled => Verdict::Cancelled,
             other => match other.exit() {
@@ -343,7 +352,7 @@ impl Broken {
                 _ => Verdict::Errored,
             },
         };
-        Broken {
+        StepResult {
             verdict,
             message: fault.to_string(),
             failure: Some(failure(Some(tool), &fault.to_string(), None)),
@@ -353,7 +362,7 @@ impl Broken {
     }
 }
 
-/// A failure as it is told in the record.
+/// A failure for `attemptEnded`, with `expected` and `saw` from the structured result.
 pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
     let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
     Failure {

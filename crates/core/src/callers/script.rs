@@ -1,10 +1,10 @@
-//! Which effects belong to which call of a trail, and whether they can be played.
+//! Maps recorded effects to the calls of a trail, and checks whether they can be played.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 
 use crate::engine::dispatch::{Arguments, Call};
 use crate::engine::registry::Registry;
@@ -14,24 +14,24 @@ use crate::template;
 use crate::trail::{StepPlan, ToolCall, Trail};
 use crate::yaml::{Problem, Problems, Source, loose};
 
-/// What becomes of the calls of custom tools when a trail is replayed.
+/// How the calls of custom tools are replayed.
 #[derive(Clone, Copy, Default)]
 pub enum Custom<'a> {
-    /// The tools run.
+    /// Run the tools.
     #[default]
     Run,
-    /// Their effects are played in their place.
+    /// Play their recorded effects instead.
     Play(&'a Script),
-    /// The tools run, and what they do must be what they did.
+    /// Run the tools, and fail if their effects differ from the recorded ones.
     Verify(&'a Script, &'a dyn Journal),
 }
 
 /// The effects of a trail's calls on one kind of device.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
-    /// By the number of the step, the trailhead included, and of the call in it.
+    /// By the index of the step, including the trailhead, and the index of the call in it.
     effects: HashMap<(usize, usize), Arc<[Effect]>>,
-    /// Where they are kept.
+    /// The file that contains them.
     file: String,
 }
 
@@ -40,16 +40,16 @@ impl Script {
         self.effects.get(&(step, call))
     }
 
-    /// The call that plays the effects of one. Nobody here knows the schema of its arguments, which are only shown.
+    /// A call that plays the effects of `call`. Its arguments are only displayed, so they are typed without a schema.
     pub(crate) fn playing(&self, step: usize, number: usize, call: &ToolCall) -> Option<Call> {
         let (effects, tool) = (self.of(step, number)?, &call.tool.value);
         let args = loose(&call.args).as_object().cloned().unwrap_or_default();
         let stand_in = Some(Arc::new(Tool::playing(tool, Arc::clone(effects), &self.file)));
-        Some(Call { stand_in, ..Call::new(tool, Arguments::Json(args), Origin::Step) })
+        Some(Call { stand_in, ..Call::new(tool, Arguments::Json(args), CallOrigin::Step) })
     }
 }
 
-/// Finds the effects of every custom call of a trail: the same calls in the same order as when they were recorded.
+/// Finds the effects of every custom call of a trail, which must be the recorded calls in the recorded order.
 pub fn script(
     trail: &Trail,
     registry: &Registry,
@@ -64,7 +64,7 @@ pub fn script(
     let mut own = Problems::new(file);
     let mut next = 0;
     for (step, number, call) in custom_calls(trail, registry, lineage) {
-        match kept[next..].iter().position(|kept| is_same(&kept.call, call)) {
+        match kept[next..].iter().position(|kept| is_same_call(&kept.call, call)) {
             Some(ahead) => {
                 kept[next..next + ahead].iter().for_each(|gone| not_called(gone, &mut own));
                 let found = &kept[next + ahead];
@@ -82,7 +82,7 @@ pub fn script(
     if problems.is_empty() { Ok(script) } else { Err(problems) }
 }
 
-/// Calls that are not built in, each with its place. A tool that nobody knows is taken to be a server's.
+/// The calls of custom tools, each with its position. An unknown tool is assumed to be a server's.
 fn custom_calls<'t>(
     trail: &'t Trail,
     registry: &Registry,
@@ -100,8 +100,8 @@ fn custom_calls<'t>(
     })
 }
 
-/// Whether two calls say the same, however their scalars are quoted.
-fn is_same(a: &ToolCall, b: &ToolCall) -> bool {
+/// Whether two calls are equal, regardless of how their scalars are quoted.
+fn is_same_call(a: &ToolCall, b: &ToolCall) -> bool {
     fn text(value: Value) -> Value {
         match value {
             Value::Array(items) => items.into_iter().map(text).collect(),
@@ -115,41 +115,38 @@ fn is_same(a: &ToolCall, b: &ToolCall) -> bool {
 
 fn unknown(call: &ToolCall, kept: &[CallEffects], lineage: &[String], problems: &mut Problems) {
     let name = &call.tool.value;
-    let message = match kept.iter().any(|kept| kept.call.tool.value == *name) {
-        true => format!(
-            "the effects of `{name}` are out of date: the trail calls it otherwise than when they were recorded"
-        ),
-        false => {
-            let device = lineage.first().map_or("this device", String::as_str);
-            format!("there are no effects of `{name}` for {device}")
-        }
+    let message = if kept.iter().any(|kept| kept.call.tool.value == *name) {
+        format!("the effects of `{name}` are out of date: the trail's call has changed since they were recorded")
+    } else {
+        let device = lineage.first().map_or("this device", String::as_str);
+        format!("no effects of `{name}` are recorded for {device}")
     };
     problems.error_with_hint(call.tool.span, message, RECORD);
 }
 
 fn not_called(gone: &CallEffects, problems: &mut Problems) {
-    let message =
-        format!("the effects are out of date: the trail does not call `{}` here any more", gone.call.tool.value);
+    let message = format!("the effects are out of date: the trail no longer calls `{}` here", gone.call.tool.value);
     problems.error_with_hint(gone.call.tool.span, message, RECORD);
 }
 
 const RECORD: &str = "record them with `trailblaze run --record effects`";
 
-/// Whether every effect is a call that can be made without anybody's help.
+/// Checks that every effect is a valid call of a built-in tool.
 fn check(kept: &CallEffects, registry: &Registry, problems: &mut Problems) {
     for effect in &kept.did {
         let Effect::Call { tool: name, args } = effect else { continue };
         let span = kept.call.tool.span;
         let Some(tool) = registry.get(name).filter(|tool| !tool.is_custom()) else {
-            let message = format!("`{name}` is no built-in tool of this device, and effects call no others");
+            let message =
+                format!("`{name}` is not a built-in tool of this device, and effects can only call built-in tools");
             problems.error_with_hint(span, message, RECORD);
             continue;
         };
-        // What a template will stand for is known only when the call is made.
-        if let Err(misfit) = tool.schema.check(args)
+        // The value of a template is only known when the call is made.
+        if let Err(invalid) = tool.schema.check(args)
             && !args.values().any(template::holds_token)
         {
-            problems.error(span, format!("an effect cannot be played: `{name}`: {misfit}"));
+            problems.error(span, format!("an effect cannot be played: `{name}`: {invalid}"));
         }
     }
 }

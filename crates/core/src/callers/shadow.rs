@@ -1,5 +1,5 @@
-//! Recordings that stand in front of a step's own `tools:`. Where both are there, the recording runs; one that says
-//! something else than `tools:` must not do so unnoticed.
+//! Recordings that take precedence over a step's own `tools:`. If a step has both, the recording is used; one that differs
+//! from `tools:` must be pointed out.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::event::ToolKind;
@@ -8,9 +8,9 @@ use crate::engine::registry::Registry;
 use crate::trail::{Step, StepPlan, ToolCall, Trail, same_calls};
 use crate::yaml::{Problem, Problems, Source, loose, to_json};
 
-/// Whether a recording holds nothing but what `tools:` says.
+/// Whether a recording contains the same calls as `tools:`.
 pub fn is_copy(recorded: &[Value], tools: &[ToolCall], registry: &Registry) -> bool {
-    // Queries leave nothing in a recording.
+    // Queries are not recorded.
     let is_recorded = |call: &&ToolCall| {
         let kind = registry.get(&call.tool.value).map(|tool| tool.kind);
         !matches!(kind, Some(ToolKind::Query | ToolKind::Meta))
@@ -19,7 +19,7 @@ pub fn is_copy(recorded: &[Value], tools: &[ToolCall], registry: &Registry) -> b
     same_calls(&authored, recorded)
 }
 
-/// The calls of a file as a recording would hold them: typed by their tools, as far as those are known.
+/// The calls of a file as a recording would contain them: typed by the schemas of known tools.
 pub fn typed_calls(calls: &[ToolCall], registry: &Registry) -> Vec<Value> {
     calls.iter().map(|call| typed(call, registry)).collect()
 }
@@ -33,8 +33,8 @@ fn typed(call: &ToolCall, registry: &Registry) -> Value {
     json!({ &call.tool.value: args.unwrap_or_else(|| loose(&call.args)) })
 }
 
-/// The recordings that a device would use although `tools:` says something else. `is_derived` tells of one that is known
-/// to have been made from what `tools:` says now.
+/// The recordings that a device would use although they differ from `tools:`. `is_derived` returns true for a recording
+/// that is known to have been made from the current `tools:`.
 pub fn shadowed(
     trail: &Trail,
     registry: &Registry,
@@ -53,7 +53,7 @@ pub fn shadowed(
         let place = step.recording.0.iter().find(|(name, _)| name.value == classifier).map(|(name, _)| name.span);
         problems.warning_with_hint(
             place.unwrap_or(step.text.span),
-            format!("the recording for `{classifier}` differs from the step's `tools:`, and the recording is what runs"),
+            format!("the recording for `{classifier}` differs from the step's `tools:`, and the recording is used"),
             "if `tools:` is right, remove the recording; if the recording is right, put its calls into `tools:` or remove \
              `tools:`",
         );
@@ -61,7 +61,7 @@ pub fn shadowed(
     problems.into_vec()
 }
 
-/// The recording that a device uses of a step that also has `tools:`, with its classifier.
+/// The recording that a device uses for a step that also has `tools:`, with its classifier.
 pub fn both<'s>(step: &'s Step, lineage: &[String]) -> Option<(String, &'s [ToolCall], &'s [ToolCall])> {
     match (step.plan(lineage), step.tools.as_deref()) {
         (StepPlan::Recording { classifier, calls }, Some(tools)) => Some((classifier, calls, tools)),

@@ -1,4 +1,4 @@
-//! Puts a new tool server into a file that people keep, by splicing bytes: their comments, order and style stay.
+//! Adds a tool server to a hand-written file by splicing bytes, so that comments, order and style are kept.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::trail::splice::{Edit, append, apply, insert_entry, replace_value};
 use crate::yaml::{Kind, Node, Problems, Source, block, loose, read};
 
-/// A server to be added, as its entry stands in a mapping of servers.
+/// A server to add, as an entry of a mapping of servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewServer {
     pub name: String,
@@ -18,12 +18,12 @@ pub struct NewServer {
 pub enum AddServerError {
     #[error("`{path}` cannot be read")]
     Unreadable { path: String },
-    #[error("the servers of `{path}` are written in a way that cannot be added to safely")]
+    #[error("the servers of `{path}` are written in a way that cannot be extended safely")]
     Unsafe { path: String },
 }
 
-/// The text of the file with the server in it. `keys` are the names that the list of servers may have, the first for a file
-/// that has none. What was made is read again, and must say what the file said before, and the server.
+/// Returns the text of the file with the server added. `keys` are the names that the list of servers may have; the first one is
+/// used if there is no list. The result is read back and compared with the intended content.
 pub fn add_server(source: &Arc<Source>, keys: [&str; 2], new: &NewServer) -> Result<String, AddServerError> {
     let mut problems = Problems::new(source);
     let root = read(source, &mut problems);
@@ -64,14 +64,14 @@ fn servers<'n>(root: &'n Node, keys: [&str; 2]) -> Option<&'n (Node, Node)> {
     root.entries()?.iter().find(|(key, _)| key.raw().is_some_and(|key| keys.contains(&key)))
 }
 
-/// The server as it stands in a list.
+/// The server as an item of a list.
 fn as_item(new: &NewServer) -> Value {
     let mut item = Map::from_iter([("name".to_string(), Value::from(new.name.as_str()))]);
     item.extend(new.entry.clone());
     item.into()
 }
 
-/// All that the file is to say.
+/// The intended content of the file.
 fn expected(root: Option<&Node>, keys: [&str; 2], new: &NewServer) -> Option<Value> {
     let mut all = match root {
         Some(root) => loose(root).as_object()?.clone(),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_joins_those_that_are_there_in_their_style() {
+    fn a_server_is_added_in_the_style_of_the_others() {
         check(
             "mcpServers:\n  # the first\n  b: {command: x} # why\ntarget: x\n",
             Some(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_added_to_safely_is_left_alone() {
+    fn files_that_cannot_be_extended_safely_are_left_alone() {
         check("mcpServers: {a: {command: x}}\n", None);
         check("mcpServers: nonsense\n", None);
         check("- a list\n", None);

@@ -1,4 +1,4 @@
-//! What a team writes: `trailblaze.yaml` and `trailblaze-config/{targets,toolsets,tools}/*.yaml`.
+//! The files of a project: `trailblaze.yaml` and `trailblaze-config/{targets,toolsets,tools}/*.yaml`.
 
 mod add_server;
 mod project;

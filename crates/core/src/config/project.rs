@@ -12,19 +12,19 @@ table! {
     pub struct Project {
         /// The app under test, by the id of a file in trailblaze-config/targets.
         "target" => target: Option<Spanned<String>> = None,
-        /// The platform to run on when no device is named.
+        /// The platform to run on when no device is given.
         "platform" => platform: Option<Platform> = None,
-        /// Where the trails are.
+        /// The folder that contains the trails.
         "trailsDir" => trails_dir: String = "./trails".to_string(),
-        /// The devices to run on when none is named.
+        /// The devices to run on when none is given.
         "devices" => devices: Vec<DeviceEntry> = Vec::new(),
-        /// Who carries out natural-language steps.
+        /// Where natural-language steps are carried out.
         "agentMode" => agent_mode: AgentMode = AgentMode::Host,
         /// Tool servers.
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
         /// Reserved name prefixes that this project's own tools may use, such as `org_`.
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
-        /// The browser of web devices.
+        /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
         /// Simulated devices: their apps and faults.
         "sim" => sim: Option<Node> = None,
@@ -34,13 +34,13 @@ table! {
 table! {
     /// A device of the project.
     pub struct DeviceEntry {
-        /// As platform/name: android/sim-1.
+        /// The device, as platform/name: android/sim-1.
         "id" => id: Spanned<String>,
-        /// The driver to use, or, for a simulated device, to stand for.
+        /// The driver to use or, for a simulated device, to imitate.
         "driver" => driver: Option<DriverKey> = None,
-        /// What kind of device of its platform it is, broad first: [tablet].
+        /// Further classifiers of the device, broadest first: [tablet].
         "classifiers" => classifiers: Vec<String> = Vec::new(),
-        /// The phone or tablet that a web device pretends to be: iPhone 14.
+        /// The phone or tablet that a web device emulates: iPhone 14.
         "emulate" => emulate: Option<Spanned<String>> = None,
         /// The size of a web device's window: 1280x800.
         "viewport" => viewport: Option<Spanned<String>> = None,
@@ -50,23 +50,23 @@ table! {
         "timezone" => timezone: Option<String> = None,
         /// Whether a web device prefers dark or light pages.
         "colorScheme" => color_scheme: Option<ColorScheme> = None,
-        /// A file with the cookies and local storage that a web device starts with, as web_getStorageState answers them.
+        /// A file with the cookies and local storage that a web device starts with, as returned by web_getStorageState.
         "storageState" => storage_state: Option<Spanned<String>> = None,
     }
 }
 
 table! {
-    /// The browser of web devices.
+    /// The browser for web devices.
     pub struct BrowserEntry {
-        /// The program; looked for unless given.
+        /// The path of the browser; searched for by default.
         "program" => program: Option<String> = None,
         /// Whether its window is shown.
         "headed" => headed: bool = false,
-        /// The address of a browser that runs already and listens for DevTools: http://127.0.0.1:9222.
+        /// The DevTools URL of a browser that is already running: http://127.0.0.1:9222.
         "attach" => attach: Option<String> = None,
-        /// Open pages whose certificates are wrong.
+        /// Open pages with invalid certificates.
         "ignoreCertificateErrors" => ignore_certificate_errors: bool = false,
-        /// Further arguments for the program.
+        /// Additional command-line arguments for the browser.
         "args" => args: Vec<String> = Vec::new(),
     }
 }

@@ -6,11 +6,11 @@ use crate::yaml::{Decode, Entries, Kind, Millis, Node, Problems, Spanned};
 use crate::{table, words};
 
 table! {
-    /// A tool server. One of `command`, `script` or `url` says how it is reached.
+    /// A tool server. One of `command`, `script` or `url` is required.
     pub struct Server {
-        /// How messages and logs name it.
+        /// The server's name in messages and logs.
         "name" => name: Option<Spanned<String>> = None,
-        /// stdio: we start and stop it. http: it runs already.
+        /// stdio: Trailblaze starts and stops the server. http: it is already running.
         "transport" => transport: Option<Transport> = None,
         /// The program to start.
         "command" => command: Option<String> = None,
@@ -18,33 +18,33 @@ table! {
         "args" => args: Vec<String> = Vec::new(),
         /// A .ts or .js file to run with bun or node.
         "script" => script: Option<String> = None,
-        /// Where an http server answers.
+        /// The URL of an http server.
         "url" => url: Option<String> = None,
-        /// Sent with every request to an http server.
+        /// Headers to send with every request to an http server.
         "headers" => headers: Entries<String> = Entries::default(),
-        /// The folder that the program starts in; the project's unless given.
+        /// The working directory of the program; default: the project's folder.
         "workingDir" => working_dir: Option<String> = None,
         /// Environment variables to set.
         "env" => env: Entries<String> = Entries::default(),
-        /// Environment variables to keep from it.
+        /// Environment variables to remove.
         "dropEnv" => drop_env: Vec<String> = Vec::new(),
-        /// How long it may take to start.
+        /// How long the server may take to start.
         "startupTimeout" => startup_timeout: Millis = Millis(60_000),
         /// How long one call may be silent.
         "callTimeout" => call_timeout: Option<Millis> = None,
-        /// Whether to start it anew after a crash.
+        /// Whether to restart the server after a crash.
         "restart" => restart: Restart = Restart::Never,
-        /// How a call's context travels: both, or only in _meta.
+        /// How the context of a call is passed: both, or only in _meta.
         "context" => context: Option<Context> = None,
-        /// The secrets that it may have: their values in arguments, and their environment variables.
+        /// The secrets that the server may receive: their values in arguments, and their environment variables.
         "secrets" => secrets: Vec<String> = Vec::new(),
-        /// The MCP version to speak, such as 2025-11-25; negotiated unless given.
+        /// The MCP version to use, such as 2025-11-25; default: negotiated.
         "protocol" => protocol: Option<String> = None,
         /// How one server serves several devices.
         "multiDevice" => multi_device: MultiDevice = MultiDevice::Auto,
-        /// Whether it may ask for model completions.
+        /// Whether the server may request model completions.
         "sampling" => sampling: bool = false,
-        /// The toolset through which its tools are offered; all are offered without one.
+        /// The toolset that offers its tools; without one, all are offered.
         "toolset" => toolset: Option<String> = None,
     }
 }
@@ -79,7 +79,7 @@ words! {
     }
 }
 
-/// Servers by name: written as a list, or as a mapping keyed by name.
+/// Servers by name, written as a list or as a mapping keyed by name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Servers(pub Vec<(Spanned<String>, Server)>);
 
@@ -107,7 +107,7 @@ impl Decode for Servers {
         }
         for (index, (name, _)) in servers.iter().enumerate() {
             if servers[..index].iter().any(|(earlier, _)| earlier.value == name.value) {
-                problems.error(name.span, format!("a second server is named `{}`", name.value));
+                problems.error(name.span, format!("there is already a server named `{}`", name.value));
             }
         }
         Some(Servers(servers))
@@ -121,7 +121,7 @@ impl Decode for Servers {
     }
 }
 
-/// A list entry without a name goes by its script or program, with a number where that name is taken.
+/// A list entry without a name is named after its script or program, with a number if that name is taken.
 fn default_name(server: &Server, item: &Node, earlier: &[(Spanned<String>, Server)]) -> Spanned<String> {
     let path = server.script.as_deref().or(server.command.as_deref()).unwrap_or("server");
     let file = path.rsplit('/').next().unwrap_or(path);
@@ -139,10 +139,10 @@ fn decode_one(node: &Node, problems: &mut Problems) -> Option<Server> {
         .map(|(name, _)| name)
         .collect();
     let wrong = match (ways.as_slice(), server.transport) {
-        ([], _) => "a server needs one of `command`, `script` or `url`".to_string(),
-        ([_, _, ..], _) => format!("a server has one of `{}`, not several", ways.join("`, `")),
-        (["url"], Some(Transport::Stdio)) => "`url` goes with `transport: http`".to_string(),
-        ([way], Some(Transport::Http)) if *way != "url" => format!("`transport: http` needs a `url`, not a `{way}`"),
+        ([], _) => "a server requires one of `command`, `script` or `url`".to_string(),
+        ([_, _, ..], _) => format!("a server must have only one of `{}`", ways.join("`, `")),
+        (["url"], Some(Transport::Stdio)) => "`url` requires `transport: http`".to_string(),
+        ([way], Some(Transport::Http)) if *way != "url" => format!("`transport: http` requires `url`, not `{way}`"),
         _ => return Some(server),
     };
     problems.error(server.span, wrong);

@@ -9,13 +9,13 @@ use trailblaze_protocol::driver::Platform;
 table! {
     /// An app under test.
     pub struct Target {
-        /// The name that `target:` uses.
+        /// The name to use in `target:`.
         "id" => id: Spanned<String>,
-        /// For people.
+        /// A name for people.
         "display_name" => display_name: Option<String> = None,
-        /// Tool servers that every session of this target gets for itself.
+        /// Tool servers that are started for every session of this target.
         "mcp_servers" | "mcpServers" => servers: Servers = Servers::default(),
-        /// What differs by platform.
+        /// Settings by platform.
         "platforms" => platforms: Platforms = Platforms::default(),
     }
 }
@@ -23,22 +23,22 @@ table! {
 table! {
     /// A target on one platform.
     pub struct PlatformEntry {
-        /// Packages, bundles or addresses of the app, the preferred one first.
+        /// Packages, bundle ids or URLs of the app, preferred one first.
         "app_ids" => app_ids: Vec<String> = Vec::new(),
-        /// The toolsets that sessions see; the built-in ones of the platform unless given.
+        /// The toolsets of sessions; default: the built-in ones of the platform.
         "tool_sets" => tool_sets: Option<Vec<Spanned<String>>> = None,
-        /// Single tools that sessions see besides.
+        /// Additional tools of sessions.
         "tools" => tools: Vec<Spanned<String>> = Vec::new(),
-        /// Tools that sessions do not see.
+        /// Tools to hide from sessions.
         "excluded_tools" => excluded_tools: Vec<String> = Vec::new(),
         /// The drivers that can run it.
         "drivers" => drivers: Vec<String> = Vec::new(),
-        /// Where a web app answers.
+        /// The URL of a web app.
         "base_url" => base_url: Option<String> = None,
     }
 }
 
-/// What differs by platform.
+/// Settings by platform.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Platforms(pub Vec<(Platform, PlatformEntry)>);
 

@@ -12,33 +12,33 @@ use crate::words;
 use crate::yaml::{Decode, Kind, Node, Problems, Reading, Spanned, Style, scalar};
 
 table! {
-    /// A tool file as it is written; `ToolFile` is what it means.
+    /// A tool file as written; `ToolFile` is the checked form.
     pub struct RawToolFile {
         /// The tool's name.
         "id" => id: Spanned<String>,
-        /// What a model reads. Required with `tools:` and `script:`.
+        /// The description for models. Required with `tools:` and `script:`.
         "description" => description: Option<Spanned<String>> = None,
-        /// What the tool takes. Required with `tools:` and `script:`; may be empty.
+        /// The tool's parameters. Required with `tools:` and `script:`; may be empty.
         "parameters" => parameters: Option<Spanned<Vec<Parameter>>> = None,
         /// A compiled tool, by its registered name.
         "class" => class: Option<Spanned<String>> = None,
-        /// The calls that the tool stands for.
+        /// The calls that the tool makes.
         "tools" => tools: Option<Spanned<Vec<ToolCall>>> = None,
         /// JavaScript or TypeScript that runs in the embedded engine.
         "script" => script: Option<Spanned<ScriptEntry>> = None,
-        /// Whether models are offered the tool.
+        /// Whether the tool is offered to models.
         "isForLlm" => is_for_llm: bool = true,
-        /// Whether calls of it are recorded.
+        /// Whether calls of the tool are recorded.
         "isRecordable" => is_recordable: bool = true,
-        /// Whether it cannot run on the device.
+        /// Whether the tool only runs on the host, not on the device.
         "requiresHost" => requires_host: bool = false,
-        /// The platforms that it is for; all unless given.
+        /// The platforms that the tool supports; default: all.
         "supportedPlatforms" => supported_platforms: Vec<Platform> = Vec::new(),
-        /// The drivers that it is for; all unless given.
+        /// The drivers that the tool supports; default: all.
         "supportedDrivers" => supported_drivers: Vec<String> = Vec::new(),
-        /// The toolset that it joins.
+        /// The toolset that the tool is part of.
         "toolset" => toolset: Option<String> = None,
-        /// The groups that it belongs to.
+        /// The groups that the tool is part of.
         "groups" => groups: Vec<String> = Vec::new(),
     }
 }
@@ -46,15 +46,15 @@ table! {
 table! {
     /// A parameter of a tool.
     pub struct Parameter {
-        /// Its name.
+        /// The parameter's name.
         "name" => name: Spanned<String>,
-        /// What values it takes.
+        /// The type of its values.
         "type" => kind: ParameterType,
-        /// Whether it must be given; true unless there is a default.
+        /// Whether it is required; default: true unless there is a default.
         "required" => required: Option<bool> = None,
-        /// What it is when it is not given.
+        /// The default value.
         "default" => default: Option<Node> = None,
-        /// What a model reads.
+        /// The description for models.
         "description" => description: String = String::new(),
     }
 }
@@ -69,16 +69,16 @@ words! {
 }
 
 table! {
-    /// Where a script comes from: exactly one of `source` and `file`.
+    /// A script: exactly one of `source` and `file`.
     pub struct ScriptEntry {
         /// The script itself.
         "source" => source: Option<String> = None,
-        /// The script's path, from the project's root.
+        /// The script's path, relative to the project's root.
         "file" => file: Option<String> = None,
     }
 }
 
-/// A tool file that makes sense.
+/// A checked tool file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolFile {
     pub id: Spanned<String>,
@@ -105,7 +105,7 @@ impl Decode for ToolFile {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let raw = RawToolFile::decode(node, problems);
         node.entries()?;
-        // These look at what is written, so that one mistake does not hide another.
+        // These check the file as written, so that one mistake does not hide another.
         let has_one_mode = check_mode(node, problems);
         let items = node.get("parameters").and_then(Node::items).unwrap_or_default();
         let params = params(&readable(items, problems), problems);
@@ -144,19 +144,21 @@ impl Decode for ToolFile {
     }
 }
 
-/// Whether the file has one mode, and no more and no less than the mode asks for.
+/// Checks that the file has exactly one mode, with exactly the keys that the mode requires.
 fn check_mode(node: &Node, problems: &mut Problems) -> bool {
     let given = |name: &str| node.get(name).filter(|value| !value.is_null());
     let modes: Vec<&str> = ["class", "tools", "script"].into_iter().filter(|name| given(name).is_some()).collect();
     let mut is_one = match modes.as_slice() {
         [] => {
-            problems.error(node.span, "a tool has one of `class`, `tools` or `script`, and this one has none");
+            problems.error(node.span, "a tool must have one of `class`, `tools` or `script`; this one has none");
             false
         }
         [_] => true,
         [.., last] => {
-            let message =
-                format!("a tool has one of `class`, `tools` or `script`, and this one has {}", modes.join(" and "));
+            let message = format!(
+                "a tool must have only one of `class`, `tools` or `script`; this one has {}",
+                modes.join(" and ")
+            );
             let span = given(last).map_or(node.span, |value| value.span);
             problems.error_with_hint(span, message, "keep one of them");
             false
@@ -165,20 +167,20 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
     if let Some(script) = given("script").filter(|script| script.entries().is_some())
         && script.get("source").is_some() == script.get("file").is_some()
     {
-        problems.error(script.span, "a script has exactly one of `source` and `file`");
+        problems.error(script.span, "a script must have exactly one of `source` and `file`");
         is_one = false;
     }
     if modes == ["class"] {
         let beside = node.entries().unwrap_or_default().iter().map(|(key, _)| key);
         for key in beside.filter(|key| !matches!(key.raw(), Some("id" | "class"))) {
             let name = key.raw().unwrap_or_default();
-            problems.error(key.span, format!("`{name}` cannot stand beside `class`: the compiled tool brings it"));
+            problems.error(key.span, format!("`{name}` cannot be used with `class`: the compiled tool defines it"));
         }
         return is_one;
     }
     for (name, hint) in [
-        ("description", "say what the tool does, for people and models"),
-        ("parameters", "a tool that takes none has `parameters: []`"),
+        ("description", "describe what the tool does, for people and models"),
+        ("parameters", "use `parameters: []` for a tool without parameters"),
     ] {
         if given(name).is_none() {
             problems.error_with_hint(node.span, format!("`{name}` is missing"), hint);
@@ -187,13 +189,13 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
     is_one
 }
 
-/// The parameters that can be read. What is wrong with the others was said when the file was.
+/// The valid parameters. Problems of the others were reported when the file was decoded.
 fn readable(items: &[Node], problems: &Problems) -> Vec<Parameter> {
     let mut said_already = Problems::new(problems.source());
     items.iter().filter_map(|item| Parameter::decode(item, &mut said_already)).collect()
 }
 
-/// `{{params.x}}` and `{{?x}}` can only mean a parameter, so a wrong one is an error before anything runs.
+/// `{{params.x}}` and `{{?x}}` can only refer to parameters, so an unknown one is an error before anything runs.
 fn check_tokens(declared: &[&str], node: &Node, problems: &mut Problems) {
     match &node.kind {
         Kind::Scalar { raw, .. } => {
@@ -218,14 +220,14 @@ fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
         let name = &parameter.name;
         if !names::is_parameter(&name.value) {
             problems
-                .error(name.span, format!("`{}` is no name for a parameter; use letters, digits and _", name.value));
+                .error(name.span, format!("`{}` is not a valid parameter name; use letters, digits and _", name.value));
         }
         if params.iter().any(|earlier| earlier.name == name.value) {
             problems.error(name.span, format!("the parameter `{}` is declared twice", name.value));
         }
         let default = parameter.default.as_ref().and_then(|node| default_value(node, parameter.kind, problems));
         if let (Some(true), Some(node)) = (parameter.required, &parameter.default) {
-            problems.error(node.span, "a parameter with a default is not required");
+            problems.error(node.span, "a parameter with a default cannot be required");
         }
         params.push(Param {
             name: name.value.clone(),
@@ -240,7 +242,7 @@ fn params(parameters: &[Parameter], problems: &mut Problems) -> Vec<Param> {
 
 fn default_value(node: &Node, kind: ParameterType, problems: &mut Problems) -> Option<Value> {
     let Kind::Scalar { raw, style, .. } = &node.kind else {
-        problems.error(node.span, format!("a default is a single value, not {}", node.noun()));
+        problems.error(node.span, format!("a default must be a single value, not {}", node.noun()));
         return None;
     };
     let style = if kind == ParameterType::String { Style::Quoted } else { *style };

@@ -1,4 +1,4 @@
-//! `trailblaze-config/toolsets/*.yaml`: which tools a session offers together.
+//! `trailblaze-config/toolsets/*.yaml`: groups of tools that are offered together.
 
 use trailblaze_protocol::driver::{DriverKey, Platform};
 
@@ -6,17 +6,17 @@ use crate::table;
 use crate::yaml::Spanned;
 
 table! {
-    /// A set of tools that is offered as one.
+    /// A set of tools that are offered together.
     pub struct Toolset {
-        /// The name that `tool_sets:` uses.
+        /// The name to use in `tool_sets:`.
         "id" => id: Spanned<String>,
-        /// For people and models.
+        /// A description for people and models.
         "description" => description: String = String::new(),
-        /// The platforms that it is for; all unless given.
+        /// The platforms that the toolset is for; default: all.
         "platforms" => platforms: Vec<Platform> = Vec::new(),
-        /// The drivers that it is for; all unless given.
+        /// The drivers that the toolset is for; default: all.
         "drivers" => drivers: Vec<String> = Vec::new(),
-        /// Whether sessions get it without asking.
+        /// Whether the toolset is enabled in all sessions.
         "always_enabled" => always_enabled: bool = false,
         /// The tools in it, by name.
         "tools" => tools: Vec<Spanned<String>> = Vec::new(),

@@ -1,4 +1,4 @@
-//! What only a browser can do.
+//! Actions that only browsers support.
 
 use serde_json::Value;
 use trailblaze_protocol::geometry::Size;
@@ -11,7 +11,7 @@ pub enum Browse {
     Resize {
         size: Size,
     },
-    /// The tabs there are, in the order in which they were opened.
+    /// Lists the tabs, in the order in which they were opened.
     Tabs,
     SelectTab {
         index: usize,
@@ -19,26 +19,26 @@ pub enum Browse {
     NewTab {
         url: Option<String>,
     },
-    /// The one in front unless another is named.
+    /// Closes the active tab if `index` is `None`.
     CloseTab {
         index: Option<usize>,
     },
-    /// How dialogs are answered from now on. Answers with those that were shown since it was last asked.
+    /// Sets how dialogs are answered from now on. Returns the dialogs that were shown since the last call.
     Dialogs {
         accept: Option<bool>,
         text: Option<String>,
     },
-    /// What the pages told their consoles.
+    /// Lists the console messages of the pages.
     Console,
-    /// The requests that the pages made: address and what was sent.
+    /// Lists the requests that the pages made: URL and body.
     Requests,
-    /// Cookies and local storage, in the shape that Playwright keeps them in.
+    /// Returns cookies and local storage, in Playwright's format.
     StorageState,
-    /// Adds cookies and local storage of that shape, or a bare list of cookies.
+    /// Adds cookies and local storage in that format, or a bare list of cookies.
     Restore {
         state: Value,
     },
-    /// The oldest download that has ended and was not asked for before; nothing if there is none.
+    /// Returns the oldest finished download that was not returned before, if there is one.
     Download,
 }
 

@@ -1,7 +1,7 @@
-//! What other test tools call the things that our tools do. Nothing answers to these names: they are for hints only.
+//! Names that other test tools use for what our tools do. Only used for hints; they cannot be called.
 
-/// Our names for a name of another tool, the most fitting first. Those of the web come first, because only a session on the
-/// web has them.
+/// Our tools for the name that another test tool uses, best match first. Web tools come first, because only web sessions
+/// have them.
 pub fn ours(name: &str) -> &'static [&'static str] {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let plain = plain.strip_prefix("browser").unwrap_or(&plain);
@@ -9,7 +9,7 @@ pub fn ours(name: &str) -> &'static [&'static str] {
     row.map_or(&[], |(_, ours)| ours)
 }
 
-/// Names of Maestro, Playwright, Cypress, Selenium, Appium and Espresso, in small letters, and ours.
+/// Names from Maestro, Playwright, Cypress, Selenium, Appium and Espresso, in lower case, and ours.
 const ALIASES: &[(&[&str], &[&str])] = &[
     (&["click", "clickon", "clickelement", "tapon", "tapelement", "tapontext", "clickontext"], &["web_click", "tap"]),
     (&["doubleclick", "dblclick", "doubletap", "doubletapon"], &["web_click", "tap"]),
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_other_tools_lead_to_ours() {
+    fn names_of_other_tools_map_to_ours() {
         for (theirs, expected) in [
             ("clickOn", "web_click"),
             ("send_keys", "web_type"),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_that_is_suggested_is_a_tool() {
+    fn every_suggested_name_is_a_tool() {
         let batches = crate::tools::batches();
         let names: Vec<&str> = batches.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();
         for ours in ALIASES.iter().flat_map(|(_, ours)| *ours) {

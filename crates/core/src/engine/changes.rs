@@ -1,4 +1,4 @@
-//! How the tools of one moment differ from those of an earlier one.
+//! The differences between two sets of tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,6 +9,7 @@ use crate::engine::tool::{Body, Tool};
 use crate::schema::is_required;
 use crate::yaml;
 
+/// How a set of tools differs from an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     pub added: Vec<String>,
@@ -16,11 +17,11 @@ pub struct Changes {
     pub changed: Vec<Changed>,
 }
 
-/// A tool that is there as before, and not the same.
+/// A tool that exists in both sets but differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub tool: String,
-    /// What is different about it, each in a few words.
+    /// The differences, in a few words each.
     pub how: Vec<String>,
 }
 
@@ -43,7 +44,7 @@ impl Changes {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 
-    /// One for each tool.
+    /// One line per tool.
     pub fn lines(&self) -> Vec<String> {
         let added = self.added.iter().map(|name| format!("added `{name}`"));
         let removed = self.removed.iter().map(|name| format!("removed `{name}`"));
@@ -72,7 +73,7 @@ fn differences(old: &Tool, new: &Tool) -> Vec<String> {
     how
 }
 
-/// What a tool of a file does.
+/// The calls of a YAML tool.
 fn calls(tool: &Tool) -> Option<Vec<Value>> {
     let Body::Expansion(calls) = &tool.body else { return None };
     Some(calls.iter().map(|call| json!([call.tool.value, yaml::loose(&call.args)])).collect())
@@ -86,7 +87,7 @@ fn facts(tool: &Tool) -> impl PartialEq {
     )
 }
 
-/// How a schema changed, by the arguments that it is about.
+/// Describes how a schema changed, argument by argument.
 fn schema(old: &Value, new: &Value) -> Option<String> {
     if old == new {
         return None;
@@ -102,7 +103,7 @@ fn schema(old: &Value, new: &Value) -> Option<String> {
                     parts.push(format!("changed `{name}`"));
                 }
                 match (is_required(old, name), is_required(new, name)) {
-                    (false, true) => parts.push(format!("`{name}` is required now")),
+                    (false, true) => parts.push(format!("`{name}` is now required")),
                     (true, false) => parts.push(format!("`{name}` is no longer required")),
                     _ => {}
                 }
@@ -110,10 +111,7 @@ fn schema(old: &Value, new: &Value) -> Option<String> {
         }
     }
     parts.extend(before.keys().filter(|name| !now.contains_key(*name)).map(|name| format!("removed `{name}`")));
-    Some(match parts.is_empty() {
-        true => "schema changed".to_string(),
-        false => format!("schema changed ({})", parts.join("; ")),
-    })
+    Some(if parts.is_empty() { "schema changed".to_string() } else { format!("schema changed ({})", parts.join("; ")) })
 }
 
 fn properties(schema: &Value) -> Map<String, Value> {
@@ -124,11 +122,11 @@ fn properties(schema: &Value) -> Map<String, Value> {
 mod tests {
     use super::*;
     use crate::engine::tool::Contributor;
-    use crate::names::Origin;
+    use crate::names::ToolOrigin;
     use crate::schema::Schema;
 
     fn tool(name: &str, about: &str, schema: Value) -> Tool {
-        let contributor = Contributor { label: "server acme".into(), origin: Origin::ProjectServer };
+        let contributor = Contributor { label: "server acme".into(), origin: ToolOrigin::ProjectServer };
         Tool::new(name, about, Schema::new(schema), contributor, Body::Expansion([].into()))
     }
 
@@ -138,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_came_and_went_are_named() {
+    fn added_and_removed_tools_are_listed() {
         let named = |name: &str| tool(name, "", json!({}));
         check(&[named("a"), named("b")], &[named("b"), named("c")], &["added `c`", "removed `a`"]);
         check(&[named("a")], &[named("a")], &[]);
     }
 
     #[test]
-    fn a_changed_schema_says_which_arguments() {
+    fn a_changed_schema_lists_the_changed_arguments() {
         let of = |properties: Value, required: Value| {
             tool("login", "", json!({"type": "object", "properties": properties, "required": required}))
         };
@@ -154,7 +152,7 @@ mod tests {
             &[of(json!({"pin": text(), "old": text()}), json!([]))],
             &[of(json!({"pin": {"type": "integer"}, "otp": text(), "id": text()}), json!(["pin", "id"]))],
             &[
-                "`login`: schema changed (changed `pin`; `pin` is required now; added `otp`; added `id`, which is required; \
+                "`login`: schema changed (changed `pin`; `pin` is now required; added `otp`; added `id`, which is required; \
                removed `old`)",
             ],
         );

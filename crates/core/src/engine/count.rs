@@ -1,4 +1,4 @@
-//! How many things are under way, for whoever waits until there are none.
+//! A counter of things in progress that can be awaited until it is zero.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,7 +30,7 @@ impl Count {
         loop {
             let none_left = self.none_left.notified();
             tokio::pin!(none_left);
-            // What ends between the look and the wait is heard too.
+            // Registers before the check, so that an end in between is not missed.
             none_left.as_mut().enable();
             if !self.is_any() {
                 return;

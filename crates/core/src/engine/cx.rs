@@ -1,4 +1,4 @@
-//! The one context of a call: scopes, deadline, cancellation, memory, log, and the door itself.
+//! The context of a call: session, attempt, parent, deadline and cancellation.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use trailblaze_protocol::event::{Called, Event, Level, Origin};
+use trailblaze_protocol::event::{CallOrigin, Called, Event, Level};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
@@ -20,17 +20,17 @@ use crate::engine::session::Session;
 use crate::limits;
 use crate::values::memory::Memory;
 
-/// Whoever has it shares it.
+/// Shared handle to a call's context; cloning is cheap.
 #[derive(Clone)]
 pub struct Cx(Arc<CallScope>);
 
-/// What belongs to a call.
+/// The context of one call, or of a step's own calls.
 pub struct CallScope {
     pub session: Arc<Session>,
     pub attempt: Arc<Attempt>,
     pub cancel: CancellationToken,
     step: StepId,
-    /// The call that this context belongs to; none at the top.
+    /// The call that this context belongs to; `None` for a step.
     frame: Option<Frame>,
 }
 
@@ -42,10 +42,10 @@ impl Deref for Cx {
     }
 }
 
-/// One try of one trail: what is remembered belongs to it.
+/// One try of one trail. Owns the memory.
 pub struct Attempt {
     pub id: AttemptId,
-    /// The trail's folder, beneath the project's.
+    /// The trail's folder, relative to the project's.
     folder: String,
     memory: Mutex<Memory>,
 }
@@ -53,21 +53,21 @@ pub struct Attempt {
 /// A call in flight, and the calls above it.
 pub(crate) struct Frame {
     pub called: Arc<Called>,
-    /// Whether the record knows of it.
-    is_told: Mutex<bool>,
+    /// Whether `called` was emitted.
+    is_emitted: Mutex<bool>,
     /// Whether it was handed to a tool outside the engine, which may call back.
     pub is_foreign: bool,
     pub depth: usize,
     pub deadline: Deadline,
-    /// Where it was called.
+    /// The context that made the call.
     pub above: Cx,
-    /// Calls made so far beneath this one. Only counted at the top.
+    /// How many calls were made beneath this one. Only counted for top-level calls.
     n_calls: AtomicUsize,
-    /// The calls beneath this one that are not over.
+    /// The calls beneath this one that are in flight.
     pub beneath: Count,
 }
 
-/// A call beneath another, until it is over.
+/// Counts a call as in flight beneath its parent until dropped.
 pub(crate) struct Entered(Cx);
 
 impl Drop for Entered {
@@ -77,7 +77,7 @@ impl Drop for Entered {
 }
 
 impl Attempt {
-    /// `trail` is the path of the trail's file beneath the project's folder, or empty.
+    /// `trail` is the path of the trail's file relative to the project's folder, or empty.
     pub fn new(id: AttemptId, memory: Memory, trail: &str) -> Arc<Attempt> {
         let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
         Arc::new(Attempt { id, folder, memory: Mutex::new(memory) })
@@ -95,13 +95,13 @@ impl Cx {
         Cx(Arc::new(CallScope { session, attempt, cancel, step, frame: None }))
     }
 
-    /// The context of a call beneath this one, with a cancellation of its own where it has one.
+    /// The context of a call beneath this one. `cancel` replaces the parent's cancellation token if given.
     pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, called: Called, deadline: Deadline) -> Cx {
         // Only calls that are handed out need to be cancelled apart from the others.
         let is_foreign = cancel.is_some();
         let frame = Frame {
             called: Arc::new(called),
-            is_told: Mutex::default(),
+            is_emitted: Mutex::default(),
             is_foreign,
             depth: self.depth() + 1,
             deadline,
@@ -118,14 +118,14 @@ impl Cx {
         }))
     }
 
-    /// Makes known that a call beneath this one is under way, whether or not it will be allowed.
+    /// Counts a call beneath this one as in flight, whether or not it will be allowed.
     pub(crate) fn enter(&self) -> Option<Entered> {
         self.frame.as_ref()?.beneath.begin();
         Some(Entered(self.clone()))
     }
 
-    /// A file that a call names: beside the trail, unless its path is absolute.
-    pub fn beside_trail(&self, path: &str) -> String {
+    /// Resolves the path of a file that a call names, relative to the trail's folder.
+    pub fn resolve_path(&self, path: &str) -> String {
         if path.starts_with('/') {
             return path.to_string();
         }
@@ -144,7 +144,7 @@ impl Cx {
         &self.step
     }
 
-    /// The arguments of the call that this context belongs to, as they were written.
+    /// The authored arguments of the call that this context belongs to.
     pub(crate) fn authored(&self) -> Map<String, Value> {
         self.frame.as_ref().map(|frame| Map::clone(&frame.called.args)).unwrap_or_default()
     }
@@ -154,23 +154,24 @@ impl Cx {
         self.frame.as_ref().map(|frame| &frame.called.call)
     }
 
-    /// How many calls there are from the top to this one.
+    /// The nesting depth of this call; 0 for a step.
     pub fn depth(&self) -> usize {
         self.frame.as_ref().map_or(0, |frame| frame.depth)
     }
 
-    /// The call that this context belongs to; none at the top.
+    /// The call that this context belongs to; `None` for a step.
     pub(crate) fn frame(&self) -> Option<&Frame> {
         self.frame.as_ref()
     }
 
+    /// This call and the calls above it, innermost first.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
         std::iter::successors(self.frame(), |frame| frame.above.frame())
     }
 
     /// Makes a call from within a tool.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
-        dispatch(self, Call::new(tool, Arguments::Json(args), Origin::Callback)).await
+        dispatch(self, Call::new(tool, Arguments::Json(args), CallOrigin::Callback)).await
     }
 
     /// How long a driver command may take within this call.
@@ -178,7 +179,7 @@ impl Cx {
         self.budget_after(Duration::ZERO)
     }
 
-    /// The same for a command that waits for something for as long as the caller says.
+    /// The same for a command in which the driver waits for up to `wait`.
     pub fn budget_waiting(&self, wait: Duration) -> Budget {
         Budget { wait: Some(wait), ..self.budget_after(wait) }
     }
@@ -189,40 +190,42 @@ impl Cx {
         Budget::new(deadline, self.cancel.clone())
     }
 
-    /// A sign of life: starts the idle deadline of this call, and of those above it, anew.
+    /// Reports activity: restarts the idle deadline of this call and of the calls above it.
     pub fn renew(&self) {
         self.frames().for_each(|frame| frame.deadline.renew());
     }
 
+    /// Emits a note about this call.
     pub fn note(&self, level: Level, text: impl Into<String>) {
         self.emit(Event::Noted { about: Some(self.parent()), level, text: text.into() });
     }
 
+    /// Reports progress: emits a note and restarts the idle deadlines.
     pub fn progress(&self, text: impl Into<String>) {
         self.renew();
         self.note(Level::Info, text);
     }
 
     pub fn emit(&self, event: Event) {
-        self.tell();
+        self.emit_called();
         self.session.emit(event);
     }
 
-    /// Tells the record of the call that this context belongs to, before anything else that happens in it. Whoever sends
-    /// a call on its way can do so while others work on it.
-    pub fn tell(&self) {
+    /// Emits `called` for this call, unless that has happened. It precedes every other event of the call. Tool sources call
+    /// it after sending a request, so that writing the event overlaps with the work of the server.
+    pub fn emit_called(&self) {
         let Some(frame) = &self.frame else { return };
-        let mut is_told = frame.is_told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*is_told {
-            frame.above.tell();
-            // Told while it is held, so that nobody else is quicker.
+        let mut is_emitted = frame.is_emitted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_emitted {
+            frame.above.emit_called();
+            // Emitted while the lock is held, so that no other event of the call can come first.
             self.session.emit(Event::Called(Arc::clone(&frame.called)));
-            *is_told = true;
+            *is_emitted = true;
         }
     }
 }
 
-/// When a call has to be over: after a silence, and in any case after a while.
+/// When a call times out: after `idle` without activity, and at `hard` in any case.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     pub idle: Duration,
@@ -240,8 +243,8 @@ impl Deadline {
         until.min(self.hard)
     }
 
-    /// Whether no sign of life could have made it longer.
-    pub fn is_at_its_end(&self) -> bool {
+    /// Whether the hard limit is reached, which activity cannot extend.
+    pub fn is_hard_limit_reached(&self) -> bool {
         Instant::now() >= self.hard
     }
 

@@ -1,5 +1,5 @@
-//! The device of a session, behind a lease. Screens leave here redacted and with refs; secrets become real only in
-//! what goes to the driver. The one waiting loop lives here too.
+//! The device of a session, behind a lease. Screens returned from here are redacted and have refs; the values of secrets
+//! only appear in what is sent to the driver. The one waiting loop is here too.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,42 +22,43 @@ use crate::screen::{Node, Screen, SnapshotId};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
 
+/// The device of a session. Serializes access to its driver.
 pub struct Device {
     driver: Arc<dyn Driver>,
     secrets: Arc<Secrets>,
-    /// Held over one find and act, and let go between polls.
+    /// Held during one find and act, and released between polls.
     lease: tokio::sync::Mutex<()>,
-    /// What refs meant when somebody was last shown the screen.
-    shown: Mutex<HashMap<String, Likeness>>,
+    /// The elements that refs referred to in the last snapshot that was shown.
+    shown: Mutex<HashMap<String, Fingerprint>>,
 }
 
-/// What makes an element the same one on a later screen.
+/// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
-struct Likeness {
+struct Fingerprint {
     class: Option<String>,
     text: Option<String>,
     id: Option<String>,
     bounds: Option<Rect>,
 }
 
-/// What to wait for.
+/// The condition to wait for.
 pub enum Goal<'a> {
-    /// It is on the screen.
+    /// The element is visible.
     Visible,
-    /// It is not on the screen.
+    /// The element is not visible.
     Gone,
-    /// It can be acted on; then do so.
+    /// The element can be acted on, and the action is performed.
     Acted(&'a Action),
 }
 
-/// What waiting came to.
+/// The result of a wait.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reached {
     Met {
         found: Option<Found>,
         acted: Acted,
     },
-    /// Not in time; `saw` says what was there instead.
+    /// The time ran out. `saw` describes what was on the screen instead.
     Missed {
         saw: String,
         waited: Duration,
@@ -83,12 +84,12 @@ impl Device {
         Ok(screen)
     }
 
-    /// Looks at the screen for a caller who may then use the refs of this look.
+    /// Looks at the screen for a caller that may then use the refs of this snapshot.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
         self.show_with(cx, &snapshot::Details::default()).await
     }
 
-    /// The same, with what these details need.
+    /// The same, with the data that these details need.
     pub async fn show_with(&self, cx: &Cx, details: &snapshot::Details) -> Result<Screen, Stop> {
         let (screen, _) = self.show_all(cx, Want::for_snapshot(details)).await?;
         Ok(screen)
@@ -103,37 +104,42 @@ impl Device {
         let (screen, masks) = self.observe(cx, want).await?;
         let names =
             |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
-        let likenesses =
-            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Likeness::of(node))));
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = likenesses.collect();
+        let fingerprintes =
+            screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Fingerprint::of(node))));
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = fingerprintes.collect();
         Ok((screen, masks))
     }
 
-    /// The element that a ref means, on the screen as it is now.
+    /// Finds the element that a ref refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());
-        let likeness = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
+        let fingerprint = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
         let screen = self.look(cx).await?;
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
-        let unknown = || Stop::failed(format!("no snapshot has shown `{reference}`; take one and use a ref from it"));
-        let likeness = likeness.ok_or_else(unknown)?;
+        let unknown = || {
+            Stop::failed(format!(
+                "unknown ref `{reference}`: no snapshot has shown it; take a snapshot and use a ref from it"
+            ))
+        };
+        let fingerprint = fingerprint.ok_or_else(unknown)?;
         let is_named = |node: &&Node| {
             node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
         };
-        let node = match self.description().knows_elements {
-            true => screen.root.walk().find(is_named),
-            false => likeness.nearest(&screen.root),
+        let node = if self.description().knows_elements {
+            screen.root.walk().find(is_named)
+        } else {
+            fingerprint.nearest(&screen.root)
         };
         let node = node.ok_or_else(stale)?.id;
         Ok((screen, node))
     }
 
-    /// The element that a node id meant, on the screen as it is now.
+    /// Finds the element that a node id refers to on the current screen.
     pub async fn resolve_node(&self, cx: &Cx, node: u64) -> Result<(Screen, u64), Stop> {
         self.resolve_ref(cx, &node_name(node)).await
     }
 
-    /// Stores a picture of the screen, and the tree with it. A device without pictures gives none.
+    /// Stores a screenshot and the element tree. Returns `None` if the device has no screenshots.
     pub async fn shoot(&self, cx: &Cx, about: Parent, moment: Moment) -> Result<Option<Shot>, Stop> {
         let (mut screen, masks) = self.observe(cx, Want::PICTURE).await?;
         let Some(picture) = screen.picture.take() else { return Ok(None) };
@@ -146,7 +152,7 @@ impl Device {
     async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let _lease = self.lease(cx).await?;
         let observed = self.driver.observe(&cx.budget(), want).await;
-        self.tell_heard(cx);
+        self.emit_messages(cx);
         let mut screen = observed?;
         refs::assign(&mut screen.root);
         let mut masks = Vec::new();
@@ -169,12 +175,12 @@ impl Device {
         node.children.iter_mut().for_each(|child| self.redact(child, masks));
     }
 
-    /// Acts without looking for an element first.
+    /// Acts on a target without searching for an element first.
     pub async fn act(&self, cx: &Cx, target: &Target, action: &Action) -> Result<Acted, Stop> {
         self.act_within(cx, target, action, cx.budget()).await
     }
 
-    /// The same, where the driver waits for something for as long as the caller says.
+    /// The same for an action in which the driver waits for up to `wait`.
     pub async fn act_waiting(&self, cx: &Cx, target: &Target, action: &Action, wait: Duration) -> Result<Acted, Stop> {
         self.act_within(cx, target, action, cx.budget_waiting(wait)).await
     }
@@ -200,12 +206,12 @@ impl Device {
             cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
         }
         let acted = self.driver.act(budget, target, &self.revealed(action)).await;
-        self.tell_heard(cx);
+        self.emit_messages(cx);
         acted
     }
 
-    /// What the device said by itself goes into the record, beneath the call that it said it during.
-    fn tell_heard(&self, cx: &Cx) {
+    /// Emits the device's own messages as notes of the current call.
+    fn emit_messages(&self, cx: &Cx) {
         for heard in self.driver.heard() {
             cx.note(heard.level, heard.text);
         }
@@ -243,7 +249,7 @@ impl Device {
                 }
                 (Find::Found(found), Goal::Acted(action)) => {
                     let target = Target::Element(found);
-                    // A picture needs the lease for itself; the element is looked for once more after it.
+                    // A screenshot needs the lease; the element is searched for again afterwards.
                     if std::mem::take(&mut wants_picture) {
                         drop(lease);
                         Box::pin(self.before_touch(cx, &target)).await?;
@@ -252,7 +258,7 @@ impl Device {
                     }
                     let acted = self.act_leased(cx, &target, action, &cx.budget()).await;
                     let Target::Element(found) = target else { unreachable!("the target is an element") };
-                    // What slipped away from under the touch is looked for again.
+                    // An element that moved away from the touch is searched for again.
                     let Err(DriverError::Evaded { how }) = acted else {
                         let acted = acted?;
                         self.waited(cx, query, &goal, started, looks, None);
@@ -298,8 +304,8 @@ impl Device {
         }
     }
 
-    /// Asks again whenever the screen may have changed, until the answer is yes or the time is up. A no is the outcome
-    /// of the call if there is no yes in time.
+    /// Calls `ask` again whenever the screen may have changed, until it succeeds or the time is up. Then the last failure is
+    /// the outcome of the call.
     pub async fn await_answer<'a, T>(
         &self,
         cx: &Cx,
@@ -324,7 +330,7 @@ impl Device {
             return;
         }
         let what = match goal {
-            Goal::Gone => format!("{query} to go"),
+            Goal::Gone => format!("{query} to disappear"),
             _ => query.to_string(),
         };
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -386,12 +392,12 @@ impl Device {
     }
 }
 
-/// A node's own name among refs, which begin with a letter.
+/// The key of a node id among refs. Refs start with a letter.
 fn node_name(id: u64) -> String {
     format!("#{id}")
 }
 
-/// Whether a failed search means that nothing is there, as opposed to something that cannot be used.
+/// Whether a failed search means that no such element is visible, as opposed to one that cannot be used.
 fn is_absence(why: &WhyNot) -> bool {
     matches!(
         why.reason,
@@ -399,19 +405,19 @@ fn is_absence(why: &WhyNot) -> bool {
     )
 }
 
-impl Likeness {
-    fn of(node: &Node) -> Likeness {
+impl Fingerprint {
+    fn of(node: &Node) -> Fingerprint {
         let own = |text: Option<&str>| text.map(str::to_string);
-        Likeness {
+        Fingerprint {
             class: own(node.class()),
-            // What somebody types into a field does not make it another one.
+            // The value of a field is not part of its identity.
             text: if node.is_editable() { None } else { own(node.text()) },
             id: own(node.developer_id()),
             bounds: node.bounds,
         }
     }
 
-    /// The node that is alike; of several, the one that moved least.
+    /// The node with the same properties; of several, the one that moved least.
     fn nearest<'n>(&self, root: &'n Node) -> Option<&'n Node> {
         let distance = |node: &Node| match (self.bounds, node.bounds) {
             (Some(a), Some(b)) => i64::from((a.left - b.left).abs()) + i64::from((a.top - b.top).abs()),
@@ -419,7 +425,7 @@ impl Likeness {
         };
         root.walk()
             .filter(|node| {
-                let other = Likeness::of(node);
+                let other = Fingerprint::of(node);
                 (&other.class, &other.text, &other.id) == (&self.class, &self.text, &self.id)
             })
             .min_by_key(|node| distance(node))

@@ -1,5 +1,5 @@
-//! The one door. Every tool call, whoever makes it, comes through here: find the tool, resolve templates in a
-//! private copy, check the arguments, open the call, run it, follow its delegates, tell the record, close.
+//! The one entry point of every tool call: find the tool, resolve templates in a private copy, check the arguments, open
+//! the call, run it, follow its delegates, emit the result, close.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use trailblaze_protocol::event::{Answer, Called, Event, Level, Origin, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Level, ToolKind};
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
@@ -27,17 +27,17 @@ use crate::values::memory::{Memory, unknown_token};
 use crate::yaml::{Problems, loose, to_json};
 use crate::{ids, limits};
 
-/// A call to be made.
+/// A call to make.
 #[derive(Clone)]
 pub struct Call {
     pub tool: String,
     pub args: Arguments,
-    pub origin: Origin,
-    /// What is called instead of the tool of that name.
+    pub origin: CallOrigin,
+    /// The tool to run instead of the registered one of that name.
     pub stand_in: Option<Arc<Tool>>,
 }
 
-/// Arguments as they came: written in a file, to be typed by the tool's schema, or typed already.
+/// The arguments of a call: written in a file, and yet to be typed by the tool's schema, or already typed.
 #[derive(Debug, Clone)]
 pub enum Arguments {
     Written(ToolCall),
@@ -45,12 +45,12 @@ pub enum Arguments {
 }
 
 impl Call {
-    pub fn new(tool: &str, args: Arguments, origin: Origin) -> Call {
+    pub fn new(tool: &str, args: Arguments, origin: CallOrigin) -> Call {
         Call { tool: tool.to_string(), args, origin, stand_in: None }
     }
 
     /// A call of a trail.
-    pub fn written(call: &ToolCall, origin: Origin) -> Call {
+    pub fn written(call: &ToolCall, origin: CallOrigin) -> Call {
         Call::new(&call.tool.value, Arguments::Written(call.clone()), origin)
     }
 
@@ -64,23 +64,24 @@ impl Call {
     }
 }
 
-/// Makes a call. A tool that fails is an outcome; a fault is a call that could not be carried out.
+/// Makes a call. A tool that fails returns an outcome; a fault means that the call could not be carried out.
 pub async fn dispatch(cx: &Cx, call: Call) -> Result<Outcome, Fault> {
     dispatch_named(cx, call).await.1
 }
 
-/// The same, with the name of the call in the record, unless it was cancelled before it got one.
+/// The same, and returns the id of the call as well; `None` if the call was refused before it had one.
 pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>, Result<Outcome, Fault>)> {
     Box::pin(async move {
-        // First: the call above cancels, then looks who is here. Whoever comes later sees that it is cancelled.
+        // Must come first: a parent cancels and then waits for the calls that have entered. A call that enters later sees
+        // the cancellation.
         let _entered = cx.enter();
         if cx.cancel.is_cancelled() {
             return (None, Err(Fault::Cancelled));
         }
-        if let Err(dead) = cx.session.unless_dead() {
+        if let Err(dead) = cx.session.check_alive() {
             return (None, Err(dead.into()));
         }
-        // Top-level calls queue; what happens beneath the running one must not wait behind itself.
+        // Top-level calls queue; a call beneath the running one must not wait for it.
         let _turn = match cx.frame() {
             Some(_) => None,
             None => Some(match cx.session.turn.try_lock() {
@@ -103,21 +104,21 @@ pub fn dispatch_named(cx: &Cx, mut call: Call) -> BoxFuture<'_, (Option<CallId>,
             (Err(stop), _) => Err(stop),
         };
         let answer = match answer {
-            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(named_unknown(*outcome, &prepared.unknown)),
+            Ok(outcome) | Err(Stop::Failed(outcome)) => Ok(with_unknown_templates(*outcome, &prepared.unknown)),
             Err(Stop::Fault(fault)) => Err(*fault),
         };
-        opened.outlive_callbacks().await;
+        opened.end_callbacks().await;
         (Some(opened.id.clone()), opened.close(answer))
     })
 }
 
-/// A call whose arguments were looked at.
+/// The checked arguments of a call.
 struct Prepared {
-    /// Typed, with templates as they were written.
+    /// Typed, with unresolved templates.
     authored: Arc<Map<String, Value>>,
-    /// The private copy to run with, or why there is none.
+    /// The resolved private copy to run with, or why the call is refused.
     verdict: Result<Args, Stop>,
-    /// Templates in it that name nothing.
+    /// Templates that refer to unknown names.
     unknown: Vec<String>,
 }
 
@@ -129,10 +130,10 @@ impl Prepared {
 
 fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -> Prepared {
     let Some(tool) = tool else {
-        // It may well be a tool of a server that is not there, and then that is what is wrong.
+        // The tool may belong to a server that is unavailable; report that instead.
         let fault = match registry.absent.first() {
             Some(absent) => absent.clone().into(),
-            None => Fault::UnknownTool { lack: registry.lack(&call.tool), place: call.place() },
+            None => Fault::UnknownTool { missing: registry.explain_missing(&call.tool), place: call.place() },
         };
         return Prepared::refused(call.args.loose(), fault);
     };
@@ -147,7 +148,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
             Stop::from(Fault::BadTemplate { tool: tool.name.clone(), message: unknown.to_string() })
         })?;
         for token in &resolved.to_warn_of {
-            cx.note(Level::Warning, format!("{}; it stays as it is", unknown_token(token)));
+            cx.note(Level::Warning, format!("{}; it is left unchanged", unknown_token(token)));
         }
         unknown = std::mem::take(&mut resolved.unknown);
         if !matches!(tool.body, Body::Foreign(_)) {
@@ -156,22 +157,22 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         if let Body::BuiltIn(_) = tool.body {
             tool.schema.fill_defaults(&mut resolved.args);
         }
-        // What a secret looks like is nobody's business here.
-        let stands_for_secret = |text: &str| cx.session.secrets.is_sealed_in(text);
-        let args = tool.schema.check_around(resolved.args, stands_for_secret).map_err(|mut misfit| {
-            misfit.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
-            Stop::from(Fault::BadArguments { tool: tool.name.clone(), misfit, place: call.place() })
+        // Texts that contain secrets are not checked, so that errors cannot reveal them.
+        let is_placeholder = |text: &str| cx.session.secrets.is_sealed_in(text);
+        let args = tool.schema.check_except(resolved.args, is_placeholder).map_err(|mut invalid| {
+            invalid.wrong.extend(unknown.iter().map(|token| unknown_token(token)));
+            Stop::from(Fault::BadArguments { tool: tool.name.clone(), invalid, place: call.place() })
         })?;
         Ok(Args(args))
     });
     Prepared { authored: Arc::new(authored), verdict, unknown }
 }
 
-/// A call that failed with a template that names nothing has most likely failed because of it.
-fn named_unknown(mut outcome: Outcome, unknown: &[String]) -> Outcome {
+/// Appends unknown templates to the message of a failed call, because they are the likely cause.
+fn with_unknown_templates(mut outcome: Outcome, unknown: &[String]) -> Outcome {
     let is_error = outcome.is_error();
     for text in unknown.iter().map(|token| unknown_token(token)).filter(|_| is_error) {
-        // A call beneath this one may have said so already.
+        // A call beneath this one may have appended it already.
         if !outcome.text.contains(&text) {
             outcome.text = format!("{}; {text}", outcome.text);
         }
@@ -179,7 +180,7 @@ fn named_unknown(mut outcome: Outcome, unknown: &[String]) -> Outcome {
     outcome
 }
 
-/// Calls that must not happen where they are made. The tool that asked for them has failed.
+/// Refuses calls that are nested too deeply, too many, cyclic, or made by a delegating tool.
 fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> Result<(), Stop> {
     if cx.depth() >= limits::CALL_DEPTH {
         let chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
@@ -192,7 +193,7 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("`{}` made more than {} calls", frame.called.tool, limits::CALLS_PER_ROOT);
         return Err(Stop::failed(text));
     }
-    let is_part_of_parent = matches!(call.origin, Origin::Delegate | Origin::Expansion);
+    let is_part_of_parent = matches!(call.origin, CallOrigin::Delegate | CallOrigin::Expansion);
     let is_same = |called: &Called| called.tool == call.tool && *called.args == *authored;
     if is_part_of_parent && cx.frames().any(|frame| is_same(&frame.called)) {
         let mut chain: Vec<&str> = cx.frames().map(|frame| frame.called.tool.as_str()).collect();
@@ -201,7 +202,7 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
         let text = format!("a cycle of calls: {} → {}", chain[start..].join(" → "), call.tool);
         return Err(Stop::failed(text));
     }
-    if let (ToolKind::Action, Some(above)) = (tool.kind, only_answers(cx, call.origin)) {
+    if let (ToolKind::Action, Some(above)) = (tool.kind, delegating_ancestor(cx, call.origin)) {
         let text = format!(
             "`{}` is a delegating tool and may not act by itself; return `{}` as a delegate instead",
             above.tool, call.tool
@@ -211,11 +212,11 @@ fn refuse(cx: &Cx, call: &Call, tool: &Tool, authored: &Map<String, Value>) -> R
     Ok(())
 }
 
-/// The delegating tool from whose own code a call comes, directly or through tools that it called.
-fn only_answers(cx: &Cx, origin: Origin) -> Option<&Called> {
+/// The delegating tool whose code makes this call, directly or through other tools.
+fn delegating_ancestor(cx: &Cx, origin: CallOrigin) -> Option<&Called> {
     let mut origin = origin;
     for above in cx.frames().map(|frame| &*frame.called) {
-        if matches!(origin, Origin::Delegate | Origin::Step) {
+        if matches!(origin, CallOrigin::Delegate | CallOrigin::Step) {
             return None;
         }
         if above.is_delegating {
@@ -227,7 +228,7 @@ fn only_answers(cx: &Cx, origin: Origin) -> Option<&Called> {
 }
 
 impl Arguments {
-    /// As the tool's schema types them. Those that were typed already are taken out.
+    /// Types the arguments by the tool's schema. Already typed ones are moved out.
     fn take_typed(&mut self, tool: &Tool) -> Result<Map<String, Value>, Fault> {
         let call = match self {
             Arguments::Json(map) => return Ok(std::mem::take(map)),
@@ -240,7 +241,7 @@ impl Arguments {
         }
     }
 
-    /// As good as it gets without a schema: to be shown, not to be run.
+    /// Types the arguments as well as possible without a schema: for display, not for running.
     fn loose(&self) -> Map<String, Value> {
         match self {
             Arguments::Json(map) => map.clone(),
@@ -252,14 +253,14 @@ impl Arguments {
     }
 }
 
-/// A call in the record: told of when it opens, and again when it closes, even if whoever waits for it gives up.
+/// A call in flight. Emits `called` when it opens and `answered` when it closes, even if its future is dropped.
 struct Opened {
     cx: Cx,
     id: CallId,
     started: Instant,
     is_closed: bool,
     registered: Option<crate::engine::invocations::Open>,
-    /// Cancels what a foreign tool asked for by calling back.
+    /// Cancels the callbacks of a server tool.
     callbacks: Option<DropGuard>,
 }
 
@@ -267,7 +268,7 @@ impl Opened {
     fn new(cx: &Cx, call: Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
         let id = ids::call();
         cx.renew();
-        // Whatever a foreign tool asked for by calling back ends with its call.
+        // The callbacks of a server tool end with its call.
         let source = tool.and_then(Tool::source);
         let cancel = source.map(|_| cx.cancel.child_token());
         let idle = source.and_then(|source| source.call_idle()).unwrap_or(limits::CALL_IDLE);
@@ -290,16 +291,16 @@ impl Opened {
         let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
         let beneath = cx.beneath(cancel.clone(), called, deadline);
         let registered = cx.session.invocations.open(&beneath);
-        // A foreign tool is told of when it is at work: see `call_source`.
+        // For a server tool, `called` is emitted once the request is sent: see `call_source`.
         if source.is_none() || prepared.verdict.is_err() {
-            beneath.tell();
+            beneath.emit_called();
         }
         let callbacks = cancel.map(CancellationToken::drop_guard);
         Opened { cx: beneath, id, started, is_closed: false, registered, callbacks }
     }
 
-    /// Ends what a foreign tool has left under way, and waits for it: its end belongs into the record before this one.
-    async fn outlive_callbacks(&mut self) {
+    /// Cancels callbacks that are still in flight and waits for them, so that they are recorded before this call ends.
+    async fn end_callbacks(&mut self) {
         self.registered = None;
         if self.callbacks.take().is_some()
             && let Some(frame) = self.cx.frame().filter(|frame| frame.beneath.is_any())
@@ -316,16 +317,16 @@ impl Opened {
         });
         let answer = answer.map_err(|fault| fault.redacted(&session.secrets));
         self.is_closed = true;
-        // Those above were silent while they waited for this answer.
+        // The calls above were silent while they waited for this one.
         self.cx.frame().iter().for_each(|frame| frame.above.renew());
-        self.tell(match &answer {
-            Ok(outcome) => Answer::Outcome(Box::new(outcome.clone())),
-            Err(fault) => Answer::from(fault),
+        self.emit_answered(match &answer {
+            Ok(outcome) => CallResult::Outcome(Box::new(outcome.clone())),
+            Err(fault) => CallResult::from(fault),
         });
         answer
     }
 
-    fn tell(&self, answer: Answer) {
+    fn emit_answered(&self, answer: CallResult) {
         let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         tracing::debug!(target: "trailblaze::call", tool = self.cx.frame().map(|frame| frame.called.tool.as_str()), micros, "answered");
         self.cx.emit(Event::Answered { call: self.id.clone(), micros, answer });
@@ -345,7 +346,7 @@ impl Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         if !self.is_closed {
-            self.tell(Answer::from(&Fault::Cancelled));
+            self.emit_answered(CallResult::from(&Fault::Cancelled));
         }
     }
 }
@@ -370,7 +371,7 @@ async fn carry_out(
         },
         stop = &mut give_up => return Err(stop),
     };
-    // The moment to end by itself was over for this call when it was for those beneath it.
+    // If this call was cancelled and its grace period is over, a late result does not count.
     if let Some(stop) = cx.cancel.is_cancelled().then(|| give_up.as_mut().now_or_never()).flatten() {
         return Err(stop);
     }
@@ -381,12 +382,12 @@ async fn carry_out(
     if outcome.delegates.is_empty() {
         return Ok(outcome);
     }
-    // Boxed, so that a call without any need not carry the room for it.
+    // Boxed to keep the future of a call without delegates small.
     Box::pin(follow_delegates(cx, *outcome)).await.map(Box::new)
 }
 
-/// Remembers what the call says to. What is read off the screen may be a secret; memory and delegates hold its placeholder.
-/// A value that was made from a template keeps its seal, so that it can still be typed.
+/// Applies the memory changes of a call. Secrets in memory and delegates are replaced by placeholders, because they may
+/// have been read from the screen. A value that was made from a template keeps its seal, so that it can still be typed.
 fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
     let secrets = &cx.session.secrets;
     let own = Memory::take_own(&mut outcome.memory, secrets);
@@ -411,16 +412,15 @@ fn remember(cx: &Cx, tool: &Tool, outcome: &mut Outcome) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Waits until nobody wants the answer any more, or nobody can expect one. Boxed, since hardly any call gets there: a
-/// call should not have to carry the timers.
+/// Waits until the call is cancelled or times out. Boxed, because hardly any call needs its timers.
 fn give_up<'a>(cx: &'a Cx, tool: &'a Tool) -> BoxFuture<'a, Stop> {
     Box::pin(async move {
         let deadline = cx.frame().map(|frame| &frame.deadline).expect("a call in flight has a deadline");
         tokio::select! {
             biased;
-            // Cancelling is seen by what runs; it gets a moment to end by itself.
+            // The running tool sees the cancellation and gets a grace period to end by itself.
             () = async { cx.cancel.cancelled().await; tokio::time::sleep(limits::CANCEL_GRACE).await } => Fault::Cancelled.into(),
-            () = deadline.expired() => Stop::failed(silence(tool, deadline)),
+            () = deadline.expired() => Stop::failed(timeout_message(tool, deadline)),
         }
     })
 }
@@ -435,55 +435,55 @@ async fn run(
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, args).await,
         Body::Foreign(source) => call_source(cx, source.as_ref(), tool, args).await,
-        // Boxed, so that the call of a built-in tool need not carry the room for others.
+        // Boxed to keep the futures of built-in tools small.
         Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
         Body::Effects(effects) => Box::pin(play(cx, tool, effects)).await,
     }
 }
 
-/// Foreign code gets the template, which resolves when it calls back with it, unless it may have the value.
+/// Calls a server tool. Secrets stay templates, which are resolved in callbacks, unless the server may have the value.
 async fn call_source(cx: &Cx, source: &dyn ToolSource, tool: &Tool, args: &mut Args) -> Result<Outcome, Stop> {
     cx.session.secrets.share_map(&mut args.0, source.secrets());
     let mut call = source.call(cx, &tool.name, &args.0);
     let answer = poll_fn(|task| {
         let polled = call.as_mut().poll(task);
-        // At the latest now it is on its way.
-        cx.tell();
+        // The request has been sent by now.
+        cx.emit_called();
         polled
     });
     Ok(answer.await?)
 }
 
-/// What to say of a call that took too long.
-fn silence(tool: &Tool, deadline: &Deadline) -> String {
+/// The message for a call that timed out.
+fn timeout_message(tool: &Tool, deadline: &Deadline) -> String {
     let name = &tool.name;
-    if deadline.is_at_its_end() {
+    if deadline.is_hard_limit_reached() {
         let total = humantime::format_duration(limits::CALL_TOTAL);
-        return format!("`{name}` did not answer in time: it took longer than {total} altogether");
+        return format!("`{name}` did not answer in time: it took longer than {total} in total");
     }
     let idle = humantime::format_duration(deadline.idle);
     match tool.source() {
         Some(source) => format!(
-            "`{name}` did not answer in time: server `{}` gave no sign of life for {idle}; `callTimeout:` of its entry \
-             allows more",
+            "`{name}` did not answer in time: server `{}` was silent for {idle}; raise `callTimeout:` \
+             of its entry to allow more",
             source.name()
         ),
         None => format!("`{name}` did not answer in time: it was silent for {idle}"),
     }
 }
 
-/// Executes what a call asked for in its answer, in order; the first failure fails the call.
+/// Makes the calls that a tool returned as delegates, in order; the first failure fails the call.
 async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
     if outcome.delegates.len() > limits::DELEGATES {
         let text =
-            format!("the answer asks for {} delegates; the limit is {}", outcome.delegates.len(), limits::DELEGATES);
+            format!("the answer contains {} delegates; the limit is {}", outcome.delegates.len(), limits::DELEGATES);
         return Err(Stop::failed(text));
     }
     for delegate in &outcome.delegates {
         let args = Arguments::Json(delegate.args.clone());
-        let answer = match dispatch(cx, Call::new(&delegate.tool, args, Origin::Delegate)).await {
+        let answer = match dispatch(cx, Call::new(&delegate.tool, args, CallOrigin::Delegate)).await {
             Ok(answer) => answer,
-            // A delegate that does not exist is the fault of the tool that asked for it, not of the trail.
+            // A delegate that does not exist is a mistake of the tool that returned it, not of the trail.
             Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. })) => Outcome::failed(fault.to_string()),
             Err(fault) => return Err(fault.into()),
         };
@@ -495,8 +495,8 @@ async fn follow_delegates(cx: &Cx, outcome: Outcome) -> Result<Outcome, Stop> {
     Ok(outcome)
 }
 
-/// Carries out the calls of a YAML tool. The parameters are put in as they were given, templates included, so that
-/// memory is looked up once, by the call that uses it.
+/// Makes the calls of a YAML tool. Parameters are inserted as authored, including templates, so that memory is looked up
+/// only once, by the call that uses it.
 async fn expand(
     cx: &Cx,
     registry: &Registry,
@@ -522,9 +522,9 @@ async fn expand(
             })
         };
         let args = Arguments::Json(template::fill_map(&args, &mut fill)?);
-        let answer = dispatch(cx, Call::new(&call.tool.value, args, Origin::Expansion)).await?;
+        let answer = dispatch(cx, Call::new(&call.tool.value, args, CallOrigin::Expansion)).await?;
         if answer.is_error() {
-            let text = format!("its call of `{}` failed: {}", call.tool.value, answer.text);
+            let text = format!("its call to `{}` failed: {}", call.tool.value, answer.text);
             return Ok(Outcome { variant: answer.variant, text, structured: answer.structured, ..Outcome::default() });
         }
         if !answer.text.is_empty() {

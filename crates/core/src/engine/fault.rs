@@ -1,22 +1,23 @@
-//! Why a call could not be carried out, as opposed to a tool that failed.
+//! Faults: reasons why a call could not be carried out, as opposed to a tool that ran and failed.
 
-use trailblaze_protocol::event::Answer;
+use trailblaze_protocol::event::CallResult;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
 use crate::driver::DriverError;
-use crate::engine::registry::Lack;
+use crate::engine::registry::MissingTool;
 use crate::engine::source::SourceError;
-use crate::schema::Misfit;
+use crate::schema::InvalidArguments;
 use crate::values::secret::Secrets;
 use crate::yaml::Problem;
 
+/// Why a call could not be carried out.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Fault {
-    #[error("{}{lack}", at(place))]
-    UnknownTool { lack: Lack, place: Option<String> },
-    #[error("{}`{tool}`: {misfit}", at(place))]
-    BadArguments { tool: String, misfit: Misfit, place: Option<String> },
+    #[error("{}{missing}", at(place))]
+    UnknownTool { missing: MissingTool, place: Option<String> },
+    #[error("{}`{tool}`: {invalid}", at(place))]
+    BadArguments { tool: String, invalid: InvalidArguments, place: Option<String> },
     #[error("{}", list(.0))]
     BadFile(Vec<Problem>),
     #[error("`{tool}`: {message}")]
@@ -44,6 +45,7 @@ fn list(problems: &[Problem]) -> String {
 }
 
 impl Fault {
+    /// How severe the fault is for the run.
     pub fn exit(&self) -> Exit {
         match self {
             Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => {
@@ -58,7 +60,7 @@ impl Fault {
         }
     }
 
-    /// Without secrets in what comes from outside.
+    /// Redacts secrets in texts that come from devices and servers.
     pub fn redacted(self, secrets: &Secrets) -> Fault {
         let redact = |text: String| secrets.redact(&text).into_owned();
         match self {
@@ -78,19 +80,19 @@ impl Fault {
                 SourceError::NotAnswered { source_name, evidence: redact(evidence) }.into()
             }
             Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
-            // The rest speak of what was authored, where secrets are placeholders.
+            // The other texts are about authored arguments, in which secrets are placeholders.
             other => other,
         }
     }
 }
 
-impl From<&Fault> for Answer {
-    fn from(fault: &Fault) -> Answer {
-        Answer::Fault { exit: fault.exit(), message: fault.to_string() }
+impl From<&Fault> for CallResult {
+    fn from(fault: &Fault) -> CallResult {
+        CallResult::Fault { exit: fault.exit(), message: fault.to_string() }
     }
 }
 
-/// What ends a tool early: a failure that is its answer, or a fault.
+/// Ends a tool early, with a failed outcome or with a fault. Tools return it with `?`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stop {
     Failed(Box<Outcome>),

@@ -10,13 +10,14 @@ use crate::engine::cx::Cx;
 use crate::engine::session::Session;
 use crate::engine::session_key::SessionKey;
 
+/// The calls in flight, by id, and the open sessions, by key. Knowing an id or a key is permission to use it.
 #[derive(Default)]
 pub struct Invocations {
     live: Mutex<HashMap<CallId, Cx>>,
     sessions: Mutex<HashMap<SessionKey, Weak<Session>>>,
 }
 
-/// Why a caller is turned away. Nothing was dispatched.
+/// Why a callback was refused. Nothing was dispatched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     #[error("Unknown invocation ID: {0}. The tool call may have completed or timed out.")]
@@ -37,7 +38,7 @@ pub enum NoChain {
 }
 
 impl Invocations {
-    /// The context of a call in flight. Session and device are cross-checks, never routing.
+    /// The context of a call in flight. Session and device are only cross-checked, never used to find the call.
     pub fn find(&self, call: &CallId, session: Option<&SessionId>, device: Option<&DeviceId>) -> Result<Cx, Refused> {
         let cx = self.live().get(call).cloned().ok_or_else(|| Refused::Unknown(call.clone()))?;
         if session.is_some_and(|session| *session != cx.session.id) {
@@ -78,7 +79,7 @@ impl Invocations {
         self.len() == 0
     }
 
-    /// Registers a call until the guard goes.
+    /// Registers a call until the guard is dropped.
     pub(crate) fn open(&self, cx: &Cx) -> Option<Open> {
         self.live().insert(cx.call_id()?.clone(), cx.clone());
         Some(Open(cx.clone()))
@@ -102,12 +103,12 @@ impl Invocations {
     }
 }
 
-/// Closes a call however it ends: answer, failure, panic or a dropped future.
+/// Unregisters a call however it ends: answer, failure, panic or a dropped future.
 pub(crate) struct Open(Cx);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // Dropped when nobody is kept waiting any more.
+        // Bound to a variable, so that the context is dropped after the lock is released.
         let _closed = self.0.call_id().and_then(|call| self.0.session.invocations.live().remove(call));
     }
 }

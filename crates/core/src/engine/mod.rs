@@ -1,4 +1,4 @@
-//! The engine proper: sessions, their tools, and the one door that every call goes through.
+//! Sessions, their tools, and `dispatch`, the one entry point of every tool call.
 
 pub mod cx;
 pub mod count;

@@ -1,9 +1,9 @@
-//! Plays effects in place of the tool that had them: each call through the door, each change of memory as an answer.
+//! Plays recorded effects in place of their tool: calls go through `dispatch`, memory changes become outcomes.
 
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::engine::cx::Cx;
@@ -15,9 +15,9 @@ use crate::record::effects::{Effect, MEMORY};
 use crate::schema::Schema;
 
 impl Tool {
-    /// A tool that does what another one did. It takes whatever that one was given.
+    /// A tool that plays the recorded effects of another one. It accepts any arguments.
     pub(crate) fn playing(name: &str, effects: Arc<[Effect]>, file: &str) -> Tool {
-        let contributor = Contributor { label: Arc::from(file), origin: names::Origin::Yaml };
+        let contributor = Contributor { label: Arc::from(file), origin: names::ToolOrigin::Yaml };
         Tool::new(name, "", Schema::new(json!({"type": "object"})), contributor, Body::Effects(effects))
     }
 }
@@ -28,13 +28,13 @@ pub(crate) async fn play(cx: &Cx, tool: &Tool, effects: &[Effect]) -> Result<Out
             Effect::Memory(changes) if index + 1 == effects.len() => {
                 return Ok(Outcome { memory: changes.clone(), ..Outcome::default() });
             }
-            // What follows may use it, so it has to be remembered now: a call of its own, for the record.
+            // Later effects may use the value, so it is applied now, as a call that is recorded as such.
             Effect::Memory(_) => {
                 let tool = Tool::playing(MEMORY, Arc::from([effect.clone()]), &tool.contributor.label);
                 let args = Arguments::Json(Map::new());
-                Call { stand_in: Some(Arc::new(tool)), ..Call::new(MEMORY, args, Origin::Callback) }
+                Call { stand_in: Some(Arc::new(tool)), ..Call::new(MEMORY, args, CallOrigin::Callback) }
             }
-            Effect::Call { tool, args } => Call::new(tool, Arguments::Json(args.clone()), Origin::Expansion),
+            Effect::Call { tool, args } => Call::new(tool, Arguments::Json(args.clone()), CallOrigin::Expansion),
         };
         let name = call.tool.clone();
         let answer = dispatch(cx, call).await?;

@@ -1,5 +1,5 @@
-//! The flat table of a session's tools. A registry is a value: a reload makes a new one, and calls in flight keep
-//! the one they started with.
+//! The flat table of a session's tools. A registry is immutable: a reload creates a new one, and calls in flight keep the
+//! one they started with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::config::{PlatformEntry, Toolset};
 use crate::engine::aliases;
 use crate::engine::source::SourceError;
 use crate::engine::tool::{Contributor, Tool};
-use crate::names::{Consequence, Objection, Origin, judge};
+use crate::names::{Consequence, Objection, ToolOrigin, judge};
 use crate::screen::Shape;
 use crate::yaml::nearest;
 
-/// The tools of one contributor. They are registered together or not at all.
+/// The tools of one contributor. They are registered all together or not at all.
 #[derive(Clone)]
 pub struct Batch {
     pub contributor: Contributor,
@@ -31,39 +31,41 @@ impl Batch {
     }
 }
 
+/// A group of tools that can be enabled as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     pub description: String,
     pub is_default: bool,
 }
 
-/// What a session is, as far as its tools depend on it.
+/// The properties of a session that decide which tools it has.
 #[derive(Debug, Clone)]
 pub struct ToolScope {
     pub platform: Platform,
     pub driver: DriverKey,
     pub agent_mode: AgentMode,
     pub toolsets: Vec<Toolset>,
-    /// What the target says of this platform.
+    /// The target's entry for this platform.
     pub target: Option<PlatformEntry>,
-    /// Groups asked for; none asked for means the default ones.
+    /// The requested groups; empty means the default ones.
     pub groups: Vec<String>,
-    /// Only tools whose name begins with one of these are offered; none means all.
+    /// Only tools whose names start with one of these are offered; empty means all.
     pub prefixes: Vec<String>,
     pub reserved_prefixes: Vec<String>,
 }
 
+/// The tools of a session. Immutable.
 pub struct Registry {
     pub generation: u64,
-    /// In what words selectors name the elements of the session's device.
+    /// The shape of the elements of the session's device, which decides the properties of selectors.
     pub shape: Shape,
-    /// Whether there are tools that nobody could ask about, so that a name may be known all the same.
+    /// Whether some tools could not be listed, so that an unknown name may still exist.
     pub is_partial: bool,
-    /// Why servers are not there of whose tools nothing is known.
+    /// Servers that are unavailable and whose tools are unknown.
     pub absent: Vec<SourceError>,
     tools: BTreeMap<String, Arc<Tool>>,
     offered: BTreeSet<String>,
-    /// What was left out, and why.
+    /// Tools that were left out, each with the reason.
     pub filtered: Vec<Filtered>,
     /// Batches that could not be registered.
     pub refused: Vec<Refusal>,
@@ -71,36 +73,37 @@ pub struct Registry {
     /// The toolsets that this session has, each with the tools it offers.
     pub toolsets: BTreeMap<String, ActiveToolset>,
     not_offered: BTreeMap<String, String>,
-    /// The groups that are declared, and whether each is on by default.
+    /// The declared groups, and whether each is enabled by default.
     groups: BTreeMap<String, bool>,
 }
 
+/// A toolset that is enabled in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ActiveToolset {
     pub description: String,
     pub tools: BTreeSet<String>,
 }
 
-/// A tool that its contributor offers and that this session does not have.
+/// A tool that its contributor offers but this session does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filtered {
     pub tool: String,
     pub contributor: Contributor,
     pub reason: LeftOut,
-    /// The platforms that do have it, where the session's is none of them.
+    /// The platforms that have it; empty if the session's platform is one of them.
     pub platforms: Vec<Platform>,
 }
 
 /// Why a session does not have a tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeftOut {
-    #[error("it is for the drivers {}, not {here}", supported.join(", "))]
+    #[error("it only supports the drivers {}, not {here}", supported.join(", "))]
     Driver { supported: Vec<String>, here: DriverKey },
     #[error("it is for {}, not {here}", names(supported))]
     Platform { supported: Vec<Platform>, here: Platform },
-    #[error("it needs the host, and the agent runs on the device")]
+    #[error("it requires the host, but the agent runs on the device")]
     NeedsHost,
-    /// Its definition is of no use: its schema or its name.
+    /// Its schema or its name is invalid.
     #[error("{0}")]
     Unusable(String),
 }
@@ -109,14 +112,14 @@ fn names(platforms: &[Platform]) -> String {
     platforms.iter().map(|platform| platform.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// That a session does not have a tool, in words for whoever called it.
+/// Explains to a caller why a session does not have a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
+pub struct MissingTool {
     pub message: String,
     pub hint: Option<String>,
 }
 
-impl std::fmt::Display for Lack {
+impl std::fmt::Display for MissingTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.hint {
             Some(hint) => write!(f, "{}; {hint}", self.message),
@@ -125,11 +128,12 @@ impl std::fmt::Display for Lack {
     }
 }
 
+/// A batch that was not registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub contributor: Contributor,
     pub reason: String,
-    /// What it would have brought.
+    /// The names of its tools.
     pub tools: Vec<String>,
 }
 
@@ -172,7 +176,7 @@ impl Registry {
         self.tools.is_empty()
     }
 
-    /// What a model sees.
+    /// The tools that are offered to models.
     pub fn offered(&self) -> impl Iterator<Item = &Arc<Tool>> {
         self.offered.iter().filter_map(|name| self.tools.get(name))
     }
@@ -186,35 +190,35 @@ impl Registry {
         self.not_offered.get(name).map(String::as_str)
     }
 
-    /// What to say to whoever called a tool that is not there.
-    pub fn lack(&self, name: &str) -> Lack {
+    /// Explains why there is no tool of this name.
+    pub fn explain_missing(&self, name: &str) -> MissingTool {
         let unknown = format!("unknown tool `{name}`");
         if let Some(ours) = self.alias(name) {
-            return Lack { message: unknown, hint: Some(format!("did you mean `{ours}`?")) };
+            return MissingTool { message: unknown, hint: Some(format!("did you mean `{ours}`?")) };
         }
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
             let offered = format!("{} offers it, but {}", filtered.contributor.label, filtered.reason);
             let message = match &filtered.reason {
-                LeftOut::Platform { here, .. } => format!("`{name}` is unsupported on {here}"),
-                LeftOut::Driver { here, .. } => format!("`{name}` is unsupported by the driver {here}"),
+                LeftOut::Platform { here, .. } => format!("`{name}` is not supported on {here}"),
+                LeftOut::Driver { here, .. } => format!("`{name}` is not supported by the driver {here}"),
                 LeftOut::NeedsHost | LeftOut::Unusable(_) => unknown,
             };
-            return Lack { message, hint: Some(offered) };
+            return MissingTool { message, hint: Some(offered) };
         }
         if let Some(refused) = self.refused.iter().find(|refused| refused.tools.iter().any(|tool| tool == name)) {
             let hint = format!("{} offers it, but none of its tools can be used", refused.contributor.label);
-            return Lack { message: unknown, hint: Some(hint) };
+            return MissingTool { message: unknown, hint: Some(hint) };
         }
         let near = nearest(name, self.tools.keys().map(String::as_str));
-        Lack { message: unknown, hint: near.map(|near| format!("did you mean `{near}`?")) }
+        MissingTool { message: unknown, hint: near.map(|near| format!("did you mean `{near}`?")) }
     }
 
-    /// The tool that does what other test tools have this name for.
+    /// Our tool that corresponds to a name that other test tools use.
     pub fn alias(&self, name: &str) -> Option<&'static str> {
         aliases::ours(name).iter().copied().find(|ours| self.tools.contains_key(*ours))
     }
 
-    /// The platforms that have a tool of this name, where this session has none for no other reason.
+    /// The platforms that have a tool of this name, if the platform is the only reason why this session does not.
     pub fn platforms_elsewhere(&self, name: &str) -> Vec<Platform> {
         if self.tools.contains_key(name) || self.alias(name).is_some() {
             return Vec::new();
@@ -256,7 +260,7 @@ impl Registry {
                 match consequence {
                     Consequence::RefuseBatch => return self.refused.push(refuse(message)),
                     Consequence::LeaveOut => {
-                        warnings.push(format!("{}: a tool is left out: {message}", contributor.label));
+                        warnings.push(format!("{}: a tool was left out: {message}", contributor.label));
                         filtered.push(unusable(&(tool.name.clone(), message)));
                         continue;
                     }
@@ -266,12 +270,13 @@ impl Registry {
             let earlier = self.tools.get(&tool.name).map(|tool| &tool.contributor);
             let earlier = earlier.or(accepted.get(&tool.name).map(|tool| &tool.contributor));
             if let Some(earlier) = earlier {
-                let reason = match earlier.label == contributor.label {
-                    true => format!("{} offers the tool `{}` twice", contributor.label, tool.name),
-                    false => format!(
+                let reason = if earlier.label == contributor.label {
+                    format!("{} offers the tool `{}` twice", contributor.label, tool.name)
+                } else {
+                    format!(
                         "the tool `{}` is offered twice: by {} and by {}",
                         tool.name, earlier.label, contributor.label
-                    ),
+                    )
                 };
                 return self.refused.push(refuse(reason));
             }
@@ -283,7 +288,7 @@ impl Registry {
         self.groups.extend(batch.groups.iter().map(|(name, group)| (name.clone(), group.is_default)));
     }
 
-    /// Decides what a model sees: toolsets, groups, prefixes.
+    /// Decides which tools are offered to models, by toolsets, groups and prefixes.
     fn offer(&mut self, scope: &ToolScope) {
         let memberships = self.memberships(scope);
         for tool in self.tools.values() {
@@ -297,10 +302,10 @@ impl Registry {
                     "none of its toolsets ({}) is in this session",
                     sets.iter().cloned().collect::<Vec<_>>().join(", ")
                 )),
-                None if tool.contributor.origin == Origin::TargetServer => {
-                    Some("tools of a target's servers are offered through toolsets, and it is in none".to_string())
+                None if tool.contributor.origin == ToolOrigin::TargetServer => {
+                    Some("tools of a target's servers are only offered through toolsets, and it is in none".to_string())
                 }
-                None if tool.contributor.origin == Origin::BuiltIn => Some("it is in no toolset".to_string()),
+                None if tool.contributor.origin == ToolOrigin::BuiltIn => Some("it is not in any toolset".to_string()),
                 None => None,
             };
             let reason =
@@ -320,10 +325,10 @@ impl Registry {
         }
     }
 
-    /// The toolsets of each tool, pushed and pulled; fills in the active ones.
+    /// Collects the toolsets of each tool, declared by the toolset or by the tool, and fills in the active toolsets.
     fn memberships(&mut self, scope: &ToolScope) -> BTreeMap<String, BTreeSet<String>> {
         let wanted = scope.target.as_ref().and_then(|target| target.tool_sets.as_ref());
-        // Without a word from the target, every toolset of the platform is there.
+        // If the target lists no toolsets, all toolsets of the platform are enabled.
         let is_wanted = |id: &str| wanted.is_none_or(|wanted| wanted.iter().any(|wanted| wanted.value == id));
         let mut memberships: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for toolset in &scope.toolsets {
@@ -339,7 +344,7 @@ impl Registry {
         for tool in self.tools.values() {
             let Some(id) = &tool.toolset else { continue };
             memberships.entry(tool.name.clone()).or_default().insert(id.clone());
-            // A toolset that no file declares comes into being with its first tool.
+            // A toolset that no file declares is created by its first tool.
             let is_declared = scope.toolsets.iter().any(|toolset| toolset.id.value == *id);
             if !is_declared && is_wanted(id) {
                 self.toolsets.entry(id.clone()).or_default();
@@ -352,7 +357,7 @@ impl Registry {
             .chain(self.tools.values().filter_map(|tool| tool.toolset.as_ref()))
             .collect();
         for set in wanted.into_iter().flatten().filter(|set| !known.contains(&set.value)) {
-            let text = format!("the target asks for the toolset `{}`, which nobody declares", set.value);
+            let text = format!("the target lists the toolset `{}`, which is not declared anywhere", set.value);
             self.warnings.push(text);
         }
         for (tool, sets) in &memberships {
@@ -366,7 +371,7 @@ impl Registry {
     }
 }
 
-/// The filters, in order. A filtered tool is not an error.
+/// Applies the filters, in order. A filtered tool is not an error.
 fn filter(tool: &Tool, scope: &ToolScope) -> Option<LeftOut> {
     if !tool.supported_drivers.is_empty()
         && !tool.supported_drivers.iter().any(|pattern| scope.driver.matches(pattern, scope.platform))
@@ -390,7 +395,7 @@ fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {
     scope.target.as_ref().is_some_and(|target| target.tools.iter().any(|named| named.value == name))
 }
 
-/// A tool shows if any of its groups does; one in no group, or in a group that nobody declared, always does.
+/// A tool is shown if any of its groups is enabled. Undeclared groups count as enabled, as does having no group.
 fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &ToolScope) -> Option<String> {
     let is_enabled = |name: &String| match groups.get(name) {
         None => true,
@@ -404,5 +409,5 @@ fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &ToolSco
 fn hidden_by_prefix(name: &str, scope: &ToolScope) -> Option<String> {
     let matches = |prefix: &String| name.starts_with(prefix.trim_end_matches('*'));
     let is_hidden = !scope.prefixes.is_empty() && !scope.prefixes.iter().any(matches);
-    is_hidden.then(|| format!("only names that begin with {} are asked for", scope.prefixes.join(", ")))
+    is_hidden.then(|| format!("only tools whose names start with {} were requested", scope.prefixes.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! One device's lane of a run: its tools, its device, its place in the record.
+//! A session: one device of a run, with its tools and its event stream.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
@@ -20,43 +20,44 @@ use crate::limits;
 use crate::record::events::{EventSink, PicturePolicy, Redacted};
 use crate::values::secret::Secrets;
 
+/// One device of a run. Top-level calls run one at a time, in the order in which they arrive.
 pub struct Session {
     pub id: SessionId,
     key: SessionKey,
     pub device: Device,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
-    /// The project's folder.
+    /// The absolute path of the project's folder.
     pub home: String,
     pub invocations: Arc<Invocations>,
     registry: RwLock<Arc<Registry>>,
     shelf: Option<Arc<dyn Shelf>>,
-    sources: Vec<Source>,
-    /// The revisions of the sources that the registry was read at.
+    sources: Vec<SessionSource>,
+    /// The revisions of the sources that the registry was built from.
     revisions: Mutex<Vec<u64>>,
-    /// Held while announced changes are read; what was told of the last ones.
+    /// Held while announced changes are loaded. Contains the last message about them.
     catching_up: tokio::sync::Mutex<String>,
-    /// Held while the tools are read, so that what was read first is not put over what was read later.
+    /// Held during a reload, so that an older result never replaces a newer one.
     reloading: tokio::sync::Mutex<()>,
-    /// Why the tools could not be read the last time.
-    unread: Mutex<Option<ShelfError>>,
+    /// Why the last reload failed.
+    reload_error: Mutex<Option<ShelfError>>,
     events: Arc<dyn EventSink>,
-    /// Top-level calls take turns, first come, first served.
+    /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    /// The task that follows the sources' changes.
+    /// The task that watches the sources for changes.
     follower: Mutex<Option<AbortHandle>>,
 }
 
-/// What reading the tools anew came to.
+/// The result of a reload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reloaded {
     pub changes: Changes,
     pub total: usize,
 }
 
-/// A source of a session's tools that is running.
+/// A running source of a session's tools.
 #[derive(Clone)]
-pub struct Source {
+pub struct SessionSource {
     pub tools: Arc<dyn ToolSource>,
     /// Whether other sessions use it too, so that it outlives this one.
     pub is_shared: bool,
@@ -64,24 +65,24 @@ pub struct Source {
     pub revision: u64,
 }
 
-/// What a session is made of.
+/// The parts that a session is opened with.
 pub struct Parts {
     pub id: SessionId,
     pub driver: Arc<dyn Driver>,
     pub registry: Registry,
-    /// Where the tools can be read anew.
+    /// Where tools are reloaded from; `None` if they cannot be.
     pub shelf: Option<Arc<dyn Shelf>>,
-    pub sources: Vec<Source>,
+    pub sources: Vec<SessionSource>,
     pub events: Arc<dyn EventSink>,
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
-    /// The project's folder, absolute.
+    /// The absolute path of the project's folder.
     pub home: String,
 }
 
-/// Ends the sources that nobody else uses, side by side.
-pub async fn stop_own(sources: &[Source]) {
+/// Stops the sources that are not shared, concurrently.
+pub async fn stop_own(sources: &[SessionSource]) {
     let own = sources.iter().filter(|source| !source.is_shared);
     join_all(own.map(|source| source.tools.stop())).await;
 }
@@ -102,7 +103,7 @@ impl Session {
             sources: parts.sources,
             catching_up: tokio::sync::Mutex::default(),
             reloading: tokio::sync::Mutex::default(),
-            unread: Mutex::default(),
+            reload_error: Mutex::default(),
             events: Arc::new(Redacted::new(parts.events, Arc::clone(&parts.secrets))),
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
@@ -116,7 +117,7 @@ impl Session {
         session
     }
 
-    /// Ends what belongs to this session alone, and tells the record.
+    /// Stops everything that only this session uses, and emits the event.
     pub async fn close(&self, message: &str) {
         self.invocations.dismiss(&self.key);
         self.stop_following();
@@ -134,8 +135,8 @@ impl Session {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The registry to look for this tool in. One that is not there may be in a list that a source has announced, and that
-    /// nobody has read yet.
+    /// The registry to look this tool up in. If the tool is missing, first loads the changes that sources have announced but
+    /// that are not loaded yet.
     pub async fn registry_with(&self, tool: &str) -> Arc<Registry> {
         let registry = self.registry();
         if registry.get(tool).is_some() {
@@ -144,24 +145,26 @@ impl Session {
         if self.announced().is_some() {
             self.catch_up().await;
         }
-        // Somebody else may have caught up since.
+        // Another task may have caught up in the meantime.
         self.registry()
     }
 
-    /// A source whose tools may have changed since they were read.
-    fn announced(&self) -> Option<&Source> {
+    /// A source whose tools may have changed since they were loaded.
+    fn announced(&self) -> Option<&SessionSource> {
         let seen = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sources = self.sources.iter().zip(seen.iter());
         sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
     }
 
-    /// Reads what sources have announced, unless somebody did, and tells the record.
+    /// Reloads if a source has announced changes that are not loaded yet, and emits a note.
     pub async fn catch_up(&self) {
         let mut last = self.catching_up.lock().await;
         let Some(name) = self.announced().map(|source| source.tools.name()) else { return };
         let (level, text) = match self.reload().await {
             Ok(reloaded) => (Level::Info, format!("the tools of server `{name}` changed: {reloaded}")),
-            Err(error) => (Level::Warning, format!("the tools of server `{name}` changed, but: {error}")),
+            Err(error) => {
+                (Level::Warning, format!("the tools of server `{name}` changed but could not be reloaded: {error}"))
+            }
         };
         if text != *last {
             self.emit(Event::Noted { about: None, level, text: text.clone() });
@@ -169,13 +172,13 @@ impl Session {
         }
     }
 
-    /// A source that died takes the session with it, unless it says otherwise: what its tools did may be half done.
-    pub fn unless_dead(&self) -> Result<(), SourceError> {
+    /// Fails if a vital source has died: the session cannot be trusted any more.
+    pub fn check_alive(&self) -> Result<(), SourceError> {
         let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());
         vital.find_map(|source| source.tools.death()).map_or(Ok(()), Err)
     }
 
-    /// Makes a new registry from what the shelf holds now. Calls in flight keep the old one.
+    /// Replaces the registry with a newly loaded one. Calls in flight keep the old one.
     pub async fn reload(&self) -> Result<Reloaded, ShelfError> {
         let shelf = self.shelf.as_ref().ok_or(ShelfError::Nothing)?;
         let _turn = self.reloading.lock().await;
@@ -183,11 +186,11 @@ impl Session {
         let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
         let new = shelf.registry(old.generation + 1).await;
         let seen = || *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
-        *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
+        *self.reload_error.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
         let new = match new {
             Ok(new) => new,
             Err(error) => {
-                // What could not be read is not tried again until it changes again.
+                // A failed reload is not retried until a source announces another change.
                 seen();
                 return Err(error);
             }
@@ -195,14 +198,14 @@ impl Session {
         let changes = Changes::between(old.tools().map(AsRef::as_ref), new.tools().map(AsRef::as_ref));
         let reloaded = Reloaded { changes, total: new.len() };
         self.replace_registry(new);
-        // Only now: whoever sees nothing announced finds all of it in the registry.
+        // Only now, so that a task that sees no announcement finds everything in the registry.
         seen();
         Ok(reloaded)
     }
 
-    /// Why the tools are not those that the shelf holds now, if the last try to read them failed.
-    pub fn unread(&self) -> Option<ShelfError> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Why the last reload failed; `None` if the tools are up to date.
+    pub fn reload_error(&self) -> Option<ShelfError> {
+        self.reload_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn replace_registry(&self, registry: Registry) {
@@ -239,13 +242,13 @@ impl std::fmt::Display for Reloaded {
             let changed: Vec<String> = changed.iter().map(ToString::to_string).collect();
             write!(f, "changed: {}; ", changed.join(", "))?;
         }
-        write!(f, "{} in all", self.total)
+        write!(f, "{} in total", self.total)
     }
 }
 
-/// Reads the tools anew whenever a source says that its own have changed.
-async fn follow(session: Weak<Session>, sources: Vec<Source>) {
-    let next = |source: Source| async move {
+/// Reloads the tools whenever a source announces changes.
+async fn follow(session: Weak<Session>, sources: Vec<SessionSource>) {
+    let next = |source: SessionSource| async move {
         source.tools.changes(source.revision).await;
         source
     };
@@ -255,7 +258,7 @@ async fn follow(session: Weak<Session>, sources: Vec<Source>) {
         source.revision = source.tools.revision();
         session.catch_up().await;
         drop(session);
-        // A source that never stops changing must not keep everybody busy.
+        // Limits how often a source that never stops changing causes a reload.
         tokio::time::sleep(limits::RELOAD_PAUSE).await;
         changes.push(next(source));
     }

@@ -1,4 +1,4 @@
-//! The port to tools that live elsewhere: a tool server, an embedded engine, a team's own code.
+//! The port to tools that run elsewhere, such as in a tool server or an embedded script engine.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,49 +13,49 @@ use crate::engine::tool::{Contributor, Tool};
 
 /// A source of tools.
 ///
-/// `start` and `stop` are called once each; `list` after `start`, and again when `changes` answers. Calls may run
-/// side by side. A source that dies says so in every later answer.
+/// The engine calls `start` and `stop` once each, and `list` after `start` and again after `changes` returns. Calls may
+/// run concurrently. Once a source has died, it must return the error from every later call.
 #[async_trait]
 pub trait ToolSource: Send + Sync {
     fn name(&self) -> &str;
 
-    /// Who is named as the one who brings its tools.
+    /// The contributor that its tools are attributed to.
     fn contributor(&self) -> Contributor;
 
     async fn start(&self) -> Result<(), SourceError>;
 
     async fn list(&self) -> Result<Listing, SourceError>;
 
-    /// Carries out one call. `cx` is the context to call back with; it says how long the call may take.
+    /// Carries out one call. `cx` is the context for callbacks; it also holds the deadline.
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError>;
 
-    /// How long one of its calls may be silent, where it is not the usual time.
+    /// How long a call may be silent before it times out; `None` for the default.
     fn call_idle(&self) -> Option<Duration> {
         None
     }
 
-    /// The secrets whose values it may have.
+    /// The names of the secrets whose values the source may receive.
     fn secrets(&self) -> &[String] {
         &[]
     }
 
-    /// Why it can carry out no more calls.
+    /// Why the source can no longer carry out calls; `None` while it is alive.
     fn death(&self) -> Option<SourceError> {
         None
     }
 
-    /// Whether its death takes the session with it, since what its tools did may be half done. If not, only its own tools
-    /// are gone.
+    /// Whether its death ends the session, because its tools may have been interrupted halfway. If not, only its own tools
+    /// become unavailable.
     fn is_vital(&self) -> bool {
         true
     }
 
-    /// How often its tools may have changed since it started.
+    /// Counts how often its tools may have changed since it started.
     fn revision(&self) -> u64 {
         0
     }
 
-    /// Returns when the tools may have changed since that revision; never, if they cannot.
+    /// Returns once the tools may have changed since that revision; never returns if they cannot change.
     async fn changes(&self, _since: u64) {
         std::future::pending().await
     }
@@ -63,14 +63,14 @@ pub trait ToolSource: Send + Sync {
     async fn stop(&self) {}
 }
 
-/// What a source offers.
+/// The tools that a source offers.
 #[derive(Clone, Default)]
 pub struct Listing {
     pub tools: Vec<Tool>,
     pub groups: BTreeMap<String, Group>,
     /// Tools that cannot be used, each with the reason.
     pub unusable: Vec<(String, String)>,
-    /// What is odd about it, in sentences that name the tool.
+    /// Warnings, as sentences that name the tool.
     pub warnings: Vec<String>,
 }
 
@@ -81,6 +81,7 @@ impl Listing {
     }
 }
 
+/// Why a tool source could not do what it was asked to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SourceError {
     #[error("server `{source_name}` did not start: {evidence}")]
@@ -89,7 +90,7 @@ pub enum SourceError {
     NotListed { source_name: String, evidence: String },
     #[error("server `{source_name}` died: {evidence}")]
     Died { source_name: String, evidence: String },
-    /// It may still be there.
+    /// It may still be running.
     #[error("server `{source_name}` did not answer: {evidence}")]
     NotAnswered { source_name: String, evidence: String },
 }
@@ -106,18 +107,19 @@ impl SourceError {
     }
 }
 
-/// The port to where tools are kept: files, and the servers that are running.
+/// The port that tools are reloaded from: tool files and running servers.
 #[async_trait]
 pub trait Shelf: Send + Sync {
-    /// The session's tools as they are now.
+    /// Builds a registry with the session's current tools.
     async fn registry(&self, generation: u64) -> Result<Registry, ShelfError>;
 }
 
+/// Why tools could not be reloaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ShelfError {
-    #[error("this session has no tools that could be read again")]
+    #[error("this session has no tools to reload")]
     Nothing,
-    /// What is wrong with the files.
+    /// The problems of the tool files.
     #[error("{0}")]
     Files(String),
     #[error(transparent)]

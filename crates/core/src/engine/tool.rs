@@ -1,4 +1,4 @@
-//! A tool: one kind, whoever brings it. What differs is a field.
+//! A tool. There is one type for all tools; differences are fields.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use trailblaze_protocol::outcome::Outcome;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::source::ToolSource;
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::record::effects::Effect;
 use crate::schema::Schema;
 use crate::trail::ToolCall;
 
+/// A tool that can be called. Its name is unique in a registry.
 #[derive(Clone)]
 pub struct Tool {
     pub name: String,
@@ -23,31 +24,32 @@ pub struct Tool {
     pub schema: Arc<Schema>,
     pub kind: ToolKind,
     pub contributor: Contributor,
-    /// Whether models are offered it.
+    /// Whether the tool may be offered to models.
     pub is_for_llm: bool,
-    /// Whether calls of it are recorded.
+    /// Whether its calls are recorded.
     pub is_recordable: bool,
-    /// Whether it answers with delegates instead of acting.
+    /// Whether it returns delegates instead of acting.
     pub is_delegating: bool,
+    /// Whether it only works if the agent runs on the host.
     pub requires_host: bool,
-    /// Kept and passed on; never a filter.
+    /// Passed on to the tool's server; never used as a filter.
     pub requires_context: bool,
-    /// Driver keys or platforms; empty is all.
+    /// Driver keys or platforms that it supports; empty means all.
     pub supported_drivers: Vec<String>,
-    /// Empty is all.
+    /// Platforms that it supports; empty means all.
     pub supported_platforms: Vec<Platform>,
-    /// The toolset that it joins by its own wish.
+    /// The toolset that the tool itself asks to be part of.
     pub toolset: Option<String>,
     pub groups: Vec<String>,
     pub body: Body,
 }
 
-/// Who brings a tool.
+/// Where a tool comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contributor {
-    /// For people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
+    /// A label for people: `built-in`, `trailblaze-config/tools/login.yaml`, `server acme-tools`.
     pub label: Arc<str>,
-    pub origin: Origin,
+    pub origin: ToolOrigin,
 }
 
 /// What happens when a tool is called.
@@ -56,9 +58,9 @@ pub enum Body {
     BuiltIn(BuiltIn),
     /// The calls of a YAML tool.
     Expansion(Arc<[ToolCall]>),
-    /// Code that lives elsewhere.
+    /// A call to a tool server.
     Foreign(Arc<dyn ToolSource>),
-    /// What another tool did, played in its place.
+    /// The recorded effects of another tool, played in its place.
     Effects(Arc<[Effect]>),
 }
 
@@ -85,12 +87,12 @@ impl Tool {
         }
     }
 
-    /// Whether a team wrote it. A built-in tool under a name of the team's own is still a built-in one.
+    /// Whether the tool is the project's own. An alias of a built-in tool still counts as built in.
     pub fn is_custom(&self) -> bool {
-        !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != Origin::BuiltIn
+        !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != ToolOrigin::BuiltIn
     }
 
-    /// Where its code lives, if that is elsewhere.
+    /// The source that runs it; `None` for tools that run in this process.
     pub fn source(&self) -> Option<&Arc<dyn ToolSource>> {
         match &self.body {
             Body::Foreign(source) => Some(source),
@@ -99,7 +101,7 @@ impl Tool {
     }
 }
 
-/// Arguments that fit the tool's schema: templates resolved, defaults filled in.
+/// The arguments of a call: valid against the tool's schema, templates resolved, defaults filled in.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Args(pub Map<String, Value>);
 
@@ -108,7 +110,7 @@ impl Args {
         self.get(name)?.as_str()
     }
 
-    /// A text that the schema requires.
+    /// A text argument that the schema requires.
     pub fn required(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
     }
@@ -117,12 +119,12 @@ impl Args {
         self.get(name)?.as_i64()
     }
 
-    /// A whole number from 0. The schema does not say so: a tool that moves from code to YAML keeps its schema, and
-    /// parameters in YAML have no minimum.
+    /// A non-negative integer. The schema does not state the minimum: a tool that moves from code to YAML keeps its
+    /// schema, and parameters in YAML have no minimum.
     pub fn count(&self, name: &str) -> Result<Option<u64>, Stop> {
         let Some(number) = self.integer(name) else { return Ok(None) };
         let count = u64::try_from(number);
-        count.map(Some).map_err(|_| Stop::failed(format!("`{name}` is a whole number from 0, not {number}")))
+        count.map(Some).map_err(|_| Stop::failed(format!("`{name}` must be a non-negative integer, got {number}")))
     }
 
     pub fn number(&self, name: &str) -> Option<f64> {
@@ -137,7 +139,7 @@ impl Args {
         self.get(name).filter(|value| !value.is_null())
     }
 
-    /// Every reading of an argument comes through here.
+    /// All reads of arguments go through here.
     fn get(&self, name: &str) -> Option<&Value> {
         #[cfg(test)]
         READ.with_borrow_mut(|read| read.insert(name.to_string()));
@@ -147,6 +149,6 @@ impl Args {
 
 #[cfg(test)]
 thread_local! {
-    /// The names of arguments that were asked for on this thread, so that a test can tell which a tool ignores.
+    /// The names of arguments that were read on this thread, so that a test can find those that a tool ignores.
     pub static READ: std::cell::RefCell<std::collections::BTreeSet<String>> = const { std::cell::RefCell::new(std::collections::BTreeSet::new()) };
 }

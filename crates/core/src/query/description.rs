@@ -1,14 +1,14 @@
-//! Elements described in the words of a snapshot, so that what it prints can be given back: `button "Pay"`.
+//! Descriptions of elements in the format of a snapshot, so that its lines can be used as input: `button "Pay"`.
 
 use super::search::is_folded_equal;
 use crate::screen::{Field, Node, fold};
 use crate::selector::Outline;
 use crate::snapshot::shown_label;
 
-/// A line of a snapshot, or less: a role, a name, an id; or a CSS selector and a text. All that is given must hold.
+/// A line of a snapshot or part of one: a role, a name, an id; or a CSS selector and a text. All given parts must match.
 ///
-/// The name may be any part of what a snapshot shows, in any case. Elements that have it as their whole name are
-/// preferred to those that have it in another case, and these to those that have it as a part.
+/// The name may be any part of what a snapshot shows, ignoring case. Elements with exactly this name are preferred to those
+/// that differ in case, and these to those that merely contain it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
     written: String,
@@ -16,12 +16,12 @@ pub struct Description {
     pub css: Option<String>,
     pub name: Option<String>,
     pub id: Option<String>,
-    /// A lone word without quotes: a role if anything on the screen has it, else a name.
+    /// A single word without quotes: a role if any element on the screen has it, otherwise a name.
     pub may_be_role: bool,
 }
 
 impl Description {
-    /// `None` if there are no words.
+    /// Returns `None` if the text is blank.
     pub fn parse(text: &str) -> Option<Description> {
         let written = text.trim();
         let mut description = Description {
@@ -39,14 +39,14 @@ impl Description {
             description.name = name.and_then(|name| named(&name));
             return Some(description);
         }
-        // Headings and the items of a list are printed without their roles.
+        // Headings and list items are printed without their roles.
         if let Some((role, words)) = reading(written) {
             let (name, _) = unquote(words).unwrap_or((words.to_string(), ""));
             description.role = Some(role.to_string());
             description.name = named(&name);
             return Some(description);
         }
-        // What follows the first bracket outside of quotes are marks, such as `[id=pay]` or `[state: "On"]`.
+        // The first bracket outside of quotes starts the marks, such as `[id=pay]` or `[state: "On"]`.
         let bracket = written.find(" [").unwrap_or(written.len());
         let opening = written[..bracket].match_indices('"').map(|(at, _)| at);
         let opening = opening.into_iter().find(|at| *at == 0 || written[..*at].ends_with(char::is_whitespace));
@@ -69,9 +69,9 @@ impl Description {
         (!written.is_empty()).then_some(description)
     }
 
-    /// The elements that it fits best.
+    /// The elements that match best.
     pub(super) fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
-        // A snapshot calls what has neither class nor name an element.
+        // Snapshots print `element` for one without class and name.
         let is_a = |node: &Node, role: &str| fold(node.class().unwrap_or("element")).eq_ignore_ascii_case(role);
         let is_role = |word: &str| outline.places().any(|place| is_a(outline.node(place), word));
         let (role, name) = match (self.role.as_deref(), self.name.as_deref()) {
@@ -93,14 +93,14 @@ impl Description {
     }
 }
 
-/// As it was written.
+/// Prints the description as written.
 impl std::fmt::Display for Description {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.written)
     }
 }
 
-/// How well a name fits, the best first.
+/// How well a name matches, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Whole,
@@ -125,7 +125,7 @@ fn fit(outline: &Outline<'_>, place: usize, name: &str, lower: &str) -> Option<F
         .min()
 }
 
-/// The role and the words of a line that has no ref.
+/// The role and the text of a line without a ref.
 fn reading(line: &str) -> Option<(&'static str, &str)> {
     if let Some(words) = line.strip_prefix('•') {
         return Some(("listitem", words.trim()));
@@ -135,7 +135,7 @@ fn reading(line: &str) -> Option<(&'static str, &str)> {
     is_heading.then(|| ("heading", words.trim()))
 }
 
-/// The text in quotes at the beginning, and what follows it. Quotes that are not closed end with the line.
+/// The quoted text at the start, and the rest. An unclosed quote ends with the line.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('"')?.chars();
     let mut words = String::new();
@@ -157,7 +157,7 @@ fn id_mark(marks: &str) -> Option<String> {
     Some(rest[..end].to_string())
 }
 
-/// A CSS selector and the text in quotes after it. Within a selector, quotes stand only in brackets.
+/// A CSS selector and the quoted text after it. Within a selector, quotes only occur in brackets.
 fn split_css(text: &str) -> (&str, Option<String>) {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -192,7 +192,7 @@ mod tests {
         Query { what: What::Described(Box::new(Description::parse(text).unwrap())), index: None }
     }
 
-    /// Checks the number of the node that a description finds, or the words of why not.
+    /// Checks the id of the node that a description finds, or the message.
     #[track_caller]
     fn check(root: &Node, text: &str, expected: Result<u64, &str>) {
         let found = match query(text).search(&screen(root.clone()), Checks::Visible) {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_name_in_any_case_finds_what_has_no_better_name() {
+    fn a_part_of_a_name_matches_if_no_name_matches_better() {
         let root = page([control("button", "Pay now"), control("button", "PAY"), control("link", "Payments")]);
         check(&root, "button \"PAY\"", Ok(2));
         check(&root, "button \"pay\"", Ok(2));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn several_that_match_are_told_apart_by_what_is_around_them() {
+    fn several_matches_are_described_with_their_surroundings() {
         let item = |name: &str| web("listitem", "").holding([web("generic", name), control("button", "Delete")]);
         let form = web("form", "Danger").holding([control("button", "Delete").with(Field::ElementId, "all")]);
         let heading = web("heading", "Rest").with(Field::HeadingLevel, 2);
@@ -275,7 +275,7 @@ mod tests {
             page([web("list", "").holding([item("Mug"), item("Cup")]), form, heading, control("button", "Delete")]);
         let expected = "several elements match button \"Delete\": 0: button \"Delete\" in listitem \"Mug\", \
                         1: button \"Delete\" in listitem \"Cup\", 2: button \"Delete\" [id=all] in form \"Danger\", \
-                        3: button \"Delete\" under heading \"Rest\"; say which with `index`";
+                        3: button \"Delete\" under heading \"Rest\"; choose one with `index`";
         check(&root, "button \"Delete\"", Err(expected));
         check(&root, "button \"Delete\" [id=all]", Ok(9));
         let at = Query { index: Some(1), ..query("button \"Delete\"") };
@@ -294,7 +294,7 @@ mod tests {
         .collect()
     }
 
-    /// Random screens, but with roles as drivers tell them, and what is in fields.
+    /// Random screens, with roles as drivers report them and values in fields.
     fn any_page() -> impl Strategy<Value = Screen> {
         let roles = || select(vec!["button", "generic", "textbox", "list", "listitem", "row", "heading", "link", ""]);
         (any_screen(), proptest::collection::vec((roles(), any::<bool>()), 30)).prop_map(|(mut screen, kinds)| {
@@ -314,7 +314,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_snapshot_prints_finds_its_element(screen in any_page()) {
+        fn a_line_of_a_snapshot_finds_its_element(screen in any_page()) {
             for (id, line) in lines(&screen) {
                 let query = query(&line);
                 let outline = Outline::new(&screen.root);
@@ -323,7 +323,7 @@ mod tests {
                 prop_assert!(matching.contains(&id), "{} finds {:?}, not {}", line, matching, id);
                 match query.search(&screen, Checks::Visible) {
                     Find::Found(found) if found.node == id => {}
-                    // A box and a box in it that are called the same are one thing to a reader.
+                    // A container and one in it with the same name look like one element.
                     Find::Found(_) => prop_assert!(matching.len() > 1, "{}", line),
                     Find::Not(why) => prop_assert!(matches!(why.reason, Reason::Several { .. }), "{}: {}", line, why),
                 }
@@ -331,7 +331,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_a_description_or_nothing(text in r#"\PC{0,24}|[ \["\]=#•\\a-c]{0,16}|css=[ \["\]()'\\a-c]{0,16}"#) {
+        fn any_text_parses_without_panicking(text in r#"\PC{0,24}|[ \["\]=#•\\a-c]{0,16}|css=[ \["\]()'\\a-c]{0,16}"#) {
             prop_assert_eq!(Description::parse(&text).is_none(), text.trim().is_empty());
         }
     }

@@ -1,19 +1,19 @@
-//! What on the screen resembles something that is not there.
+//! Finds elements on the screen that are similar to one that was not found.
 
 use std::collections::HashSet;
 
-use super::whereabouts::told_apart;
+use super::whereabouts::describe_all;
 use super::{Element, Query, TextMatch, What};
 use crate::screen::{Field, Node, Screen, fold};
 use crate::selector::{Outline, Selector, Want};
 
 const SUGGESTIONS: usize = 3;
-/// The most texts that are compared: a screen shows fewer, and a wait asks again and again.
+/// The most texts that are compared. A screen usually has fewer, and a waiting loop repeats the search.
 const COMPARED: usize = 500;
-/// Below this likeness a suggestion only distracts.
+/// Below this similarity, a suggestion only distracts.
 const LIKENESS: f64 = 0.7;
 
-/// The visible elements whose texts or ids are most like what was asked for, the most similar first.
+/// The visible elements whose texts or ids are most similar to the requested ones, most similar first.
 pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec<String> {
     let Some(asked) = asked(query) else { return Vec::new() };
     let names = |node: &Node| -> Vec<String> {
@@ -41,7 +41,7 @@ pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec
             places.push(place);
         }
     }
-    told_apart(outline, &places)
+    describe_all(outline, &places)
 }
 
 enum Asked {
@@ -74,7 +74,7 @@ fn asked_by_selector(selector: &Selector) -> Option<Asked> {
             _ => None,
         })
     };
-    // The words of `button "Pay"` are those in quotes.
+    // The name in `button "Pay"` is the quoted part.
     let named = wanted(&[Field::AriaDescriptor]);
     let named = named.and_then(|words| words.split_once('"').map(|(_, name)| name.trim_end_matches('"').to_string()));
     let text = wanted(matcher.shape.text_fields()).or(named).map(Asked::Text);

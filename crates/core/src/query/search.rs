@@ -1,18 +1,18 @@
-//! Looks for an element on a screen that is at hand.
+//! Searches for an element on a screen.
 
 use trailblaze_protocol::geometry::Point;
 
 use super::near::near;
-use super::whereabouts::told_apart;
+use super::whereabouts::describe_all;
 use super::{Checks, Element, Find, Found, Query, Reason, TextMatch, What, WhyNot};
 use crate::screen::{Field, Node, Screen, fold};
 use crate::selector::{Case, Outline, Patience, Pattern};
 
-/// How many of several matches a message names.
+/// How many of several matches a message lists.
 const CANDIDATES: usize = 5;
 
 impl Query {
-    /// Looks for the element on a screen.
+    /// Searches for the element.
     pub fn search(&self, screen: &Screen, checks: Checks) -> Find {
         match self.choose(screen, checks) {
             Ok(found) => Find::Found(found),
@@ -64,7 +64,7 @@ impl Query {
         })
     }
 
-    /// What matches, on the screen or off it.
+    /// All matches, on the screen or off-screen.
     fn matching(&self, outline: &Outline<'_>) -> Vec<usize> {
         match &self.what {
             What::Element(element) => element.matching(outline),
@@ -80,11 +80,11 @@ impl Query {
     fn pick(&self, outline: &Outline<'_>, places: &[usize]) -> Result<usize, Reason> {
         match (self.index, &self.what, places) {
             (Some(index), ..) => places.get(index).copied().ok_or(Reason::OutOfRange { index, count: places.len() }),
-            // Recordings made elsewhere count on the first.
+            // Recordings of other versions rely on the first match.
             (None, What::Selector(_), [first, ..]) | (None, _, [first]) => Ok(*first),
             (None, ..) => {
                 let first = &places[..places.len().min(CANDIDATES)];
-                Err(Reason::Several { candidates: told_apart(outline, first), count: places.len() })
+                Err(Reason::Several { candidates: describe_all(outline, first), count: places.len() })
             }
         }
     }
@@ -107,7 +107,7 @@ impl Element {
     }
 }
 
-/// A text to look for, made ready once for all nodes.
+/// A text to search for, prepared once for all nodes.
 enum Wording {
     Exact(String),
     Contains(String),
@@ -132,18 +132,18 @@ impl Wording {
     }
 }
 
-/// As `fold(text) == folded`, without building the text for each node of a large tree.
+/// Same as `fold(text) == folded`, without allocating for each node of a large tree.
 pub(super) fn is_folded_equal(text: &str, folded: &str) -> bool {
     text == folded || text.split_whitespace().eq(folded.split_whitespace())
 }
 
-/// What snapshots do not list counts only within a match that they do list, or where there is none.
+/// Unlisted nodes count only within a listed match, or if there is no listed match.
 fn prefer_listed(outline: &Outline<'_>, places: &mut Vec<usize>) {
     if places.iter().all(|place| outline.node(*place).is_unlisted()) {
         return;
     }
     places.sort_unstable();
-    // Ranges nest or are apart, so the furthest end of those already begun covers them all.
+    // Ranges are nested or disjoint, so the furthest end so far covers them all.
     let mut end = 0;
     places.retain(|place| {
         let is_listed = !outline.node(*place).is_unlisted();
@@ -154,7 +154,7 @@ fn prefer_listed(outline: &Outline<'_>, places: &mut Vec<usize>) {
     });
 }
 
-/// A row and the label in it often say the same; that is one thing to a reader.
+/// A row and the label in it often have the same text; they count as one match.
 fn keep_innermost(outline: &Outline<'_>, places: &mut Vec<usize>) {
     places.sort_unstable();
     let all = places.clone();
@@ -162,7 +162,7 @@ fn keep_innermost(outline: &Outline<'_>, places: &mut Vec<usize>) {
     places.retain(|place| after.next().is_none_or(|next| !outline.beneath(*place).contains(next)));
 }
 
-/// Why an element that is there is not seen.
+/// Why an existing element is not visible.
 fn unseen(node: &Node) -> Reason {
     let element = node.summary();
     match node.hidden() {
@@ -171,16 +171,16 @@ fn unseen(node: &Node) -> Reason {
     }
 }
 
-/// What would get a touch at `point` instead of the element. Later in the document is painted above, so only what
-/// follows the element's own part of the tree can cover it; what is above it in the tree or beneath never does.
-/// Layout boxes let touches through, hence only what answers touches counts, and dialogs with what is behind them.
+/// The element that would receive a touch at `point` instead. Later elements of the document are painted above, so only those
+/// that follow the element's subtree can cover it; its ancestors and descendants never do. Layout containers let touches
+/// through, so only elements that react to touches count, and dialogs with their backdrop.
 fn cover<'a>(screen: &Screen, outline: &Outline<'a>, place: usize, point: Point) -> Option<&'a Node> {
     let painted_later = outline.beneath(place).end..outline.places().end;
-    // Going backwards, a dialog is met before the backdrop that holds it.
+    // In reverse order, a dialog precedes the backdrop that contains it.
     let mut last_modal = None;
     for later in painted_later.rev() {
         let node = outline.node(later);
-        // A drawer that is shut is out of sight.
+        // A closed drawer is not visible.
         let is_modal = is_modal(node) && screen.visible_part(node).is_some();
         if is_modal {
             last_modal = Some(later);
@@ -195,7 +195,7 @@ fn cover<'a>(screen: &Screen, outline: &Outline<'a>, place: usize, point: Point)
 }
 
 fn is_modal(node: &Node) -> bool {
-    // In their own spelling: an `alert` of the web is a mere message.
+    // In exact spelling: an `alert` on the web is just a message.
     const MODAL: [&str; 14] = [
         "AXDialog",
         "AXSheet",
@@ -218,8 +218,8 @@ fn is_modal(node: &Node) -> bool {
         || node.props.text(Field::PaneTitle).is_some_and(|title| !title.trim().is_empty())
 }
 
-/// Who answers for an element: itself, or the nearest thing around it that takes its touches. The label in a
-/// button is as enabled as the button.
+/// The element that decides about the state of an element: itself, or the closest ancestor that receives its touches. The label
+/// in a button is as enabled as the button.
 fn bearer<'a>(outline: &Outline<'a>, place: usize) -> &'a Node {
     let node = outline.node(place);
     if node.is_interactive() {
@@ -263,7 +263,7 @@ mod tests {
         android("Button", text).with(Field::IsClickable, true).at(0, top, 100, 50)
     }
 
-    /// Checks the number of the node that is found for action, or the words of why not.
+    /// Checks the id of the node that is found for an action, or the message.
     fn check(root: Node, query: &Query, expected: Result<u64, &str>) {
         let found = match query.search(&screen(root), Checks::Actionable) {
             Find::Found(found) => Ok(found.node),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_compared_as_a_reader_would() {
+    fn text_is_compared_with_whitespace_collapsed() {
         let root = || frame([button("Pay\n  now", 0), button("Payday", 100).with(Field::ContentDescription, "Loan")]);
         let mode = |text: TextMatch| element(Element { text: Some(text), ..Element::default() });
         check(root(), &text(" Pay now "), Ok(1));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_references_and_numbers_find_their_element() {
+    fn ids_refs_and_node_ids_find_their_element() {
         let root = || frame([button("A", 0).with(Field::ResourceId, "com.x:id/submit"), button("B", 100)]);
         let id = |id: &str| element(Element { id: Some(id.into()), ..Element::default() });
         check(root(), &id("submit"), Ok(1));
@@ -309,7 +309,7 @@ mod tests {
         let reference = screen(root()).root.children[1].reference.clone().unwrap();
         check(root(), &Query { what: What::Reference(reference), index: None }, Ok(2));
         let stale = Query { what: What::Reference("z1".into()), index: None };
-        check(root(), &stale, Err("ref z1 is not on the screen any more; take a new snapshot"));
+        check(root(), &stale, Err("ref z1 is no longer on the screen; take a new snapshot"));
         check(root(), &Query { what: What::Node(2), index: None }, Ok(2));
         check(root(), &Query { what: What::Node(9), index: None }, Err("nothing on the screen matches node 9"));
     }
@@ -322,12 +322,12 @@ mod tests {
             root(),
             &text("Pay"),
             Err(
-                "several elements match text \"Pay\": 0: Button \"Pay\" at 50,25, 1: Button \"Pay\" at 50,125; say which with `index`",
+                "several elements match text \"Pay\": 0: Button \"Pay\" at 50,25, 1: Button \"Pay\" at 50,125; choose one with `index`",
             ),
         );
         check(root(), &at(0), Ok(2));
         check(root(), &at(1), Ok(1));
-        check(root(), &at(2), Err("there is no index 2 among the 2 that match text \"Pay\""));
+        check(root(), &at(2), Err("index 2 is out of range: 2 match text \"Pay\""));
         let selector = Selector::parse(&json!({"androidAccessibility": {"text": "Pay"}})).unwrap();
         check(root(), &Query { what: What::Selector(Box::new(selector)), index: None }, Ok(2));
         let selector = Selector::parse(&json!({"androidAccessibility": {"text": "Bay"}})).unwrap();
@@ -347,12 +347,12 @@ mod tests {
         let hidden = android("TextView", "Pay").at(0, 0, 0, 0);
         check(frame([row.clone().holding([hidden])]), &text("Pay"), Ok(1));
         let labels = [0, 100].map(|left| android("TextView", "Pay").at(left, 0, 50, 50));
-        let message = "several elements match text \"Pay\": 0: TextView \"Pay\" at 25,25, 1: TextView \"Pay\" at 125,25; say which with `index`";
+        let message = "several elements match text \"Pay\": 0: TextView \"Pay\" at 25,25, 1: TextView \"Pay\" at 125,25; choose one with `index`";
         check(frame([row.holding(labels)]), &text("Pay"), Err(message));
     }
 
     #[test]
-    fn what_snapshots_do_not_list_counts_where_they_list_nothing() {
+    fn unlisted_nodes_count_if_no_listed_node_matches() {
         let words = |text: &str, top: i32| node(Shape::Web).with(Field::Text, text).at(0, top, 50, 50);
         let unlisted = |text: &str, top: i32| words(text, top).with(Field::IsUnlisted, true);
         let page = |children: [Node; 2]| node(Shape::Web).at(0, 0, 400, 800).holding(children);
@@ -360,15 +360,15 @@ mod tests {
         check(page([unlisted("Pay", 0), words("Pay", 100)]), &text("Pay"), Ok(2));
         check(page([unlisted("Pay", 0), words("Buy", 100)]), &text("Pay"), Ok(1));
         check(page([words("Please Pay now", 0).holding([unlisted("Pay", 0)]), words("Buy", 100)]), &part("Pay"), Ok(2));
-        // A line that contains the text is no substitute for the element that has it, off the screen.
+        // A line that contains the text does not replace the off-screen element that has it.
         let line = unlisted("Pay Buy", 0).holding([words("Pay", 900)]);
-        let message = "\"Pay\" is there, but not on the visible part of the screen";
+        let message = "\"Pay\" exists, but is not on the visible part of the screen";
         check(page([line, words("Sell", 100)]), &part("Pay"), Err(message));
     }
 
     #[test]
-    fn only_what_is_on_the_screen_counts() {
-        let message = "Button \"Pay\" is there, but not on the visible part of the screen";
+    fn only_visible_elements_count() {
+        let message = "Button \"Pay\" exists, but is not on the visible part of the screen";
         check(frame([button("Pay", 800)]), &text("Pay"), Err(message));
         check(frame([button("Pay", -50)]), &text("Pay"), Err(message));
         check(frame([android("Button", "Pay")]), &text("Pay"), Err(message));
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_touch_goes_to_the_middle_of_the_visible_part() {
+    fn the_touch_is_at_the_center_of_the_visible_part() {
         let screen = screen(frame([button("Pay", 780)]));
         let Find::Found(found) = text("Pay").search(&screen, Checks::Actionable) else { panic!("it is there") };
         assert_eq!(found.point, Point { x: 50, y: 790 });
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_painted_above_and_takes_touches_covers() {
+    fn elements_painted_above_that_receive_touches_cover() {
         let pay = || button("Pay", 0);
         let sheet = |class: &str| android(class, "Terms").at(0, 0, 400, 400);
         check(
@@ -422,7 +422,7 @@ mod tests {
         let dialog = node(Shape::Web).with(Field::AriaRole, "dialog").at(0, 0, 400, 400);
         let page = node(Shape::Web).holding([node(Shape::Web).with(Field::AriaName, "Pay").at(0, 0, 50, 50), dialog]);
         check(page, &text("Pay"), Err("\"Pay\" is covered by dialog"));
-        // The backdrop of a dialog covers, where it is told from a mere box.
+        // The backdrop of a dialog covers if it can be told apart from a layout container.
         let backdrop =
             |inner: Node| android("FrameLayout", "").at(0, 0, 400, 800).holding([inner.at(0, 300, 400, 400)]);
         check(
@@ -437,14 +437,14 @@ mod tests {
         check(frame([sheet("Dialog"), pay()]), &text("Pay"), Ok(2));
         check(frame([pay(), sheet("Dialog").at(0, 100, 400, 400)]), &text("Pay"), Ok(1));
         check(frame([pay(), sheet("FrameLayout")]), &text("Pay"), Ok(1));
-        // Its own parts, and what it is part of.
+        // Its descendants and ancestors.
         let part = button("inner", 0);
         check(frame([pay().holding([part])]), &text("Pay"), Ok(1));
         check(button("", 0).at(0, 0, 400, 800).holding([pay()]), &text("Pay"), Ok(1));
     }
 
     #[test]
-    fn looking_does_not_mind_covers_and_disabled_elements() {
+    fn visibility_ignores_covers_and_disabled_state() {
         let dialog = android("Dialog", "").at(0, 0, 400, 400);
         let screen = screen(frame([button("Pay", 0).with(Field::IsEnabled, false), dialog]));
         assert!(matches!(text("Pay").search(&screen, Checks::Visible), Find::Found(_)));

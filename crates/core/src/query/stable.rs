@@ -1,4 +1,4 @@
-//! How to find an element again: the plainest of many descriptions that fits it and nothing else.
+//! Finds a stable description of an element: the simplest one that matches it and nothing else.
 
 use trailblaze_protocol::geometry::Point;
 
@@ -9,18 +9,18 @@ use crate::template;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stable {
-    /// The name that its developer gave it, in the short form that all platforms share.
+    /// The developer's id, in the short form that all platforms share.
     Id(String),
     Text(String),
     Selector(Selector),
-    /// Nothing tells it from others.
+    /// No property distinguishes it from others.
     Point(Point),
 }
 
-/// How many descriptions are kept for repair.
+/// How many descriptions are kept for repairs.
 const ALTERNATIVES: usize = 5;
 
-/// How to find `node` of this screen again.
+/// A stable description of `node` on this screen.
 pub fn stable(screen: &Screen, node: &Node) -> Stable {
     let finds = |element: Element| {
         let query = Query { what: What::Element(element), index: None };
@@ -43,7 +43,7 @@ pub fn stable(screen: &Screen, node: &Node) -> Stable {
     }
 }
 
-/// The selectors that find `node` and nothing else, the most lasting first.
+/// The selectors that match `node` and nothing else, most stable first.
 pub fn alternatives(screen: &Screen, node: &Node) -> Vec<Selector> {
     let outline = Outline::new(&screen.root);
     let Some(place) = outline.find(node.id) else { return Vec::new() };
@@ -65,12 +65,12 @@ fn lasting_id(node: &Node) -> Option<&str> {
     is_name.then_some(short)
 }
 
-/// What will still stand there next time: not what somebody typed.
+/// The text that will be the same next time, so not a typed value.
 fn lasting_text(node: &Node) -> Option<String> {
     let may_be_typed = node.is_editable() || node.is_password();
     let text = match node.props.shape {
         _ if may_be_typed => node.label(),
-        // What is chosen in a list is no name of it.
+        // The selected option of a list is not its name.
         Shape::Web => node.label().or(node.props.text(Field::Text)),
         _ => node.text(),
     }?;
@@ -78,7 +78,7 @@ fn lasting_text(node: &Node) -> Option<String> {
     (!text.is_empty() && !template::has_token(&text)).then_some(text)
 }
 
-/// The descriptions of an element, from the most to the least lasting.
+/// The candidate descriptions of an element, most stable first.
 const CASCADE: [fn(&Outline<'_>, usize) -> Vec<Selector>; 9] = [
     by_own_name,
     by_label,
@@ -138,7 +138,7 @@ fn by_place_in_collection(outline: &Outline<'_>, place: usize) -> Vec<Selector> 
     if cell.is_empty() {
         return Vec::new();
     }
-    // The number of a web element counts those that are described alike.
+    // The `nthIndex` of a web element counts elements with the same description.
     let kind = want(node, Field::AriaDescriptor).or_else(|| class(node));
     let selector = own(node, kind.into_iter().chain(cell).collect());
     let within = known_ancestor(outline, place).map(|parent| beneath(&parent, selector.clone()));
@@ -178,7 +178,7 @@ fn by_index(outline: &Outline<'_>, place: usize) -> Vec<Selector> {
         .collect()
 }
 
-/// The nearest element above that has a name of its own.
+/// The closest ancestor that has a name.
 fn known_ancestor(outline: &Outline<'_>, place: usize) -> Option<Selector> {
     outline.ancestors(place).find_map(|place| {
         let is_unique = |selector: &Selector| selector.places(outline) == [place];
@@ -202,7 +202,7 @@ fn beneath(parent: &Selector, selector: Selector) -> Selector {
     Selector { child_of: Some(Box::new(parent.clone())), ..selector }
 }
 
-/// A web page's ids are written as CSS in selectors.
+/// Ids of web pages are written as CSS in selectors.
 fn ids(node: &Node) -> Vec<(Field, Want)> {
     let fields = node.props.shape.id_fields().iter().chain([&Field::CssSelector]);
     fields.filter_map(|field| want(node, *field)).collect()
@@ -213,9 +213,9 @@ fn texts(node: &Node) -> Vec<(Field, Want)> {
     let may_be_typed = node.is_editable() || node.is_password();
     let is_typed = |field: Field| match field {
         Field::EditableText => may_be_typed,
-        // What is chosen in a list, or how far a slider is, is no name either.
+        // The value of a list or a slider is not a name either.
         Field::Value => may_be_typed || shape == Shape::Web,
-        // Compose keeps a field's hint there.
+        // Compose reports the hint of a field there.
         Field::Text => may_be_typed && shape != Shape::Compose,
         _ => false,
     };
@@ -227,7 +227,7 @@ fn class(node: &Node) -> Option<(Field, Want)> {
     node.props.shape.class_fields().iter().find_map(|field| want(node, *field))
 }
 
-/// What tells it from its likes, but for the focus, which moves.
+/// The states that distinguish it from similar elements, except for the focus, which moves.
 fn states(node: &Node) -> Vec<(Field, Want)> {
     let shape = node.props.shape;
     let flags = shape.matchable().iter().filter(|field| {
@@ -239,7 +239,7 @@ fn states(node: &Node) -> Vec<(Field, Want)> {
     flags.copied().chain(texts).chain(numbers).filter_map(|field| want(node, field)).collect()
 }
 
-/// What the element has in this field, as a selector would ask for it.
+/// The condition for this field that the element meets.
 fn want(node: &Node, field: Field) -> Option<(Field, Want)> {
     let shape = node.props.shape;
     if !shape.matchable().contains(&field) {
@@ -248,7 +248,7 @@ fn want(node: &Node, field: Field) -> Option<(Field, Want)> {
     let want = match field.kind() {
         FieldKind::Text => {
             let text = node.props.text(field).filter(|text| !text.trim().is_empty())?;
-            // Paths and names of web pages are full of signs, and are never written as expressions.
+            // Paths and names of web pages contain many special characters, and are never written as patterns.
             let is_verbatim = matches!(field, Field::CssSelector | Field::DataTestId | Field::AriaRole);
             if is_verbatim && shape == Shape::Web && !template::has_token(text) {
                 Want::Exact(text.to_string())
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::selector::samples::{Build, android, any_screen, node, screen};
 
-    /// Checks how the node of this number is found again.
+    /// Checks the stable description of the node with this id.
     fn check(root: Node, id: u64, expected: Stable) {
         let screen = screen(root);
         let node = screen.root.walk().find(|node| node.id == id).unwrap();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_developers_name_comes_first() {
+    fn a_developers_id_comes_first() {
         let button = || android("Button", "Pay").with(Field::ResourceId, "com.x:id/pay").at(0, 0, 50, 50);
         check(list([button()]), 1, Stable::Id("pay".into()));
         let link = node(Shape::Web).with(Field::AriaName, "Home").at(0, 0, 50, 50);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_its_own_comes_second_unless_somebody_typed_it() {
+    fn a_unique_text_comes_second_unless_it_was_typed() {
         check(list([android("Button", "Pay  now").at(0, 0, 50, 50)]), 1, Stable::Text("Pay now".into()));
         let field = android("EditText", "joe").with(Field::IsEditable, true).at(0, 0, 50, 50);
         check(list([field.clone().with(Field::HintText, "Name")]), 1, Stable::Text("Name".into()));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cascade_goes_from_names_to_places() {
+    fn the_cascade_goes_from_names_to_positions() {
         let asked = |fields: Value| json!({"androidAccessibility": fields});
         let view = || node(Shape::AndroidAccessibility).with(Field::ClassName, "View").at(0, 0, 50, 50);
         let root = || node(Shape::AndroidAccessibility).at(0, 0, 400, 800);
@@ -333,7 +333,7 @@ mod tests {
             2,
             selector(asked(json!({"textRegex": "Pay", "classNameRegex": "Button"}))),
         );
-        // The label beside it.
+        // The label next to it.
         let labeled = view().with(Field::LabeledByText, "Name").with(Field::ContentDescription, "field");
         let other = view().with(Field::ContentDescription, "field");
         check(root().holding([other, labeled]), 2, selector(asked(json!({"labeledByTextRegex": "Name"}))));
@@ -368,7 +368,7 @@ mod tests {
             2,
             selector(json!({"web": {"ariaDescriptorRegex": "link", "nthIndex": 1}})),
         );
-        // What it holds.
+        // Its descendants.
         let holder = |text: &str| view().holding([node(Shape::AndroidAccessibility).with(Field::Text, text)]);
         check(
             root().holding([holder("a"), holder("b")]),
@@ -377,13 +377,13 @@ mod tests {
                 json!({"androidAccessibility": {"classNameRegex": "View"}, "containsChild": asked(json!({"textRegex": "b"}))}),
             ),
         );
-        // Which of them.
+        // The index.
         check(
             root().holding([view(), view()]),
             2,
             selector(json!({"androidAccessibility": {"classNameRegex": "View"}, "index": 1})),
         );
-        // Nothing to say.
+        // Nothing distinguishes it.
         check(root().holding([root(), root()]), 2, Stable::Point(Point { x: 200, y: 400 }));
     }
 

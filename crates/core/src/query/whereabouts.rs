@@ -1,14 +1,14 @@
-//! Where an element is, in words: what tells it from others that are called the same.
+//! Describes where an element is, to distinguish it from others of the same name.
 
 use crate::screen::{Field, Node, shorten};
 use crate::selector::Outline;
 use crate::snapshot::{is_layout_box, shown_label};
 
-/// Things that repeat, and are known by the first words in them.
+/// Repeating elements, which are named by the first text in them.
 const ITEMS: [&str; 8] = ["listitem", "row", "article", "treeitem", "gridcell", "cell", "Cell", "group"];
 
-/// An element in words, with its id and where it is: `button "Delete" [id=d2] in listitem "Mug"`.
-pub(super) fn told(outline: &Outline<'_>, place: usize) -> String {
+/// Describes an element with its id and where it is: `button "Delete" [id=d2] in listitem "Mug"`.
+pub(super) fn describe(outline: &Outline<'_>, place: usize) -> String {
     let node = outline.node(place);
     let summary = node.summary();
     let id = node.short_id().map(|id| format!("[id={id}]")).filter(|id| !summary.contains(id.as_str()));
@@ -16,9 +16,9 @@ pub(super) fn told(outline: &Outline<'_>, place: usize) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Several elements in words. Where these are the same for two of them, they have their positions as well.
-pub(super) fn told_apart(outline: &Outline<'_>, places: &[usize]) -> Vec<String> {
-    let told: Vec<String> = places.iter().map(|place| told(outline, *place)).collect();
+/// Describes several elements. Adds positions if two descriptions are equal.
+pub(super) fn describe_all(outline: &Outline<'_>, places: &[usize]) -> Vec<String> {
+    let told: Vec<String> = places.iter().map(|place| describe(outline, *place)).collect();
     let with_place = |(words, place): (&String, &usize)| match outline.node(*place).bounds {
         Some(bounds) if told.iter().filter(|other| *other == words).count() > 1 => {
             let center = bounds.center();
@@ -29,7 +29,7 @@ pub(super) fn told_apart(outline: &Outline<'_>, places: &[usize]) -> Vec<String>
     told.iter().zip(places).map(with_place).collect()
 }
 
-/// The nearest thing around it that has a name, or the heading that it stands under.
+/// The closest ancestor that has a name, or the heading above it.
 fn whereabouts(outline: &Outline<'_>, place: usize) -> Option<String> {
     let own = shown_label(outline, place);
     let differs = |label: &String| Some(label) != own.as_ref();

@@ -1,4 +1,4 @@
-//! Queries and their outcomes in words.
+//! Formats queries and their results for messages.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl fmt::Display for What {
     }
 }
 
-/// A selector that says no more than `button "Pay"` or `css=#pay`, in these words.
+/// The short form of a simple selector: `button "Pay"` or `css=#pay`.
 fn described(selector: &Selector) -> Option<String> {
     let matcher = selector.matcher.as_ref().filter(|matcher| matcher.shape == Shape::Web)?;
     if *selector != (Selector { matcher: Some(matcher.clone()), ..Selector::default() }) {
@@ -80,14 +80,14 @@ impl fmt::Display for WhyNot {
                 write_candidates(f, candidates, *count)
             }
             (Reason::OutOfRange { index, count }, what) => {
-                write!(f, "there is no index {index} among the {count} that match {what}")
+                write!(f, "index {index} is out of range: {count} match {what}")
             }
             (reason, _) => reason.fmt(f),
         }
     }
 }
 
-/// For those who know what was asked for.
+/// Without the query, for callers that know it.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,14 +99,16 @@ impl fmt::Display for Reason {
                 f.write_str("several elements match: ")?;
                 write_candidates(f, candidates, *count)
             }
-            Reason::OutOfRange { index, count } => write!(f, "there is no index {index} among the {count} that match"),
-            Reason::Offscreen { element } => write!(f, "{element} is there, but not on the visible part of the screen"),
-            Reason::Hidden { element, how } => write!(f, "{element} is there, but hidden: {how}"),
+            Reason::OutOfRange { index, count } => write!(f, "index {index} is out of range: {count} match"),
+            Reason::Offscreen { element } => {
+                write!(f, "{element} exists, but is not on the visible part of the screen")
+            }
+            Reason::Hidden { element, how } => write!(f, "{element} exists, but is hidden: {how}"),
             Reason::Disabled { element } => write!(f, "{element} is disabled"),
             Reason::Covered { element, by } => write!(f, "{element} is covered by {by}"),
-            Reason::Restless { element } => write!(f, "{element} does not come to rest"),
+            Reason::Restless { element } => write!(f, "{element} keeps moving"),
             Reason::StaleReference { reference } => {
-                write!(f, "ref {reference} is not on the screen any more; take a new snapshot")
+                write!(f, "ref {reference} is no longer on the screen; take a new snapshot")
             }
         }
     }
@@ -118,7 +120,7 @@ fn write_candidates(f: &mut fmt::Formatter<'_>, candidates: &[String], count: us
     if count > candidates.len() {
         write!(f, " and {} more", count - candidates.len())?;
     }
-    f.write_str("; say which with `index`")
+    f.write_str("; choose one with `index`")
 }
 
 fn write_near(f: &mut fmt::Formatter<'_>, near: &[String]) -> fmt::Result {

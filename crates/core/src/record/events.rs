@@ -1,4 +1,4 @@
-//! Where events go, and pictures with them.
+//! The port that events and screenshots are written to.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use trailblaze_protocol::outcome::Attachment;
 use crate::screen::Picture;
 use crate::values::secret::Secrets;
 
-/// The port to the record of a run. It must not block for long: storing happens off the critical path.
+/// The port to the record of a run. Implementations must not block: files are written off the critical path.
 pub trait EventSink: Send + Sync {
     fn emit(&self, event: Event);
 
-    /// The same for an event that is still needed.
+    /// The same for an event that the caller still needs.
     fn tell(&self, event: &Event) {
         self.emit(event.clone());
     }
 
-    /// Stores a picture, then tells of it as an event.
+    /// Stores a screenshot and then emits `pictured`.
     fn picture(&self, shot: Shot);
 
-    /// The file that a picture is stored in, a moment after it was handed over; nothing where pictures are not kept.
+    /// Returns the file that a screenshot will be stored in; `None` if screenshots are not kept.
     fn picture_file(&self, shot: &Shot) -> Option<String>;
 
-    /// Stores an attachment and answers its file, relative to the run folder.
+    /// Stores an attachment and returns its file, relative to the run folder.
     fn store(&self, attachment: &Attachment) -> String;
 }
 
-/// The way into a record through which no secret passes. Nothing is put into a record by another way.
+/// A sink that redacts secrets. Everything that is recorded passes through one.
 pub struct Redacted {
     record: Arc<dyn EventSink>,
     secrets: Arc<Secrets>,
@@ -56,34 +56,34 @@ impl EventSink for Redacted {
         self.record.picture_file(shot)
     }
 
-    /// Attachments belong to outcomes, which are redacted as a whole.
+    /// Attachments are redacted together with their outcome.
     fn store(&self, attachment: &Attachment) -> String {
         self.record.store(attachment)
     }
 }
 
-/// A picture to be stored.
+/// A screenshot to store.
 #[derive(Debug, Clone)]
 pub struct Shot {
     pub about: Parent,
     pub moment: Moment,
     pub picture: Picture,
-    /// What must not be seen, in pixels of the screen.
+    /// The areas to mask, in pixels of the screen.
     pub masks: Vec<Rect>,
     pub screen: Size,
-    /// The elements as text.
+    /// The element tree as text.
     pub tree: String,
 }
 
-/// When pictures are taken.
+/// When screenshots are taken. Each level includes the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum PicturePolicy {
     Off,
-    /// Of what was seen when something failed.
+    /// When something failed.
     Failure,
-    /// Also before and after each step.
+    /// Before and after each step.
     #[default]
     Step,
-    /// Also before each touch.
+    /// Before each touch.
     Action,
 }

@@ -1,27 +1,27 @@
-//! The recording of an attempt: a fold over its events. Nothing is guessed from times; every call knows its parent.
+//! The recording of an attempt: a fold over its events. Every call knows its parent; nothing is guessed from times.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 
-/// What a step comes to when it is replayed.
+/// The recording of one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStep {
     pub index: usize,
     pub kind: StepKind,
     pub text: String,
-    /// Each as `{tool: args}`.
+    /// The calls, each as `{tool: args}`.
     pub calls: Vec<Value>,
-    /// Tools that did something which cannot be replayed: the step needs a model every time.
+    /// Tools whose calls cannot be replayed, so that the step always needs a model.
     pub needs_model: Vec<String>,
-    /// Whether other calls stand in for some that were made: the delegates of a delegating tool. Otherwise `calls` are
-    /// those that were made, without queries.
+    /// Whether some calls were replaced by others: the delegates of a delegating tool. Otherwise `calls` are the calls
+    /// that were made, without queries.
     pub has_stand_ins: bool,
 }
 
-/// The recording of one attempt, step by step. A step that was tried again counts as it went the last time.
+/// The recording of one attempt, step by step. Of a retried step, only the last try counts.
 pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<RecordedStep> {
     let (steps, calls) = steps(attempt, events);
     steps
@@ -38,7 +38,7 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         .collect()
 }
 
-/// The steps of an attempt, with nothing in them yet, and the calls of all of them.
+/// The steps of an attempt, still empty, and all their calls.
 pub(crate) fn steps<'e>(
     attempt: &AttemptId,
     events: impl IntoIterator<Item = &'e Event>,
@@ -66,8 +66,8 @@ pub(crate) fn steps<'e>(
     (steps, calls)
 }
 
-/// The last thing that the recording of an attempt holds, and what it is, for people: what an undo takes back. A step
-/// counts when nothing in it is left.
+/// The last thing that the recording of an attempt contains, and its description for people. An undo removes it. A step
+/// counts once it contains nothing else.
 pub fn last<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Option<(Parent, String)> {
     let (steps, calls) = steps(attempt, events);
     let (id, step) = steps.last()?;
@@ -85,22 +85,22 @@ pub fn last<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
     })
 }
 
-/// Calls as a tree, with their answers.
+/// Calls as a tree, with their results.
 #[derive(Default)]
 pub(crate) struct Calls<'e> {
     /// In the order in which they were made.
     children: HashMap<&'e Parent, Vec<&'e Called>>,
-    answers: HashMap<&'e CallId, &'e Answer>,
-    /// What was taken back.
+    answers: HashMap<&'e CallId, &'e CallResult>,
+    /// The steps and calls that were undone.
     undone: HashSet<&'e Parent>,
 }
 
-/// What a call comes to in a recording.
+/// The recording of one call.
 #[derive(Default)]
 pub(crate) struct Recorded<'e> {
     pub calls: Vec<&'e Called>,
     pub needs_model: Vec<String>,
-    /// Whether a call is missing from `calls` because others stand in for it.
+    /// Whether a call is missing from `calls` because others replace it.
     pub has_stand_ins: bool,
 }
 
@@ -122,7 +122,7 @@ impl<'e> Calls<'e> {
         self.children.get(&Parent::Call(call.call.clone())).cloned().unwrap_or_default()
     }
 
-    pub fn answer(&self, call: &Called) -> Option<&'e Answer> {
+    pub fn answer(&self, call: &Called) -> Option<&'e CallResult> {
         self.answers.get(&call.call).copied()
     }
 
@@ -136,20 +136,20 @@ impl<'e> Calls<'e> {
         if self.undone.contains(&Parent::Call(call.call.clone())) {
             return;
         }
-        let Some(Answer::Outcome(outcome)) = self.answer(call) else { return };
+        let Some(CallResult::Outcome(outcome)) = self.answer(call) else { return };
         if outcome.is_error() || matches!(call.kind, ToolKind::Query | ToolKind::Meta) {
             return;
         }
         if !outcome.delegates.is_empty() {
             recorded.has_stand_ins = true;
-            let delegates = self.beneath(call).into_iter().filter(|child| child.origin == Origin::Delegate);
+            let delegates = self.beneath(call).into_iter().filter(|child| child.origin == CallOrigin::Delegate);
             delegates.for_each(|child| self.record(child, recorded));
         } else if call.is_recordable {
             recorded.calls.push(call);
         } else if !call.is_delegating || self.acted_beneath(call) {
             recorded.needs_model.push(call.tool.clone());
         } else {
-            // It had nothing to ask for this time.
+            // It returned no delegates this time.
             recorded.has_stand_ins = true;
         }
     }
@@ -163,7 +163,7 @@ pub(crate) fn as_written(tool: &str, args: &Map<String, Value>) -> Value {
     json!({ tool: args })
 }
 
-/// Whether a recorded call speaks of elements in the words of one platform, or of points of one screen.
+/// Whether a recorded call depends on the selectors of one platform or on the coordinates of one screen.
 pub fn is_bound_to_device(call: &Value) -> bool {
     let bound = ["nodeSelector", "x", "y"];
     call.as_object().into_iter().flatten().any(|(_, args)| bound.iter().any(|name| args.get(name).is_some()))
@@ -184,7 +184,7 @@ mod tests {
 
     struct Of<'s> {
         parent: Parent,
-        origin: Origin,
+        origin: CallOrigin,
         kind: ToolKind,
         is_recordable: bool,
         is_delegating: bool,
@@ -195,7 +195,7 @@ mod tests {
     fn top(tool: &str) -> Of<'_> {
         Of {
             parent: Parent::Step(StepId::new("s0")),
-            origin: Origin::Step,
+            origin: CallOrigin::Step,
             kind: ToolKind::Action,
             is_recordable: true,
             is_delegating: false,
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    fn beneath<'s>(parent: &str, tool: &'s str, origin: Origin) -> Of<'s> {
+    fn beneath<'s>(parent: &str, tool: &'s str, origin: CallOrigin) -> Of<'s> {
         Of { parent: Parent::Call(CallId::new(parent)), origin, ..top(tool) }
     }
 
@@ -241,7 +241,7 @@ mod tests {
                 is_custom: false,
                 source: "built-in".into(),
             })));
-            let answer = Answer::Outcome(Box::new(of.outcome));
+            let answer = CallResult::Outcome(Box::new(of.outcome));
             self.0.push(Event::Answered { call: CallId::new(of.tool), micros: 1, answer });
             self
         }
@@ -264,8 +264,11 @@ mod tests {
 
     #[test]
     fn what_was_invoked_is_recorded_and_what_a_tool_did_itself_is_not() {
-        script().call(top("login")).call(beneath("login", "tap", Origin::Callback)).check(&["login"], &[]);
-        script().call(top("yamlTool")).call(beneath("yamlTool", "tap", Origin::Expansion)).check(&["yamlTool"], &[]);
+        script().call(top("login")).call(beneath("login", "tap", CallOrigin::Callback)).check(&["login"], &[]);
+        script()
+            .call(top("yamlTool"))
+            .call(beneath("yamlTool", "tap", CallOrigin::Expansion))
+            .check(&["yamlTool"], &[]);
     }
 
     #[test]
@@ -282,10 +285,10 @@ mod tests {
     fn delegates_stand_in_for_their_tool_to_any_depth() {
         script()
             .call(delegating("flow"))
-            .call(beneath("flow", "isVisible", Origin::Callback))
-            .call(Of { parent: Parent::Call(CallId::new("flow")), origin: Origin::Delegate, ..delegating("login") })
-            .call(beneath("login", "tap", Origin::Delegate))
-            .call(beneath("flow", "pay", Origin::Delegate))
+            .call(beneath("flow", "isVisible", CallOrigin::Callback))
+            .call(Of { parent: Parent::Call(CallId::new("flow")), origin: CallOrigin::Delegate, ..delegating("login") })
+            .call(beneath("login", "tap", CallOrigin::Delegate))
+            .call(beneath("flow", "pay", CallOrigin::Delegate))
             .check(&["tap", "pay"], &[]);
     }
 
@@ -294,7 +297,7 @@ mod tests {
         let outcome = delegating("tap").outcome;
         script()
             .call(Of { outcome, ..top("tap") })
-            .call(beneath("tap", "tapById", Origin::Delegate))
+            .call(beneath("tap", "tapById", CallOrigin::Delegate))
             .check(&["tapById"], &[]);
     }
 
@@ -302,7 +305,7 @@ mod tests {
     fn a_tool_that_cannot_be_replayed_makes_its_step_need_a_model() {
         script()
             .call(Of { is_recordable: false, ..top("judgeColours") })
-            .call(beneath("judgeColours", "tap", Origin::Callback))
+            .call(beneath("judgeColours", "tap", CallOrigin::Callback))
             .check(&[], &["judgeColours"]);
     }
 
@@ -311,7 +314,7 @@ mod tests {
         let has_stand_ins = |script: Script| fold(&AttemptId::new("a"), &script.0)[0].has_stand_ins;
         let query = || Of { kind: ToolKind::Query, ..top("isVisible") };
         assert!(!has_stand_ins(script().call(query()).call(top("tap"))));
-        assert!(has_stand_ins(script().call(delegating("flow")).call(beneath("flow", "tap", Origin::Delegate))));
+        assert!(has_stand_ins(script().call(delegating("flow")).call(beneath("flow", "tap", CallOrigin::Delegate))));
         assert!(has_stand_ins(script().call(Of { outcome: Outcome::default(), ..delegating("flow") })));
     }
 

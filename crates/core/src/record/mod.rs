@@ -1,4 +1,4 @@
-//! What happened: the event sink, and what is folded from events.
+//! The record of a run: the event sink, and what is derived from events.
 
 pub mod events;
 pub mod fold;

@@ -1,4 +1,4 @@
-//! What arguments a tool takes, and whether some fit. Schemas are compiled on first use.
+//! The schemas of tools, and the validation of arguments. Schemas are compiled on first use.
 
 mod place;
 
@@ -26,16 +26,21 @@ pub struct Param {
 pub struct Schema {
     json: Value,
     defaults: OnceLock<Vec<(String, Value)>>,
-    validator: OnceLock<Result<jsonschema::Validator, String>>,
+    validator: OnceLock<Result<jsonschema::Validator, InvalidSchema>>,
 }
 
-/// What is wrong with arguments.
+/// Why a tool's schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidSchema(String);
+
+/// What is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Misfit {
+pub struct InvalidArguments {
     pub missing: Vec<String>,
-    /// Arguments that the tool does not take, in full sentences.
+    /// Unknown arguments, in full sentences.
     pub unknown: Vec<String>,
-    /// Values that do not fit, in full sentences, each naming its argument.
+    /// Invalid values, in full sentences that name the argument.
     pub wrong: Vec<String>,
 }
 
@@ -75,12 +80,12 @@ impl Schema {
         property_names(&self.json).into_iter()
     }
 
-    /// Takes out what was given as null and need not be given: models and templates say it that way.
+    /// Removes optional arguments that are null: models and templates pass null for "not given".
     pub fn omit_nulls(&self, args: &mut Map<String, Value>) {
         args.retain(|name, value| !value.is_null() || is_required(&self.json, name));
     }
 
-    /// Puts in the defaults of what was not given.
+    /// Adds the defaults of missing arguments.
     pub fn fill_defaults(&self, args: &mut Map<String, Value>) {
         for (name, default) in self.defaults.get_or_init(|| self.find_defaults()) {
             if args.get(name).is_none_or(Value::is_null) {
@@ -89,7 +94,7 @@ impl Schema {
         }
     }
 
-    /// Some libraries call an argument required that has a default. Whoever leaves it out means the default.
+    /// Some libraries mark an argument as required although it has a default. If missing, the default applies.
     fn fill_required(&self, args: &mut Map<String, Value>) {
         for (name, default) in self.defaults.get_or_init(|| self.find_defaults()) {
             if !args.contains_key(name) && is_required(&self.json, name) {
@@ -103,32 +108,33 @@ impl Schema {
         properties.filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone()))).collect()
     }
 
-    /// Why it is no schema at all, if it is none.
-    pub fn flaw(&self) -> Option<String> {
-        self.validator().as_ref().err().cloned()
+    /// Why the schema itself is invalid, if it is.
+    pub fn error(&self) -> Option<&InvalidSchema> {
+        self.validator().as_ref().err()
     }
 
-    fn validator(&self) -> &Result<jsonschema::Validator, String> {
-        self.validator.get_or_init(|| jsonschema::validator_for(&self.json).map_err(|error| error.to_string()))
+    fn validator(&self) -> &Result<jsonschema::Validator, InvalidSchema> {
+        let compile = || jsonschema::validator_for(&self.json).map_err(|error| InvalidSchema(error.to_string()));
+        self.validator.get_or_init(compile)
     }
 
-    /// Whether the arguments fit. A schema that is none refuses everything.
-    pub fn check(&self, args: &Map<String, Value>) -> Result<(), Misfit> {
-        self.check_around(args.clone(), |_| false).map(drop)
+    /// Validates arguments. An invalid schema rejects everything.
+    pub fn check(&self, args: &Map<String, Value>) -> Result<(), InvalidArguments> {
+        self.check_except(args.clone(), |_| false).map(drop)
     }
 
-    /// As `check`, but texts that stand for another one are taken to fit wherever a text does. Answers with what fits.
-    pub fn check_around(
+    /// Same as `check`, but placeholder texts are valid wherever a text is. Returns the arguments.
+    pub fn check_except(
         &self,
         mut args: Map<String, Value>,
-        stands_for_another: impl Fn(&str) -> bool,
-    ) -> Result<Map<String, Value>, Misfit> {
+        is_placeholder: impl Fn(&str) -> bool,
+    ) -> Result<Map<String, Value>, InvalidArguments> {
         self.fill_required(&mut args);
         let validator = match self.validator() {
             Ok(validator) => validator,
             Err(error) => {
-                let wrong = vec![format!("the tool's own schema is broken: {error}")];
-                return Err(Misfit { wrong, ..Misfit::default() });
+                let wrong = vec![format!("the tool's schema is invalid: {error}")];
+                return Err(InvalidArguments { wrong, ..InvalidArguments::default() });
             }
         };
         let value = Value::Object(args);
@@ -136,36 +142,36 @@ impl Schema {
         if validator.is_valid(&value) {
             return Ok(into_args(value));
         }
-        let mut misfit = Misfit::default();
+        let mut invalid = InvalidArguments::default();
         for error in validator.iter_errors(&value) {
             let is_type = matches!(error.kind(), ValidationErrorKind::Type { .. });
-            if !is_type && error.instance().as_str().is_some_and(&stands_for_another) {
+            if !is_type && error.instance().as_str().is_some_and(&is_placeholder) {
                 continue;
             }
             let path = error.instance_path().to_string();
             let name = path.trim_start_matches('/').replace('/', ".");
             match error.kind() {
                 ValidationErrorKind::Required { property } if name.is_empty() => {
-                    misfit.missing.push(property.as_str().unwrap_or_default().to_string());
+                    invalid.missing.push(property.as_str().unwrap_or_default().to_string());
                 }
                 ValidationErrorKind::AdditionalProperties { unexpected } if name.is_empty() => {
-                    misfit.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
+                    invalid.unknown.extend(unexpected.iter().map(|unknown| self.unknown_argument(unknown)));
                 }
                 ValidationErrorKind::AdditionalProperties { unexpected } => {
                     let known = property_names(at_path(&self.json, &name));
                     let unknown = unexpected.iter().map(|key| format!("`{name}`: {}", unknown("key", key, &known)));
-                    misfit.unknown.extend(unknown);
+                    invalid.unknown.extend(unknown);
                 }
                 ValidationErrorKind::Enum { options } => {
                     let words = options.as_array().into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>();
                     let given = value.pointer(&path).map(ToString::to_string).unwrap_or_default();
-                    misfit.wrong.push(format!("`{name}`: {given} is not one of {}", words.join(", ")));
+                    invalid.wrong.push(format!("`{name}`: {given} is not one of {}", words.join(", ")));
                 }
-                _ if name.is_empty() => misfit.wrong.push(error.to_string()),
-                _ => misfit.wrong.push(format!("`{name}`: {error}")),
+                _ if name.is_empty() => invalid.wrong.push(error.to_string()),
+                _ => invalid.wrong.push(format!("`{name}`: {error}")),
             }
         }
-        if misfit == Misfit::default() { Ok(into_args(value)) } else { Err(misfit) }
+        if invalid == InvalidArguments::default() { Ok(into_args(value)) } else { Err(invalid) }
     }
 
     fn unknown_argument(&self, name: &str) -> String {
@@ -176,7 +182,7 @@ impl Schema {
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
-        None if known.is_empty() => format!("unknown {what} `{name}`; it takes none"),
+        None if known.is_empty() => format!("unknown {what} `{name}`; none are accepted"),
         None => format!("unknown {what} `{name}`; expected one of: {}", known.join(", ")),
     }
 }
@@ -186,7 +192,7 @@ fn property_names(schema: &Value) -> Vec<&str> {
     properties.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
 }
 
-/// The schema of one property, looked for in unions too.
+/// The schema of one property, also searched for in unions.
 fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
     if let Some(found) = schema.get("properties").and_then(|properties| properties.get(name)) {
         return found;
@@ -202,7 +208,7 @@ fn property<'s>(schema: &'s Value, name: &str) -> &'s Value {
     schema.get("additionalProperties").filter(|schema| schema.is_object()).unwrap_or(&Value::Null)
 }
 
-/// The part of a schema that a value is judged by, as far as it is written in one piece. `path` is `a.0.b`.
+/// The subschema for a value, as far as it is written in one piece. `path` is like `a.0.b`.
 fn at_path<'s>(schema: &'s Value, path: &str) -> &'s Value {
     path.split('.').fold(schema, |schema, part| match part.parse::<usize>() {
         Ok(_) if schema.get("items").is_some() => &schema["items"],
@@ -210,13 +216,13 @@ fn at_path<'s>(schema: &'s Value, path: &str) -> &'s Value {
     })
 }
 
-/// Whether a schema of an object asks for the property.
+/// Whether the schema of an object requires the property.
 pub fn is_required(schema: &Value, name: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
-impl std::fmt::Display for Misfit {
+impl std::fmt::Display for InvalidArguments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let missing = self.missing.iter().map(|name| format!("missing argument `{name}`"));
         let all: Vec<String> = missing.chain(self.unknown.iter().chain(&self.wrong).cloned()).collect();
@@ -242,11 +248,11 @@ mod tests {
             param("direction", json!({"enum": ["UP", "DOWN"]}), false),
         ]);
         let answer = schema.check(args.as_object().unwrap());
-        assert_eq!(answer.map_or_else(|misfit| misfit.to_string(), |()| "fits".into()), expected, "{args}");
+        assert_eq!(answer.map_or_else(|invalid| invalid.to_string(), |()| "fits".into()), expected, "{args}");
     }
 
     #[test]
-    fn arguments_are_judged_by_name_and_type() {
+    fn arguments_are_checked_by_name_and_type() {
         check(json!({"text": "Pay"}), "fits");
         check(json!({}), "missing argument `text`");
         check(json!({"text": "Pay", "indx": 1}), "unknown argument `indx`; did you mean `index`?");
@@ -256,10 +262,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_and_has_a_default_may_be_left_out() {
+    fn a_required_argument_with_a_default_may_be_omitted() {
         let scale = json!({"type": "string", "default": "css"});
         let schema = Schema::new(json!({"type": "object", "properties": {"scale": scale}, "required": ["scale"]}));
-        let filled = schema.check_around(Map::new(), |_| false).unwrap();
+        let filled = schema.check_except(Map::new(), |_| false).unwrap();
         assert_eq!(Value::from(filled), json!({"scale": "css"}));
     }
 }

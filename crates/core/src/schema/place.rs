@@ -1,16 +1,16 @@
-//! What a JSON Schema allows at one place of a value: enough to say what an unquoted scalar means there.
+//! The types that a JSON Schema allows at one place of a value: enough to decide what an unquoted scalar means there.
 //!
-//! The answer may allow more than the schema does, never less. What is not understood (a reference to another document,
-//! `$dynamicRef`, a schema that refers to itself without end) allows everything.
+//! The result may allow more than the schema does, never less. Anything that is not understood (a reference to another
+//! document, `$dynamicRef`, endless recursion) allows everything.
 
 use std::cell::Cell;
 use std::ops::{BitAnd, BitOr};
 
 use serde_json::{Map, Value};
 
-/// The most subschemas that are looked at for one place. References can make a small schema as large as one likes.
+/// The most subschemas that are visited for one place. References can make a small schema arbitrarily large.
 const VISITS: usize = 2_000;
-/// How deep they may nest.
+/// How deeply they may be nested.
 const DEPTH: usize = 300;
 
 /// The JSON types that are allowed at a place.
@@ -28,7 +28,7 @@ impl Types {
     pub const NULL: Types = Types(1 << 4);
     pub const LIST: Types = Types(1 << 5);
     pub const MAPPING: Types = Types(1 << 6);
-    /// Everything, and unquoted scalars are read as YAML reads them: `"x-scalars": "yaml"`.
+    /// Everything, with unquoted scalars read as in YAML: `"x-scalars": "yaml"`.
     const AS_YAML: Types = Types(0x7f);
 
     /// The types that a schema allows for the whole value.
@@ -45,7 +45,7 @@ impl Types {
         self.takes(Types::of_value(value))
     }
 
-    /// Whether an author has to say which type is meant where a scalar could be read in two ways.
+    /// Whether an ambiguous scalar must be quoted or tagged by the author.
     pub fn is_exact(self) -> bool {
         self != Self::AS_YAML
     }
@@ -54,7 +54,7 @@ impl Types {
         match value {
             Value::Null => Types::NULL,
             Value::Bool(_) => Types::BOOLEAN,
-            // To JSON Schema, 5.0 is a whole number.
+            // In JSON Schema, 5.0 is an integer.
             Value::Number(number) if number.as_f64().is_none_or(|number| number.fract() == 0.0) => Types::WHOLE_NUMBER,
             Value::Number(_) => Types::FRACTION,
             Value::String(_) => Types::TEXT,
@@ -93,7 +93,7 @@ impl BitAnd for Types {
     }
 }
 
-/// In words, for messages: `a whole number`, `text or a list`.
+/// For messages: `a whole number`, `text or a list`.
 impl std::fmt::Display for Types {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let number = if self.takes(Types::FRACTION) { "a number" } else { "a whole number" };
@@ -109,7 +109,7 @@ impl std::fmt::Display for Types {
     }
 }
 
-/// A place in the values that a schema describes: the whole, a property of it, an item of that, and so on.
+/// A place in the values that a schema describes: the root, a property of it, an item of that, and so on.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     root: &'a Value,
@@ -135,8 +135,8 @@ impl<'a> Place<'a> {
         Place { root: self.root, above: Some((self, Step::Item(index))) }
     }
 
-    /// The types that are allowed here. What stands where the schema forbids everything is read as YAML reads it: that
-    /// nothing may be there is for the schema check to say.
+    /// The types that are allowed here. If the schema forbids everything, scalars are read as in YAML: reporting the error
+    /// is up to the validation.
     pub fn types(&self) -> Types {
         let mut path: Vec<Step<'_>> = std::iter::successors(Some(self), |place| Some(place.above?.0))
             .filter_map(|place| Some(place.above?.1))
@@ -156,7 +156,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// What `schema` allows at `path` beneath it.
+    /// The types that `schema` allows at `path`.
     fn types(&self, schema: &Value, path: &[Step<'_>], depth: usize) -> Types {
         let map = match schema {
             Value::Object(map) => map,
@@ -167,7 +167,7 @@ impl Walk<'_> {
         self.visits.set(visits);
         let of = |schema: &Value| self.types(schema, path, depth - 1);
         let mut types = self.own(map, path, depth);
-        // Also spares the walk through a union of which nothing can be left.
+        // Also skips unions of which nothing can remain.
         if types == Types::NONE {
             return types;
         }
@@ -186,7 +186,7 @@ impl Walk<'_> {
         types
     }
 
-    /// What the keywords of one schema say, without those that lead to others for the same place.
+    /// The types that the keywords of one schema allow, without those that refer to other schemas for the same place.
     fn own(&self, schema: &Map<String, Value>, path: &[Step<'_>], depth: usize) -> Types {
         if schema.get("x-scalars").and_then(Value::as_str) == Some("yaml") {
             return Types::AS_YAML;
@@ -202,7 +202,7 @@ impl Walk<'_> {
                 let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
                 let matching = patterns.filter(|(pattern, _)| {
                     let regex = fancy_regex::Regex::new(pattern);
-                    // A pattern that cannot be tried may match.
+                    // A pattern that cannot be evaluated may match.
                     regex.map_or(true, |regex| regex.is_match(name).unwrap_or(true))
                 });
                 let described: Vec<&Value> = own.into_iter().chain(matching.map(|(_, schema)| schema)).collect();
@@ -222,7 +222,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The schema that a reference within the same document names.
+    /// The schema that a reference within the same document points to.
     fn referred(&self, target: &str) -> Option<&Value> {
         self.root.pointer(target.strip_prefix('#')?)
     }

@@ -1,4 +1,4 @@
-//! Writes a selector as it stands in a trail.
+//! Writes a selector in the format of a trail.
 
 use serde_json::{Map, Value};
 

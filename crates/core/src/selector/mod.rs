@@ -1,4 +1,4 @@
-//! Selectors: how a recording names an element so that it is found again.
+//! Selectors: how recordings identify elements.
 
 mod emit;
 mod outline;
@@ -17,7 +17,7 @@ pub use schema::json_schema;
 
 use crate::screen::{Field, Shape};
 
-/// A selector in the grammar of trail files. All that is given must hold.
+/// A selector, as in trail files. All given conditions must match.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selector {
     pub matcher: Option<Match>,
@@ -25,17 +25,17 @@ pub struct Selector {
     pub above: Option<Box<Selector>>,
     pub left_of: Option<Box<Selector>>,
     pub right_of: Option<Box<Selector>>,
-    /// Somewhere beneath an element that this one matches.
+    /// The element is a descendant of a match of this selector.
     pub child_of: Option<Box<Selector>>,
-    /// One of its direct children matches.
+    /// One of its direct children matches this selector.
     pub contains_child: Option<Box<Selector>>,
-    /// Each of these matches something beneath it.
+    /// Each of these selectors matches a descendant.
     pub contains_descendants: Vec<Selector>,
-    /// Which of several, from 0 in reading order.
+    /// Which of several matches, from 0 in reading order.
     pub index: Option<usize>,
 }
 
-/// What the element itself must be like, in the words of one platform.
+/// Conditions for the element itself, in the properties of one platform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     pub shape: Shape,
@@ -46,7 +46,7 @@ pub struct Match {
 pub enum Want {
     /// `<name>Regex`.
     Pattern(Pattern),
-    /// `<name>`: the very text.
+    /// `<name>`: the exact text.
     Exact(String),
     Flag(bool),
     Number(i64),

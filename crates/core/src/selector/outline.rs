@@ -1,14 +1,14 @@
-//! A tree laid out in a line, so that "beneath" is a range.
+//! A flattened tree, in which the descendants of a node are a range.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::screen::Node;
 
-/// The nodes in document order. What is beneath a node follows it without a gap.
+/// The nodes in document order. The descendants of a node follow it directly.
 pub(crate) struct Outline<'a> {
     nodes: Vec<&'a Node>,
-    /// Where the part beneath each node ends.
+    /// The end of each node's range of descendants.
     ends: Vec<usize>,
     parents: Vec<Option<usize>>,
 }
@@ -54,12 +54,12 @@ impl<'a> Outline<'a> {
         std::iter::successors(within(place + 1), move |child| within(self.ends[*child]))
     }
 
-    /// The nearest first.
+    /// The ancestors, closest first.
     pub fn ancestors(&self, place: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parents[place], |parent| self.parents[*parent])
     }
 
-    /// Top to bottom, then left to right; what is nowhere comes last.
+    /// Top to bottom, then left to right; nodes without bounds come last.
     pub fn sort_for_reading(&self, places: &mut [usize]) {
         places.sort_by_key(|place| {
             let bounds = self.nodes[*place].bounds;

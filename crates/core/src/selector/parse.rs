@@ -9,7 +9,7 @@ use crate::limits;
 use crate::screen::{Field, FieldKind, Shape};
 use crate::yaml::nearest;
 
-/// What is wrong with a selector, and where beneath its root: `childOf.androidAccessibility`.
+/// What is wrong with a selector, and where: `childOf.androidAccessibility`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct SelectorError {
     pub path: String,
@@ -25,11 +25,11 @@ impl fmt::Display for SelectorError {
     }
 }
 
-/// The keys of a selector besides those of the shapes.
+/// The keys of a selector other than those of the shapes.
 pub(super) const RELATIONS: [&str; 6] = ["below", "above", "leftOf", "rightOf", "childOf", "containsChild"];
 pub(super) const CONTAINS_DESCENDANTS: &str = "containsDescendants";
 pub(super) const INDEX: &str = "index";
-/// What turns the name of a text field into that of a pattern for it.
+/// The suffix that turns the name of a text field into the name of its pattern.
 pub(super) const REGEX: &str = "Regex";
 
 impl Selector {
@@ -37,8 +37,8 @@ impl Selector {
         parse(value, &mut Path::default())
     }
 
-    /// Whether a selector that was not read yet says something about elements of this shape. Recordings that were made
-    /// elsewhere may be in the words of another driver, or empty.
+    /// Whether an unparsed selector has conditions for elements of this shape. Recordings may have been made for another
+    /// driver, or be empty.
     pub fn is_for(value: &Value, shape: Shape) -> bool {
         let Some(map) = value.as_object() else { return false };
         let own = map.get(shape.key()).and_then(Value::as_object);
@@ -47,7 +47,7 @@ impl Selector {
         own.is_some_and(|own| !own.is_empty()) || (has_relation && (own.is_some() || !has_other))
     }
 
-    /// The relation that a key stands for.
+    /// The relation for a key.
     pub(super) fn relation_mut(&mut self, key: &str) -> Option<&mut Option<Box<Selector>>> {
         match key {
             "below" => Some(&mut self.below),
@@ -66,14 +66,14 @@ impl Selector {
             .map(Option::as_deref)
     }
 
-    fn says_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.matcher.as_ref().is_none_or(|matcher| matcher.wants.is_empty())
             && self.relations().iter().all(Option::is_none)
             && self.contains_descendants.is_empty()
     }
 }
 
-/// Where we are: the keys from the root, and how many selectors deep.
+/// The current position: the keys from the root, and the depth of nested selectors.
 #[derive(Default)]
 struct Path {
     keys: Vec<String>,
@@ -107,15 +107,15 @@ impl Path {
 
 fn parse(value: &Value, path: &mut Path) -> Result<Selector, SelectorError> {
     if path.depth == limits::SELECTOR_DEPTH {
-        return Err(path.error(format!("selectors nest deeper than {}", limits::SELECTOR_DEPTH)));
+        return Err(path.error(format!("selectors are nested deeper than {}", limits::SELECTOR_DEPTH)));
     }
     path.depth += 1;
     let mut selector = Selector::default();
     for (key, value) in object(value, path)? {
         path.within(key, |path| read_key(&mut selector, key, value, path))?;
     }
-    if selector.says_nothing() {
-        return Err(path.error("the selector says nothing about the element"));
+    if selector.is_empty() {
+        return Err(path.error("the selector has no condition for the element"));
     }
     path.depth -= 1;
     Ok(selector)
@@ -138,7 +138,7 @@ fn read_key(selector: &mut Selector, key: &str, value: &Value, path: &mut Path) 
         }
     } else if key == INDEX {
         let index = value.as_u64().and_then(|index| usize::try_from(index).ok());
-        selector.index = Some(index.ok_or_else(|| path.error("expected a whole number from 0"))?);
+        selector.index = Some(index.ok_or_else(|| path.error("expected a non-negative integer"))?);
     } else {
         path.keys.pop();
         let known = Shape::ALL.into_iter().map(Shape::key).chain(RELATIONS).chain([CONTAINS_DESCENDANTS, INDEX]);
@@ -188,7 +188,7 @@ impl Case {
     }
 }
 
-/// The field that a key asks about, and whether by pattern.
+/// The field that a key refers to, and whether it is a pattern.
 fn field(shape: Shape, key: &str) -> Option<(Field, bool)> {
     shape.matchable().iter().find_map(|field| match key.strip_prefix(field.name())? {
         "" => Some((*field, false)),
@@ -197,7 +197,7 @@ fn field(shape: Shape, key: &str) -> Option<(Field, bool)> {
     })
 }
 
-/// Every key that a matcher of this shape may have.
+/// All keys that a matcher of this shape may have.
 pub(super) fn keys(shape: Shape) -> impl Iterator<Item = String> {
     shape.matchable().iter().flat_map(|field| {
         let pattern = (field.kind() == FieldKind::Text).then(|| format!("{}{REGEX}", field.name()));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_refused_where_it_stands() {
+    fn an_unknown_key_is_rejected_with_its_path() {
         check(
             json!({"childOf": {"androidAccessibility": {"textRegx": "a"}}}),
             Err("childOf.androidAccessibility: unknown key `textRegx` (did you mean `textRegex`?)"),
@@ -278,28 +278,28 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_wrong_kind_is_refused() {
+    fn a_value_of_the_wrong_type_is_rejected() {
         check(json!("Pay"), Err("expected a mapping, found a text"));
         check(json!({"web": []}), Err("web: expected a mapping, found a list"));
         check(json!({"web": {"ariaName": 5}}), Err("web.ariaName: expected a text, found a number"));
         check(json!({"compose": {"isEnabled": "yes"}}), Err("compose.isEnabled: expected true or false, found a text"));
         check(json!({"web": {"nthIndex": 1.5}}), Err("web.nthIndex: expected a whole number, found a number"));
-        check(json!({"web": {"ariaName": "a"}, "index": -1}), Err("index: expected a whole number from 0"));
+        check(json!({"web": {"ariaName": "a"}, "index": -1}), Err("index: expected a non-negative integer"));
         check(
             json!({"containsDescendants": {}}),
             Err("containsDescendants: expected a list of selectors, found a mapping"),
         );
         check(
             json!({"containsDescendants": [{}]}),
-            Err("containsDescendants.0: the selector says nothing about the element"),
+            Err("containsDescendants.0: the selector has no condition for the element"),
         );
     }
 
     #[test]
-    fn a_selector_has_to_say_something_about_one_shape() {
-        check(json!({}), Err("the selector says nothing about the element"));
-        check(json!({"index": 0}), Err("the selector says nothing about the element"));
-        check(json!({"web": {}}), Err("the selector says nothing about the element"));
+    fn a_selector_needs_a_condition_for_one_shape() {
+        check(json!({}), Err("the selector has no condition for the element"));
+        check(json!({"index": 0}), Err("the selector has no condition for the element"));
+        check(json!({"web": {}}), Err("the selector has no condition for the element"));
         check(
             json!({"web": {"ariaName": "a"}, "compose": {"text": "a"}}),
             Err("compose: an element cannot be both `web` and `compose`"),
@@ -312,12 +312,12 @@ mod tests {
             |depth: usize| (1..depth).fold(json!({"web": {"ariaName": "a"}}), |inner, _| json!({"childOf": inner}));
         check(nested(limits::SELECTOR_DEPTH), Ok(()));
         let path = ["childOf"; limits::SELECTOR_DEPTH].join(".");
-        check(nested(limits::SELECTOR_DEPTH + 1), Err(&format!("{path}: selectors nest deeper than 10")));
+        check(nested(limits::SELECTOR_DEPTH + 1), Err(&format!("{path}: selectors are nested deeper than 10")));
     }
 
     proptest! {
         #[test]
-        fn a_selector_survives_being_written(selector in any_selector()) {
+        fn a_written_selector_reads_back_the_same(selector in any_selector()) {
             let json = selector.to_json();
             let read = Selector::parse(&json).unwrap();
             prop_assert_eq!(&read, &selector);

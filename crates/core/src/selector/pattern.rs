@@ -1,18 +1,18 @@
-//! The patterns of selectors: Java's regular expressions as far as recordings use them, and literals.
+//! Patterns of selectors: Java's regular expressions, as far as recordings use them, and literal texts.
 
 use fancy_regex::{Expr, Regex, RegexBuilder};
 
 use crate::limits;
 use crate::template;
 
-/// Whether a regular expression tells upper from lower case. A literal always does.
+/// Whether a regular expression is case-sensitive. A literal text always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
     Sensitive,
     Insensitive,
 }
 
-/// A regular expression over a whole text, or that very text. One that cannot be compiled is only a literal.
+/// Matches a full text, as a regular expression or literally. An invalid expression only matches literally.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
@@ -41,13 +41,13 @@ impl Pattern {
         self.matches_within(&mut Patience::default(), text)
     }
 
-    /// As [`Pattern::matches`], for one of many texts.
+    /// Same as [`Pattern::matches`], for one of many texts.
     pub(crate) fn matches_within(&self, patience: &mut Patience, text: &str) -> bool {
         if self.source == text {
             return true;
         }
         let Some(regex) = self.regex.as_ref().filter(|_| patience.left > 0) else { return false };
-        // An error is a regular expression that backtracked for too long: it says nothing, so it does not match.
+        // An error means that the expression backtracked for too long; it is treated as not matching.
         regex.is_match(text).unwrap_or_else(|_| {
             patience.left -= 1;
             false
@@ -55,8 +55,8 @@ impl Pattern {
     }
 }
 
-/// How often expressions may backtrack for too long during one look at a tree. Each time is short, but a tree
-/// has many texts, and nobody can interrupt a look.
+/// How often expressions may backtrack for too long during one search of a tree. Each time is short, but a tree has many
+/// texts, and a search cannot be interrupted.
 pub(crate) struct Patience {
     left: usize,
 }
@@ -67,7 +67,7 @@ impl Default for Patience {
     }
 }
 
-/// What was written decides, not what it compiled to.
+/// Compares the sources, not the compiled expressions.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Pattern) -> bool {
         self.source == other.source && self.case == other.case
@@ -85,12 +85,12 @@ fn compile(source: &str, case: Case) -> Option<Regex> {
         .ok()
 }
 
-/// Writes `text` so that it matches only itself, as plainly as that can be done.
+/// Writes `text` as a pattern that matches only itself, as simply as possible.
 fn quote(text: &str) -> String {
     if !text.contains(is_meta) {
         return text.to_string();
     }
-    // Inside quotes a template token would still be filled in, and `\E` would end them.
+    // Within `\Q…\E`, a template token would still be replaced, and `\E` would end the quoting.
     if text.contains(r"\E") || template::has_token(text) {
         let mut escaped = String::new();
         text.chars().for_each(|char| push_literal(&mut escaped, char));
@@ -112,12 +112,12 @@ fn push_literal(out: &mut String, char: char) {
     }
 }
 
-/// Java's spelling to that of our engine: quotes, the dot, and the classes that Java keeps to ASCII.
+/// Translates Java's syntax to that of our engine: quoting, the dot, and the classes that Java limits to ASCII.
 fn translate(source: &str) -> String {
     let mut out = String::with_capacity(source.len() + 16);
     let mut rest = source;
     let mut class_depth = 0_usize;
-    // Whether a flag group has made the dot match everything.
+    // Whether a flag group makes the dot match everything.
     let mut is_dot_all = false;
     while let Some(char) = rest.chars().next() {
         rest = &rest[char.len_utf8()..];
@@ -126,7 +126,7 @@ fn translate(source: &str) -> String {
             '[' => {
                 out.push('[');
                 class_depth += 1;
-                // A bracket that closes at once is a literal.
+                // A bracket that closes immediately is a literal.
                 for opening in ["^]", "]", "^"] {
                     if let Some(after) = rest.strip_prefix(opening) {
                         out.push_str(if opening == "^" { "^" } else { opening });
@@ -152,7 +152,7 @@ fn translate(source: &str) -> String {
     out
 }
 
-/// Translates what follows a backslash, and gives back the rest.
+/// Translates what follows a backslash, and returns the rest.
 fn translate_escape<'a>(out: &mut String, rest: &'a str) -> &'a str {
     let Some(char) = rest.chars().next() else {
         out.push('\\');
@@ -174,7 +174,7 @@ fn translate_escape<'a>(out: &mut String, rest: &'a str) -> &'a str {
         'h' => out.push_str(r"[ \t\x{A0}\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]"),
         'E' => {}
         char if char.is_alphanumeric() => out.extend(['\\', char]),
-        // Java takes any other escaped sign for itself; our engine gives some a meaning, such as `\<`.
+        // In Java, any other escaped character means itself; our engine gives some a meaning, such as `\<`.
         char => push_literal(out, char),
     }
     after
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_matches_even_where_it_reads_as_something_else() {
+    fn a_text_matches_literally_even_if_it_is_a_valid_expression() {
         check("$5.00 (net)", "$5.00 (net)", true);
         check("a+b", "a+b", true);
         check("a+b", "aab", true);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_take_everything_for_itself() {
+    fn quoted_text_is_literal() {
         check(r"\Q$5.00\E", "$5.00", true);
         check(r"\Q$5.00\E", "$5x00", false);
         check(r"\Qa.b\E.*", "a.b and more", true);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_those_of_java() {
+    fn classes_match_java() {
         check(r"\d+", "12", true);
         check(r"\d", "٣", false);
         check(r"[\d,]+", "1,2", true);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn quoting_is_left_out_where_nothing_needs_it() {
+    fn quoting_is_omitted_if_not_needed() {
         assert_eq!(Pattern::literal("Pay now", Case::Sensitive).source(), "Pay now");
         assert_eq!(Pattern::literal("$5", Case::Sensitive).source(), r"\Q$5\E");
         assert_eq!(Pattern::literal("{{a}}", Case::Sensitive).source(), r"\{\{a\}\}");

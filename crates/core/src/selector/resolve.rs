@@ -1,4 +1,4 @@
-//! Finds what a selector stands for in a tree.
+//! Finds the matches of a selector in a tree.
 
 use trailblaze_protocol::geometry::Rect;
 
@@ -6,13 +6,13 @@ use super::{Match, Outline, Patience, Selector, Want};
 use crate::screen::{Field, Node, Prop};
 
 impl Selector {
-    /// What matches, in reading order.
+    /// The matches, in reading order.
     pub fn resolve<'a>(&self, root: &'a Node) -> Vec<&'a Node> {
         let outline = Outline::new(root);
         self.places(&outline).into_iter().map(|place| outline.node(place)).collect()
     }
 
-    /// As [`Selector::resolve`], by place in an outline. Inner selectors are resolved once, over the whole tree.
+    /// Same as [`Selector::resolve`], by index in an outline. Inner selectors are resolved once for the whole tree.
     pub(crate) fn places(&self, outline: &Outline<'_>) -> Vec<usize> {
         let mut places: Vec<usize> = match &self.matcher {
             Some(matcher) => {
@@ -78,10 +78,10 @@ fn in_document_order(selector: &Selector, outline: &Outline<'_>) -> Vec<usize> {
     places
 }
 
-/// Both lists are in document order, so one pass does.
+/// Both lists are in document order, so one pass is enough.
 fn keep_beneath(outline: &Outline<'_>, places: &mut Vec<usize>, parents: &[usize]) {
     let mut parents = parents.iter().map(|parent| outline.beneath(*parent)).peekable();
-    // Ranges nest or are apart, so the furthest end of those already begun covers them all.
+    // Ranges are nested or disjoint, so the furthest end so far covers them all.
     let mut end = 0;
     places.retain(|place| {
         while let Some(beneath) = parents.next_if(|beneath| beneath.start <= *place) {
@@ -92,7 +92,7 @@ fn keep_beneath(outline: &Outline<'_>, places: &mut Vec<usize>, parents: &[usize
 }
 
 impl Match {
-    /// Which of those that everything else matches, in document order.
+    /// Counts the nodes that match all other conditions, in document order.
     fn nth(&self) -> Option<usize> {
         self.wants.iter().find_map(|(field, want)| match want {
             Want::Number(nth) if *field == Field::NthIndex => Some(usize::try_from(*nth).unwrap_or(usize::MAX)),
@@ -107,7 +107,7 @@ impl Match {
                 (Want::Pattern(pattern), Some(Prop::Text(text))) => pattern.matches_within(patience, text),
                 (Want::Exact(wanted), Some(Prop::Text(text))) => wanted == text,
                 (Want::Flag(wanted), Some(Prop::Flag(flag))) => wanted == flag,
-                // A driver need not say what is false.
+                // Drivers may omit flags that are false.
                 (Want::Flag(wanted), None) => *wanted == field.default_flag(),
                 (Want::Number(wanted), Some(Prop::Number(number))) => wanted == number,
                 _ => false,
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::screen::Shape;
 
-    /// Checks the numbers of the nodes that a selector finds, in order.
+    /// Checks the ids of the nodes that a selector matches, in order.
     fn check(root: &Node, selector: Value, expected: &[u64]) {
         let selector = Selector::parse(&selector).unwrap();
         let found: Vec<u64> = selector.resolve(root).iter().map(|node| node.id).collect();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_come_in_reading_order_and_the_index_picks() {
+    fn matches_are_in_reading_order_and_the_index_selects_one() {
         check(&sample(), text("A"), &[1, 2, 6, 7]);
         check(&sample(), with(text("A"), "index", json!(1)), &[2]);
         check(&sample(), with(text("A"), "index", json!(4)), &[]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_is_matched_in_its_own_words_only() {
+    fn a_shape_is_only_matched_by_its_own_key() {
         let fields = [
             (Shape::AndroidAccessibility, Field::ComposeTestTag),
             (Shape::AndroidMaestro, Field::AccessibilityText),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runaway_expression_does_not_run_away_on_every_element() {
+    fn a_runaway_expression_is_limited_across_elements() {
         let labels = (0..500).map(|n| android("Label", &format!("{}b{n}", "a".repeat(60))));
         let root = screen(android("List", "").holding(labels)).root;
         let started = Instant::now();

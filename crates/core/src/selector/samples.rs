@@ -1,4 +1,4 @@
-//! Trees and selectors for tests, small and random.
+//! Small and random trees and selectors for tests.
 
 use proptest::collection::vec;
 use proptest::option;

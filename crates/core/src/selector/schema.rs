@@ -1,13 +1,13 @@
-//! Describes selectors to models and editors.
+//! The JSON Schema of selectors, for models and editors.
 
 use serde_json::{Map, Value, json};
 
 use super::parse::{CONTAINS_DESCENDANTS, INDEX, REGEX, RELATIONS};
 use crate::screen::{FieldKind, Shape};
 
-/// A JSON Schema for a parameter that takes a selector. Inner selectors are any object: the reader checks them,
-/// and models do badly with schemas that refer to themselves. An empty one fits, because a recording may have one beside a
-/// `ref`; `preflight` reports it where there is none.
+/// A JSON Schema for a parameter that takes a selector. Inner selectors are any object: the parser checks them, and models
+/// handle recursive schemas badly. An empty selector is valid, because a recording may have one next to a `ref`;
+/// `preflight` reports it if there is no `ref`.
 pub fn json_schema() -> Value {
     let mut properties = Map::new();
     for shape in Shape::ALL {
@@ -21,7 +21,7 @@ pub fn json_schema() -> Value {
     properties.insert(INDEX.to_string(), json!({"type": "integer", "minimum": 0, "description": about(INDEX)}));
     json!({
         "type": "object",
-        "description": "How to find the element: what it is like on its platform, and where among others.",
+        "description": "How to find the element: its properties on its platform, and its position relative to others.",
         "properties": properties,
         "additionalProperties": false,
     })
@@ -48,14 +48,14 @@ fn match_schema(shape: Shape) -> Value {
 
 fn about(key: &str) -> &'static str {
     match key {
-        "below" => "A selector; the element is below what it finds first.",
-        "above" => "A selector; the element is above what it finds first.",
-        "leftOf" => "A selector; the element is left of what it finds first.",
-        "rightOf" => "A selector; the element is right of what it finds first.",
-        "childOf" => "A selector; the element is somewhere beneath what it finds.",
-        "containsChild" => "A selector; it finds a direct child of the element.",
-        CONTAINS_DESCENDANTS => "Selectors; each finds something beneath the element.",
-        _ => "Which of several, from 0, top to bottom and left to right.",
+        "below" => "A selector; the element must be below its first match.",
+        "above" => "A selector; the element must be above its first match.",
+        "leftOf" => "A selector; the element must be to the left of its first match.",
+        "rightOf" => "A selector; the element must be to the right of its first match.",
+        "childOf" => "A selector; the element must be a descendant of a match.",
+        "containsChild" => "A selector; it must match a direct child of the element.",
+        CONTAINS_DESCENDANTS => "Selectors; each must match a descendant of the element.",
+        _ => "Which match to use, from 0, top to bottom and left to right.",
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_schema_admits_every_selector(selector in any_selector()) {
+        fn the_schema_accepts_every_selector(selector in any_selector()) {
             let validator = jsonschema::validator_for(&json_schema()).unwrap();
             let json = selector.to_json();
             prop_assert!(validator.is_valid(&json), "{}", json);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_refuses_what_the_reader_refuses() {
+    fn the_schema_rejects_what_the_parser_rejects() {
         let validator = jsonschema::validator_for(&json_schema()).unwrap();
         for json in [json!({"web": {"className": "a"}}), json!({"index": -1}), json!({"below": "a"})] {
             assert!(!validator.is_valid(&json), "{json}");

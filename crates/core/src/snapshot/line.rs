@@ -1,10 +1,10 @@
-//! One element in one line.
+//! Formats one element as one line of a snapshot.
 
 use super::Details;
 use crate::screen::{Field, Node, Shape, fold};
 use crate::selector::Outline;
 
-/// Boxes that only arrange others.
+/// Classes of layout containers.
 const GENERIC: [&str; 20] = [
     "View",
     "ViewGroup",
@@ -28,7 +28,7 @@ const GENERIC: [&str; 20] = [
     "presentation",
 ];
 
-/// Classes that say no more than the quotes around the text do.
+/// Text classes, which are omitted because the quotes around the text say enough.
 const PLAIN_TEXT: [&str; 18] = [
     "TextView",
     "StaticText",
@@ -50,7 +50,7 @@ const PLAIN_TEXT: [&str; 18] = [
     "definition",
 ];
 
-/// Containers of alike things.
+/// Classes of lists.
 const LISTS: [&str; 13] = [
     "RecyclerView",
     "ListView",
@@ -70,7 +70,7 @@ const LISTS: [&str; 13] = [
 const LANDMARKS: [&str; 8] =
     ["banner", "complementary", "contentinfo", "form", "main", "navigation", "region", "search"];
 
-/// Controls that are on or off even where the platform only says so when they are on.
+/// Controls that are on or off even if the platform only reports the on state.
 const SWITCHES: [&str; 8] =
     ["CheckBox", "Checkbox", "checkbox", "RadioButton", "radio", "Switch", "switch", "ToggleButton"];
 
@@ -94,7 +94,7 @@ pub(super) fn element(node: &Node, label: Option<&str>, details: &Details) -> St
     line
 }
 
-/// The heading of a list or a part of a page, which is there to be read and not to be pointed at.
+/// The heading of a list or a landmark, which has no ref.
 pub(super) fn group(node: &Node) -> Option<String> {
     let class = node.class().filter(|_| !node.children.is_empty())?;
     if is_plain_list(node) {
@@ -114,7 +114,7 @@ pub(super) fn is_landmark(node: &Node) -> bool {
     node.props.flag(Field::IsLandmark).unwrap_or(false) || node.class().is_some_and(|class| LANDMARKS.contains(&class))
 }
 
-/// A list on a page whose items are texts, each of which says by its bullet that it is one.
+/// Whether a list on a page has only plain text items, which are recognizable by their bullets.
 fn is_plain_list(list: &Node) -> bool {
     let is_plain = |item: &Node| {
         let has_list = item.children.iter().any(|inner| inner.class() == Some("list"));
@@ -123,13 +123,13 @@ fn is_plain_list(list: &Node) -> bool {
     list.props.shape == Shape::Web && list.class() == Some("list") && list.children.iter().all(is_plain)
 }
 
-/// Whether it is there to be read and not to be pointed at.
+/// Whether the element is only for reading and needs no ref.
 fn is_to_be_read(node: &Node) -> bool {
     node.props.shape == Shape::Web && !node.is_interactive() && node.short_id().is_none() && node.is_enabled()
 }
 
-/// What is there to be read on a page: a heading, a text or the item of a list, without a ref. What could be taken for
-/// something else is quoted.
+/// The line of a text on a page: a heading, a text or a list item, without a ref. It is quoted if it could be mistaken for
+/// something else.
 pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
     if !is_to_be_read(node) {
         return None;
@@ -147,16 +147,16 @@ pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
     }
 }
 
-/// A text that is off the screen, cut short: on the screen it is shown in full.
+/// Shortens the text of an off-screen element.
 pub(super) fn cut(text: &str) -> String {
     const CHARS: usize = 50;
     let Some((end, _)) = text.char_indices().nth(CHARS) else { return text.to_string() };
     let kept = &text[..end];
-    // Not within a word, unless that is all there is.
+    // Cuts between words if possible.
     format!("{}…", kept.rsplit_once(' ').map_or(kept, |(words, _)| words))
 }
 
-/// The row of a table whose cells are there to be read, in one line: `Ada | 36`.
+/// A table row with plain text cells, in one line: `Ada | 36`.
 pub(super) fn row(node: &Node) -> Option<String> {
     const CELLS: [&str; 3] = ["cell", "columnheader", "rowheader"];
     let is_cell = |cell: &Node| cell.class().is_some_and(|class| CELLS.contains(&class)) && is_to_be_read(cell);
@@ -168,10 +168,10 @@ pub(super) fn row(node: &Node) -> Option<String> {
     Some(cells.join(" | "))
 }
 
-/// The place beneath an element without words of its own whose words it is known by: the first in it.
+/// The descendant whose text names an element without text: the first one in it.
 pub(super) fn lender(outline: &Outline<'_>, place: usize) -> Option<usize> {
     let node = outline.node(place);
-    // On a page only boxes are known by what is in them; a list is not its first item.
+    // On a page, only containers are named by their content; a list is not named by its first item.
     if node.props.shape == Shape::Web && !is_box(node) {
         return None;
     }
@@ -191,12 +191,12 @@ pub(super) fn lender(outline: &Outline<'_>, place: usize) -> Option<usize> {
     None
 }
 
-/// Whether it only arranges others.
+/// Whether the element is only a layout container.
 pub(super) fn is_box(node: &Node) -> bool {
     node.class().is_none_or(|class| GENERIC.contains(&class))
 }
 
-/// What the element says, in one line; for a field both what it is for and what is in it.
+/// The text of the element in one line; for a field, both its label and its value.
 pub(super) fn label(node: &Node) -> Option<String> {
     let (text, label) = (node.text().map(fold), node.label().map(fold));
     if node.is_password() {
@@ -204,24 +204,24 @@ pub(super) fn label(node: &Node) -> Option<String> {
     }
     match (text, label) {
         (Some(text), Some(label)) if holds_value(node) && text != label => Some(format!("{label}: {text}")),
-        // The cross on a button says less than its name, "Close".
+        // The accessible name "Close" says more than the cross on the button.
         (text, label) if node.props.shape == Shape::Web && node.is_interactive() => label.or(text),
         (text, label) => text.or(label),
     }
 }
 
-/// Whether the line of an element says these words already.
-pub(super) fn says(node: &Node, words: &str) -> bool {
-    // On a page, the name of a link or button is made of all the words in it.
+/// Whether the line of an element already contains these words.
+pub(super) fn contains_words(node: &Node, words: &str) -> bool {
+    // On a page, the name of a link or button consists of all the text in it.
     label(node).is_some_and(|label| label == words || node.props.shape == Shape::Web && label.contains(words))
 }
 
-/// Whether what it says is what somebody put there.
+/// Whether the text of the element is a value that was entered.
 fn holds_value(node: &Node) -> bool {
     node.is_editable() || node.props.shape == Shape::Web && node.props.text(Field::Value).is_some()
 }
 
-/// A picture or the like that has a name, but no words.
+/// The name of an image or similar element without text.
 pub(super) fn is_nameable_leaf(node: &Node) -> bool {
     node.children.is_empty() && node.developer_id().is_some() && node.class().is_some_and(|c| !GENERIC.contains(&c))
 }

@@ -1,4 +1,4 @@
-//! A device of a few pages. It does what it is told, remembers it, and breaks on request.
+//! A fake device with a few pages. It records the actions and fails on request.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,20 +26,20 @@ pub struct FakeDriver {
     changed: Notify,
 }
 
-/// One screen of the device: elements beneath each other.
+/// One screen of the device: elements below each other.
 pub struct Page {
     name: String,
     root: Node,
 }
 
-/// What goes wrong.
+/// The failures to simulate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mishap {
-    /// The device is gone after this many actions.
+    /// The device is lost after this many actions.
     LostAfter(usize),
-    /// Actions never end by themselves.
+    /// Actions never return by themselves.
     Hangs,
-    /// Actions are turned down, for this reason.
+    /// Actions are rejected for this reason.
     Refuses(String),
 }
 
@@ -47,7 +47,7 @@ struct State {
     pages: Vec<Page>,
     current: usize,
     snapshot: u64,
-    /// Pages that show by themselves.
+    /// Pages that appear by themselves.
     scheduled: Vec<(Instant, String)>,
     done: Vec<String>,
 }
@@ -60,7 +60,7 @@ pub fn label(id: &str, text: &str) -> Node {
     element("TextView", id, text)
 }
 
-/// A text field; what is typed goes into the one that was tapped last, or into the first.
+/// A text field. Text is typed into the field that was tapped last, or into the first one.
 pub fn field(id: &str) -> Node {
     element("EditText", id, "").with_flag(Field::IsEditable).with_flag(Field::IsClickable)
 }
@@ -101,7 +101,7 @@ impl Page {
 }
 
 impl FakeDriver {
-    /// An Android phone that shows the first of the pages.
+    /// An Android phone that shows the first page.
     pub fn new(id: &str, pages: impl IntoIterator<Item = Page>) -> FakeDriver {
         let state =
             State { pages: pages.into_iter().collect(), current: 0, snapshot: 1, scheduled: vec![], done: vec![] };
@@ -124,7 +124,7 @@ impl FakeDriver {
         }
     }
 
-    /// Stands for another platform and driver.
+    /// Imitates another platform and driver.
     pub fn posing_as(mut self, platform: Platform, driver: &str) -> FakeDriver {
         self.description.platform = platform;
         self.description.driver = DriverKey::new(driver);
@@ -132,19 +132,19 @@ impl FakeDriver {
         self
     }
 
-    /// A tap on the element with this id leads to a page.
+    /// A tap on the element with this id opens a page.
     pub fn link(mut self, id: &str, page: &str) -> FakeDriver {
         self.links.push((id.to_string(), page.to_string()));
         self
     }
 
-    /// An action of this name brings back a value.
+    /// An action of this name returns a value.
     pub fn answering(mut self, action: &str, value: Value) -> FakeDriver {
         self.answers.push((action.to_string(), value));
         self
     }
 
-    /// A page shows by itself, this long after now.
+    /// A page appears by itself after this time.
     pub fn later(self, delay: Duration, page: &str) -> FakeDriver {
         self.state().scheduled.push((Instant::now() + delay, page.to_string()));
         self
@@ -159,8 +159,8 @@ impl FakeDriver {
         Arc::new(self)
     }
 
-    /// What was done, in order: `Tap on Button "Pay"`, `InputText { text: "Ada" }`, with ` within 2s` where the driver is
-    /// told how long to wait.
+    /// The actions, in order: `Tap on Button "Pay"`, `InputText { text: "Ada" }`, with ` within 2s` if the budget sets how
+    /// long to wait.
     pub fn done(&self) -> Vec<String> {
         self.state().done.clone()
     }

@@ -1,8 +1,8 @@
-//! A sink that keeps everything.
+//! A sink that keeps all events.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use trailblaze_protocol::event::{Answer, Called, Event, Level};
+use trailblaze_protocol::event::{CallResult, Called, Event, Level};
 use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
@@ -28,7 +28,7 @@ impl Events {
         lock(&self.shots).clone()
     }
 
-    /// The calls as a tree, a line each: `tool {arguments} origin: answer`, those beneath a call indented.
+    /// The calls as a tree, one per line: `tool {arguments} origin: result`, nested calls indented.
     pub fn calls(&self) -> Vec<String> {
         let events = self.all();
         let mut lines = Vec::new();
@@ -54,7 +54,7 @@ impl Events {
         self.all().into_iter().filter_map(warning).collect()
     }
 
-    /// All that anybody could read: events, and the trees that came with pictures.
+    /// Everything that is recorded as text: events, and the trees of screenshots.
     pub fn text(&self) -> String {
         let events = serde_json::to_string(&self.all()).expect("events are JSON");
         let trees: Vec<String> = self.shots().into_iter().map(|shot| shot.tree).collect();
@@ -69,9 +69,9 @@ fn answer(events: &[Event], called: &Called) -> String {
     });
     let answers: Vec<String> = answers
         .map(|answer| match answer {
-            Answer::Outcome(outcome) if outcome.is_error() => format!("failed: {}", outcome.text),
-            Answer::Outcome(_) => "ok".to_string(),
-            Answer::Fault { exit, message } => format!("exit {}: {message}", exit.code()),
+            CallResult::Outcome(outcome) if outcome.is_error() => format!("failed: {}", outcome.text),
+            CallResult::Outcome(_) => "ok".to_string(),
+            CallResult::Fault { exit, message } => format!("exit {}: {message}", exit.code()),
         })
         .collect();
     if answers.is_empty() { "open".to_string() } else { answers.join(" AND ") }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::driver::AgentMode;
-use trailblaze_protocol::event::{Origin, TrailRef};
+use trailblaze_protocol::event::{CallOrigin, TrailRef};
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::{Events, FakeDriver, args};
-use crate::callers::replay::{Ended, Try, replay};
+use crate::callers::replay::{AttemptResult, Try, replay};
 use crate::callers::script::Custom;
 use crate::driver::{Description, Driver};
 use crate::engine::cx::{Attempt, Cx};
@@ -26,7 +26,7 @@ use crate::trail::Trail;
 use crate::values::memory::Memory;
 use crate::values::secret::Secrets;
 
-/// What a test session is made of. Change what the test is about, then open it.
+/// The parts of a test session. Change what the test is about, then open it.
 pub struct Wiring {
     pub driver: Arc<FakeDriver>,
     pub batches: Vec<Batch>,
@@ -36,7 +36,7 @@ pub struct Wiring {
     pub memory: Map<String, Value>,
 }
 
-/// An open session, its record, and one attempt in it.
+/// An open session, its events, and one attempt in it.
 pub struct TestSession {
     pub inner: Arc<Session>,
     pub events: Arc<Events>,
@@ -93,7 +93,7 @@ impl Wiring {
     }
 }
 
-/// What a device alone makes of a session: the built-in toolsets, no target, the agent on the host.
+/// The default scope of a device: the built-in toolsets, no target, the agent on the host.
 pub fn scope(device: &Description) -> ToolScope {
     ToolScope {
         platform: device.platform,
@@ -115,17 +115,17 @@ impl TestSession {
 
     /// Makes a call as a step would.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Outcome, Fault> {
-        let call = Call::new(tool, Arguments::Json(args(arguments)), Origin::Step);
+        let call = Call::new(tool, Arguments::Json(args(arguments)), CallOrigin::Step);
         dispatch(&self.cx(), call).await
     }
 
-    /// Replays a trail, as its first try, with what it remembers from the start.
-    pub async fn replay(&self, trail: &Trail) -> Ended {
+    /// Replays a trail as its first try, with its initial memory.
+    pub async fn replay(&self, trail: &Trail) -> AttemptResult {
         self.replay_with(trail, Custom::Run).await
     }
 
-    /// The same, with something else becoming of custom tools.
-    pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> Ended {
+    /// The same, with another way to replay custom tools.
+    pub async fn replay_with(&self, trail: &Trail, custom: Custom<'_>) -> AttemptResult {
         let about = TrailRef { id: trail.id(), title: trail.title(), path: trail.source.path.clone(), tags: vec![] };
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());

@@ -1,5 +1,5 @@
-//! One fake for each port, and a session wired from them: for the tests of this crate and of others. Time is
-//! tokio's, so a test with a paused clock never sleeps.
+//! One fake for each port, and a session wired from them, for the tests of this crate and others. Time is tokio's, so a
+//! test with a paused clock never sleeps.
 
 mod driver;
 mod events;

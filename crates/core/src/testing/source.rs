@@ -1,4 +1,4 @@
-//! A source of tools that are closures.
+//! A fake tool source whose tools are closures.
 
 use std::sync::{Arc, Weak};
 
@@ -12,12 +12,12 @@ use crate::engine::cx::Cx;
 use crate::engine::registry::Batch;
 use crate::engine::source::{Listing, SourceError, ToolSource};
 use crate::engine::tool::{Body, Contributor, Tool};
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::schema::Schema;
 
 pub struct FakeSource {
     name: String,
-    origin: Origin,
+    origin: ToolOrigin,
     entries: Vec<Entry>,
     me: Weak<FakeSource>,
 }
@@ -34,14 +34,14 @@ struct Entry {
 impl FakeSource {
     /// A server of `trailblaze.yaml`.
     pub fn new(name: &str) -> FakeSource {
-        FakeSource::from(name, Origin::ProjectServer)
+        FakeSource::from(name, ToolOrigin::ProjectServer)
     }
 
-    pub fn from(name: &str, origin: Origin) -> FakeSource {
+    pub fn from(name: &str, origin: ToolOrigin) -> FakeSource {
         FakeSource { name: name.to_string(), origin, entries: Vec::new(), me: Weak::new() }
     }
 
-    /// A tool that is a closure. It takes any arguments, unless [`taking`](FakeSource::taking) says which.
+    /// Adds a tool. It accepts any arguments, unless [`taking`](FakeSource::taking) sets a schema.
     pub fn tool<F, R>(mut self, name: &str, handler: F) -> FakeSource
     where
         F: Fn(Cx, Map<String, Value>) -> R + Send + Sync + 'static,
@@ -56,14 +56,14 @@ impl FakeSource {
         self.tool(name, move |_, _| std::future::ready(outcome.clone()))
     }
 
-    /// A tool that answers with delegates.
+    /// Adds a tool that returns delegates.
     pub fn delegating(self, name: &str, delegates: &[(&str, Value)]) -> FakeSource {
         let delegates =
             delegates.iter().map(|(tool, args)| Delegate { tool: tool.to_string(), args: super::args(args.clone()) });
         self.answering(name, Outcome::delegating(delegates.collect()))
     }
 
-    /// A tool that calls another and answers what that one answered.
+    /// Adds a tool that calls another one and returns its outcome.
     pub fn calling(self, name: &str, tool: &'static str, args: Value) -> FakeSource {
         self.tool(name, move |cx, _| {
             let args = super::args(args.clone());
@@ -79,7 +79,7 @@ impl FakeSource {
         self.tool(name, move |_, _| async move { panic!("{message}") })
     }
 
-    /// A tool whose call ends the source.
+    /// Adds a tool whose call kills the source.
     pub fn dying(mut self, name: &str, evidence: &str) -> FakeSource {
         let error = SourceError::Died { source_name: self.name.clone(), evidence: evidence.to_string() };
         let handler: Handler = Box::new(move |_, _| std::future::ready(Err(error.clone())).boxed());
@@ -87,13 +87,13 @@ impl FakeSource {
         self
     }
 
-    /// The schema of the tool that was added last.
+    /// Sets the schema of the tool that was added last.
     pub fn taking(mut self, schema: Value) -> FakeSource {
         self.last().schema = schema;
         self
     }
 
-    /// Changes facts about the tool that was added last.
+    /// Changes the properties of the tool that was added last.
     pub fn marked(mut self, mark: fn(&mut Tool)) -> FakeSource {
         self.last().mark = mark;
         self
@@ -107,7 +107,7 @@ impl FakeSource {
         Arc::new_cyclic(|me| FakeSource { me: me.clone(), ..self })
     }
 
-    /// Its tools, as a session registers them.
+    /// The tools, as a session registers them.
     pub fn batch(self) -> Batch {
         let source = self.share();
         Batch::new(source.contributor(), source.tools(&source))

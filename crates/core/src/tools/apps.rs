@@ -14,21 +14,21 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "stopApp",
         "Stop an app.",
-        &[required("appId", Ty::Text, "The app's package or bundle."), REASON],
+        &[required("appId", Ty::Text, "The app's package or bundle id."), REASON],
         |cx, args| Box::pin(async move { act(cx, &Action::StopApp { app: args.required("appId").into() }).await }),
     ),
     Row::action(
         "openUrl",
-        "Open a link.",
-        &[required("url", Ty::Text, "The link."), LOAD_TIMEOUT, REASON],
+        "Open a URL or deep link.",
+        &[required("url", Ty::Text, "The URL."), LOAD_TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move { act_waiting(cx, args, &Action::OpenUrl { url: args.required("url").into() }).await })
         },
     ),
     Row::action(
         "networkConnection",
-        "Connect the device to the network, or cut it off.",
-        &[required("connected", Ty::Flag, "Whether it is connected."), REASON],
+        "Connect the device to the network, or disconnect it.",
+        &[required("connected", Ty::Flag, "true connects, false disconnects."), REASON],
         |cx, args| {
             Box::pin(
                 async move { act(cx, &Action::SetNetwork { connected: args.flag("connected").unwrap_or(true) }).await },
@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
         },
     )
     .on(MOBILE),
-    Row::query("mobile_listInstalledApps", "The apps on the device.", &[], |cx, _| {
+    Row::query("mobile_listInstalledApps", "List the apps installed on the device.", &[], |cx, _| {
         Box::pin(async move { act(cx, &Action::ListApps).await })
     })
     .on(MOBILE),
@@ -50,7 +50,7 @@ pub async fn launch(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     }
     let Some(app) = args.text("packageId").or(args.text("appId")).map(str::to_string).or_else(|| target_app(cx)) else {
         let missing = vec!["packageId".to_string()];
-        let text = "say which app: `packageId`; there is no target to take it from";
+        let text = "no app to launch: pass `packageId`; the session has no target app";
         return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
     };
     let mode = args.text("launchMode").and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);

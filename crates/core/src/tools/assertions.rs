@@ -1,4 +1,4 @@
-//! Assertions: they wait until they hold, and fail with what they saw instead.
+//! Assertions. They wait until they hold, and fail with what they saw instead.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use crate::limits;
 use crate::query::Stable;
 use crate::query::{Element, Query, TextMatch, What};
 
-const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
-const EXPECTED: P = optional("expectedText", Ty::Text, "What its text must be.");
-const TEXT_PATTERN: P = required("text", Ty::Text, "Its whole text, or a regular expression for it.");
-const INDEX: P = defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0.");
-const ID: P = optional("id", Ty::Text, "Its id.");
-const ENABLED: P = optional("enabled", Ty::Flag, "Only if it is enabled, or is not.");
-const SELECTED: P = optional("selected", Ty::Flag, "Only if it is selected, or is not.");
+const SELECTOR: P = required("nodeSelector", Ty::Selector, "A selector for the element, in its platform's properties.");
+const EXPECTED: P = optional("expectedText", Ty::Text, "The text that the element must have.");
+const TEXT_PATTERN: P = required("text", Ty::Text, "The element's full text, or a regular expression that matches it.");
+const INDEX: P = defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0.");
+const ID: P = optional("id", Ty::Text, "The element's id.");
+const ENABLED: P = optional("enabled", Ty::Flag, "Only match an enabled (true) or disabled (false) element.");
+const SELECTED: P = optional("selected", Ty::Flag, "Only match a selected (true) or unselected (false) element.");
 
 pub const ROWS: &[Row] = &[
     Row::assertion(
         "assertVisibleBySelector",
-        "Fail unless the element that a selector names is on the screen.",
+        "Assert that the element that a selector matches is visible.",
         &[SELECTOR, TIMEOUT, EXPECTED, WHY, REASON],
         |cx, args| {
             Box::pin(async move {
@@ -39,7 +39,7 @@ pub const ROWS: &[Row] = &[
     .hidden(),
     Row::assertion(
         "assertNotVisibleBySelector",
-        "Fail if the element that a selector names stays on the screen.",
+        "Assert that the element that a selector matches is not visible.",
         &[SELECTOR, TIMEOUT, WHY, REASON],
         |cx, args| {
             Box::pin(async move { expect_gone(cx, by_selector(args)?, timeout(args, limits::ASSERT_WAIT)).await })
@@ -48,7 +48,7 @@ pub const ROWS: &[Row] = &[
     .hidden(),
     Row::assertion(
         "assertVisibleWithText",
-        "Fail unless an element with the text is on the screen.",
+        "Assert that an element with the text is visible.",
         &[TEXT_PATTERN, INDEX, ID, ENABLED, SELECTED, TIMEOUT, WHY, REASON],
         |cx, args| {
             Box::pin(
@@ -58,7 +58,7 @@ pub const ROWS: &[Row] = &[
     ),
     Row::assertion(
         "assertNotVisibleWithText",
-        "Fail if an element with the text stays on the screen.",
+        "Assert that no element with the text is visible.",
         &[TEXT_PATTERN, INDEX, ID, ENABLED, SELECTED, TIMEOUT, WHY, REASON],
         |cx, args| {
             Box::pin(async move { expect_gone(cx, by_pattern(args)?, timeout(args, limits::ASSERT_WAIT)).await })
@@ -66,8 +66,8 @@ pub const ROWS: &[Row] = &[
     ),
     Row::assertion(
         "waitUntilNotVisible",
-        "Wait until an element has gone from the screen; fail if it stays.",
-        &[optional("text", Ty::Text, "The element's whole text."), ID, TIMEOUT, REASON],
+        "Wait until an element is no longer visible; fail if it stays.",
+        &[optional("text", Ty::Text, "The element's full text."), ID, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
                 expect_gone(cx, Query { index: Some(0), ..element(args)? }, timeout(args, limits::ASSERT_WAIT)).await
@@ -76,19 +76,19 @@ pub const ROWS: &[Row] = &[
     ),
     Row::assertion(
         "assertEquals",
-        "Fail unless two values are the same.",
+        "Assert that two values are equal.",
         &[
-            required("actual", Ty::Text, "A value, such as {{total}}."),
-            required("expected", Ty::Text, "What it must be."),
+            required("actual", Ty::Text, "The value to check, such as {{total}}."),
+            required("expected", Ty::Text, "The expected value."),
         ],
         |_, args| Box::pin(async move { compare(args, true) }),
     ),
     Row::assertion(
         "assertNotEquals",
-        "Fail if two values are the same.",
+        "Assert that two values are not equal.",
         &[
-            required("actual", Ty::Text, "A value, such as {{total}}."),
-            required("expected", Ty::Text, "What it must not be."),
+            required("actual", Ty::Text, "The value to check, such as {{total}}."),
+            required("expected", Ty::Text, "The value that it must differ from."),
         ],
         |_, args| Box::pin(async move { compare(args, false) }),
     ),
@@ -98,7 +98,7 @@ pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let names_element = args.text("text").is_some() || args.text("id").is_some();
     if let Some(reference) = args.text("ref") {
         if names_element {
-            return Err(Stop::failed("say what to look for in one way: `ref`, or `text` and `id`"));
+            return Err(Stop::failed("pass either `ref`, or `text` and `id`, not both"));
         }
         return match described(reference, None) {
             Some(query) => {
@@ -111,7 +111,7 @@ pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         let missing = vec!["text".to_string(), "id".to_string()];
         return Err(Stop::error(
             Variant::MissingRequiredArgs { missing },
-            "say what to look for: `text`, `id` or `ref`",
+            "nothing to look for: pass `text`, `id` or `ref`",
         ));
     }
     let query = Query { index: Some(0), ..element(args)? };
@@ -124,7 +124,7 @@ async fn delegate_by_ref(cx: &Cx, args: &Args, reference: &str) -> Result<Outcom
         Stable::Id(id) => delegate("assertVisible", json!({"id": id})),
         Stable::Text(text) => delegate("assertVisible", json!({"text": text})),
         Stable::Selector(selector) => delegate("assertVisibleBySelector", json!({"nodeSelector": selector.to_json()})),
-        Stable::Point(_) => return Err(Stop::failed("nothing about this element is stable enough to assert on")),
+        Stable::Point(_) => return Err(Stop::failed("this element has no stable property to assert on")),
     };
     for name in ["timeoutMs", "expectedText"] {
         if let Some(value) = args.value(name) {
@@ -149,7 +149,7 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
         Reached::Met { found, .. } => {
             let found = found.ok_or_else(|| Stop::failed("nothing was found"))?;
             match text {
-                // What was found is as the screen shows it, and holds the values of secrets.
+                // The text on the screen contains the real values of secrets.
                 Some(text) if found.text.as_deref() != Some(&cx.session.secrets.reveal(text)) => {
                     let saw = found.text.unwrap_or_default();
                     Err(Stop::Failed(differs(
@@ -183,7 +183,7 @@ fn compare(args: &Args, wants_equal: bool) -> Result<Outcome, Stop> {
     Err(Stop::Failed(differs(&format!("{not}\"{expected}\""), &format!("\"{actual}\""))))
 }
 
-/// What a check answers that did not hold.
+/// The outcome of an assertion that does not hold.
 pub fn differs(expected: &str, saw: &str) -> Box<Outcome> {
     let structured = json!({"expected": expected, "saw": saw});
     let text = format!("expected {expected}, saw {saw}");

@@ -1,4 +1,4 @@
-//! The commands API: what a tool of any language can ask of a device. Contract and rows have one source.
+//! The commands API: what tools in any language can do with a device.
 
 use std::time::Duration;
 
@@ -19,21 +19,21 @@ use crate::query::{Checks, Element, Find, Query, Reason, TextMatch, What};
 use crate::selector::Selector;
 use crate::snapshot;
 
-const TEXT: P = optional("text", Ty::Text, "The element's whole text.");
-const ID: P = optional("id", Ty::Text, "The id that the app's developers gave the element.");
-/// How long a page may take. Drivers have their own limits.
+const TEXT: P = optional("text", Ty::Text, "The element's full text.");
+const ID: P = optional("id", Ty::Text, "The element's developer-assigned id.");
+/// How long a page may take to load. Drivers have their own defaults.
 pub const LOAD_TIMEOUT: P = optional(
     "timeoutMs",
     Ty::Integer,
-    "How long the page may take to load, in milliseconds; by default 15000 to answer and then 10000 to finish.",
+    "How long the page may take to load, in milliseconds (default 15000 to respond, then 10000 to finish).",
 );
-const PACKAGE: P = required("packageId", Ty::Text, "The app's package, bundle or address.");
+const PACKAGE: P = required("packageId", Ty::Text, "The app's package, bundle id or URL.");
 
 pub const ROWS: &[Row] = &[
     // Actions.
     Row::action(
         "tap",
-        "Tap an element, by the ref that a snapshot shows, by its whole text, by its id, or a point. Waits until it can be tapped.",
+        "Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be tapped.",
         &[
             optional(
                 "ref",
@@ -42,9 +42,9 @@ pub const ROWS: &[Row] = &[
             ),
             TEXT,
             ID,
-            optional("index", Ty::Integer, "Which of several, from 0."),
-            optional("x", Ty::Integer, "In device pixels, with y."),
-            optional("y", Ty::Integer, "In device pixels, with x."),
+            optional("index", Ty::Integer, "Which match to use, from 0."),
+            optional("x", Ty::Integer, "Pixels from the left edge; requires y."),
+            optional("y", Ty::Integer, "Pixels from the top edge; requires x."),
             optional("longPress", Ty::Flag, "Long-press it instead."),
             TIMEOUT,
             REASON,
@@ -53,7 +53,7 @@ pub const ROWS: &[Row] = &[
     ),
     Row::action(
         "inputText",
-        "Type text into the field that has the focus.",
+        "Type text into the focused field.",
         &[
             required("text", Ty::Text, "The text to type."),
             defaulted("hideKeyboardAfter", Ty::Flag, Preset::Flag(true), "On a phone, hide the keyboard afterwards."),
@@ -63,11 +63,11 @@ pub const ROWS: &[Row] = &[
     ),
     Row::action(
         "launchApp",
-        "Start an app. REINSTALL starts it fresh, FORCE_RESTART keeps its data, RESUME brings it to the front.",
+        "Launch an app. REINSTALL clears its data first, FORCE_RESTART keeps its data, RESUME brings it to the front.",
         &[
-            optional("packageId", Ty::Text, "The app's package, bundle or address; the target's unless given."),
-            optional("appId", Ty::Text, "The same as packageId."),
-            defaulted("launchMode", Ty::Word(LaunchMode::NAMES), Preset::Word("REINSTALL"), "How to start it."),
+            optional("packageId", Ty::Text, "The app's package, bundle id or URL (default: the target's app)."),
+            optional("appId", Ty::Text, "Alias of packageId."),
+            defaulted("launchMode", Ty::Word(LaunchMode::NAMES), Preset::Word("REINSTALL"), "How to launch the app."),
             LOAD_TIMEOUT,
             REASON,
         ],
@@ -76,62 +76,67 @@ pub const ROWS: &[Row] = &[
     Row::action("clearAppData", "Clear all data of an app.", &[PACKAGE], |cx, args| {
         Box::pin(async move { act(cx, &Action::ClearAppData { app: args.required("packageId").into() }).await })
     }),
-    // Queries: an answer, never an error.
+    // Queries: they return a value and never fail because of what is on the screen.
     Row::query(
         "isVisible",
-        "Whether an element is on the screen.",
+        "Check whether an element is visible. Returns true or false.",
         &[
             TEXT,
             ID,
-            defaulted("timeoutMs", Ty::Integer, Preset::Integer(0), "How long to wait for it, in milliseconds."),
+            defaulted(
+                "timeoutMs",
+                Ty::Integer,
+                Preset::Integer(0),
+                "How long to wait for the element, in milliseconds.",
+            ),
         ],
         |cx, args| Box::pin(is_visible(cx, args)),
     ),
     Row::query(
         "hasText",
-        "Whether a text stands anywhere on the screen, also within a longer one.",
+        "Check whether text is visible anywhere, also as part of a longer text. Returns true or false.",
         &[required("text", Ty::Text, "The text.")],
         |cx, args| Box::pin(has_text(cx, args)),
     ),
     Row::query(
         "getElementText",
-        "The text of an element, or null.",
+        "Get the text of an element; null if there is none.",
         &[required("id", Ty::Text, "The element's id.")],
         |cx, args| Box::pin(get_element_text(cx, args)),
     ),
-    Row::query("getElementCount", "How many elements match.", &[TEXT, ID], |cx, args| {
+    Row::query("getElementCount", "Count the elements that match.", &[TEXT, ID], |cx, args| {
         Box::pin(get_element_count(cx, args))
     }),
     Row::query(
         "captureScreen",
-        "The screen as it is now: its elements, with refs to tap.",
+        "Capture the current screen: its elements, with refs to tap.",
         &[defaulted(
             "format",
             Ty::Word(&["text", "json"]),
             Preset::Word("text"),
-            "json answers the elements as data, with their bounds.",
+            "json returns the elements as data, with their bounds.",
         )],
         |cx, args| Box::pin(capture_screen(cx, args)),
     ),
     // Assertions.
     Row::assertion(
         "assertVisible",
-        "Fail unless an element is on the screen, or comes within the timeout (5 s).",
+        "Assert that an element is visible, or becomes visible within the timeout.",
         &[
             optional("ref", Ty::Text, "The element's ref in the last snapshot, or its description there."),
             TEXT,
             ID,
             TIMEOUT,
-            optional("expectedText", Ty::Text, "What its text must be."),
+            optional("expectedText", Ty::Text, "The text that the element must have."),
             REASON,
         ],
         |cx, args| Box::pin(assertions::assert_visible(cx, args)),
     ),
     Row::assertion(
         "waitUntilVisible",
-        "Wait until a text is on the screen; fail if it does not come.",
+        "Wait until an element with the text is visible; fail if it does not appear.",
         &[
-            required("text", Ty::Text, "The element's whole text."),
+            required("text", Ty::Text, "The element's full text."),
             required("timeoutMs", Ty::Integer, "How long to wait, in milliseconds."),
         ],
         |cx, args| Box::pin(assertions::assert_visible(cx, args)),
@@ -148,7 +153,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "grantPermission",
         "Grant a permission to an app.",
-        &[PACKAGE, required("permission", Ty::Text, "Such as android.permission.CAMERA.")],
+        &[PACKAGE, required("permission", Ty::Text, "The permission, such as android.permission.CAMERA.")],
         |cx, args| {
             Box::pin(async move {
                 let (app, permission) = (args.required("packageId").into(), args.required("permission").into());
@@ -162,10 +167,15 @@ pub const ROWS: &[Row] = &[
     Row::action("pressHome", "Go to the home screen.", &[REASON], |cx, _| Box::pin(press(cx, Key::Home))).on(MOBILE),
     Row::action(
         "swipe",
-        "Swipe with the finger in a direction.",
+        "Swipe in a direction.",
         &[
-            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("UP"), "Where the finger goes."),
-            optional("swipeOnElementText", Ty::Text, "Start on the element with this text."),
+            defaulted(
+                "direction",
+                Ty::Word(Direction::NAMES),
+                Preset::Word("UP"),
+                "The direction that the finger moves in.",
+            ),
+            optional("swipeOnElementText", Ty::Text, "Start the swipe on the element with this text."),
             optional("durationMs", Ty::Integer, "How long the swipe takes, in milliseconds."),
             TIMEOUT,
             REASON,
@@ -176,8 +186,13 @@ pub const ROWS: &[Row] = &[
         "scroll",
         "Scroll the view in a direction.",
         &[
-            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("DOWN"), "Where the view goes."),
-            optional("amount", Ty::Integer, "How far, in device pixels; most of a screen unless given."),
+            defaulted(
+                "direction",
+                Ty::Word(Direction::NAMES),
+                Preset::Word("DOWN"),
+                "The direction that the view moves in.",
+            ),
+            optional("amount", Ty::Integer, "How far to scroll, in pixels (default: most of a screen)."),
             REASON,
         ],
         |cx, args| Box::pin(scroll(cx, args)),
@@ -185,25 +200,20 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "pinch",
         "Pinch with two fingers.",
-        &[required("scale", Ty::Number, "Above 1 zooms in, below 1 out.")],
+        &[required("scale", Ty::Number, "Above 1 zooms in, below 1 zooms out.")],
         |cx, args| {
             Box::pin(async move { act(cx, &Action::Pinch { scale: args.number("scale").unwrap_or(1.0) }).await })
         },
     )
     .on(MOBILE),
     // Web.
-    Row::action(
-        "navigate",
-        "Open an address.",
-        &[required("url", Ty::Text, "The address."), LOAD_TIMEOUT],
-        |cx, args| {
-            Box::pin(async move { act_waiting(cx, args, &Action::OpenUrl { url: args.required("url").into() }).await })
-        },
-    )
+    Row::action("navigate", "Open a URL.", &[required("url", Ty::Text, "The URL."), LOAD_TIMEOUT], |cx, args| {
+        Box::pin(async move { act_waiting(cx, args, &Action::OpenUrl { url: args.required("url").into() }).await })
+    })
     .on(WEB),
     Row::action(
         "click",
-        "Click the element that a CSS selector names.",
+        "Click the element that a CSS selector matches.",
         &[required("selector", Ty::Text, "The CSS selector."), TIMEOUT],
         |cx, args| Box::pin(async move { elements::act_on(cx, css(args), &Action::Tap, find_wait(args)).await }),
     )
@@ -211,7 +221,7 @@ pub const ROWS: &[Row] = &[
     .hidden(),
     Row::action(
         "fill",
-        "Replace the value of a field that a CSS selector names.",
+        "Replace the value of the field that a CSS selector matches.",
         &[required("selector", Ty::Text, "The CSS selector."), required("value", Ty::Text, "The new value."), TIMEOUT],
         |cx, args| {
             Box::pin(async move {
@@ -224,7 +234,7 @@ pub const ROWS: &[Row] = &[
     .hidden(),
     Row::assertion(
         "waitForSelector",
-        "Wait until a CSS selector matches something on the page.",
+        "Wait until a CSS selector matches an element on the page.",
         &[required("selector", Ty::Text, "The CSS selector."), TIMEOUT],
         |cx, args| {
             Box::pin(async move {
@@ -237,7 +247,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "evaluateJs",
         "Evaluate JavaScript in the page.",
-        &[required("script", Ty::Text, "An expression.")],
+        &[required("script", Ty::Text, "A JavaScript expression.")],
         |cx, args| {
             Box::pin(async move { act(cx, &Action::EvaluateJs { script: args.required("script").into() }).await })
         },
@@ -252,7 +262,7 @@ pub async fn act(cx: &Cx, action: &Action) -> Result<Outcome, Stop> {
     Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
 }
 
-/// The same, where the device waits for something for as long as `timeoutMs` says.
+/// Acts on the device as a whole; the device may wait for up to `timeoutMs`.
 pub async fn act_waiting(cx: &Cx, args: &Args, action: &Action) -> Result<Outcome, Stop> {
     let Some(wait) = args.value("timeoutMs").map(|_| timeout(args, Duration::ZERO)) else {
         return act(cx, action).await;
@@ -261,7 +271,7 @@ pub async fn act_waiting(cx: &Cx, args: &Args, action: &Action) -> Result<Outcom
     Ok(Outcome { text: acted.text, structured: acted.value, attachments: acted.files, ..Outcome::default() })
 }
 
-/// The element that `text` and `id` name together.
+/// The element that matches both `text` and `id`.
 pub fn element(args: &Args) -> Result<Query, Stop> {
     Ok(Query {
         what: What::Element(Element {
@@ -356,7 +366,7 @@ async fn capture_screen(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         "platform": description.platform.name(), "app": screen.app, "width": screen.size.width,
         "height": screen.size.height, "elements": elements,
     });
-    // The callback carries text alone.
+    // Callbacks return only text.
     let text = match args.text("format") {
         Some("json") => state.to_string(),
         _ => snapshot::text(&screen, &snapshot::Details::default()),
@@ -364,7 +374,7 @@ async fn capture_screen(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     Ok(Outcome::value(text, state))
 }
 
-/// The answer of a query.
+/// The outcome of a query.
 fn answer(value: impl Into<Value>) -> Outcome {
     let value = value.into();
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
@@ -399,7 +409,7 @@ fn center(size: Size) -> Point {
     Point { x: half(size.width), y: half(size.height) }
 }
 
-/// A third of the screen away, within it.
+/// A point a third of the screen away, clamped to the screen.
 pub fn toward(from: Point, direction: Direction, size: Size) -> Point {
     let width = i32::try_from(size.width).unwrap_or(i32::MAX);
     let height = i32::try_from(size.height).unwrap_or(i32::MAX);

@@ -1,4 +1,4 @@
-//! Touching elements: by ref or node, which answer with something stable, and by what is stable already.
+//! Taps elements: by ref or node id, which delegate to a stable description, or by a stable description directly.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::refs;
 use crate::screen::Screen;
 use crate::selector::Selector;
 
-const SELECTOR: P = required("nodeSelector", Ty::Selector, "The element, in the words of its platform.");
+const SELECTOR: P = required("nodeSelector", Ty::Selector, "A selector for the element, in its platform's properties.");
 const LONG: P = defaulted("longPress", Ty::Flag, Preset::Flag(false), "Long-press it instead.");
 
 pub const ROWS: &[Row] = &[
     Row::action(
         "tapOnElementByNodeId",
-        "Tap the element with this node id in the last captureScreen.",
+        "Tap an element by its node id in the last captureScreen.",
         &[required("nodeId", Ty::Integer, "The node id."), LONG, TIMEOUT, WHY, REASON],
         |cx, args| Box::pin(tap_by_node(cx, args)),
     )
@@ -33,7 +33,7 @@ pub const ROWS: &[Row] = &[
     .hidden(),
     Row::action(
         "longPress",
-        "Long-press an element, by the ref that a snapshot shows.",
+        "Long-press an element, by its ref in a snapshot.",
         &[
             required("ref", Ty::Text, "The element's ref in the last snapshot, or its description there."),
             TIMEOUT,
@@ -51,10 +51,10 @@ pub const ROWS: &[Row] = &[
     .delegating(),
     Row::action(
         "tapOnPoint",
-        "Tap a point of the screen. Prefer tap with a ref.",
+        "Tap a point on the screen. Prefer tap with a ref.",
         &[
-            required("x", Ty::Integer, "In device pixels."),
-            required("y", Ty::Integer, "In device pixels."),
+            required("x", Ty::Integer, "Pixels from the left edge."),
+            required("y", Ty::Integer, "Pixels from the top edge."),
             LONG,
             REASON,
         ],
@@ -62,20 +62,20 @@ pub const ROWS: &[Row] = &[
     ),
     Row::action(
         "tapOnElementBySelector",
-        "Tap the element that a selector names.",
+        "Tap the element that a selector matches.",
         &[SELECTOR, LONG, TIMEOUT, WHY, REASON],
         |cx, args| Box::pin(async move { act_on(cx, by_selector(args)?, &press(args), find_wait(args)).await }),
     )
     .hidden(),
     Row::action(
         "tapOnElementWithText",
-        "Tap an element that contains the text, which need not be all of its text.",
+        "Tap an element whose text contains the given text.",
         &[
-            required("text", Ty::Text, "A meaningful part of the text on the screen."),
-            defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
+            required("text", Ty::Text, "A distinctive part of the element's text."),
+            defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0."),
             optional("id", Ty::Text, "The element's id."),
-            optional("enabled", Ty::Flag, "Only an element that is enabled, or that is not."),
-            optional("selected", Ty::Flag, "Only an element that is selected, or that is not."),
+            optional("enabled", Ty::Flag, "Only match an enabled (true) or disabled (false) element."),
+            optional("selected", Ty::Flag, "Only match a selected (true) or unselected (false) element."),
             TIMEOUT,
             REASON,
         ],
@@ -83,10 +83,10 @@ pub const ROWS: &[Row] = &[
     ),
     Row::action(
         "longPressOnElementWithText",
-        "Long-press an element that contains the text.",
+        "Long-press an element whose text contains the given text.",
         &[
-            required("text", Ty::Text, "A meaningful part of the text on the screen."),
-            defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
+            required("text", Ty::Text, "A distinctive part of the element's text."),
+            defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0."),
             TIMEOUT,
             REASON,
         ],
@@ -95,7 +95,7 @@ pub const ROWS: &[Row] = &[
     .hidden(),
 ];
 
-/// What `tap` is aimed at.
+/// The target of `tap`.
 pub enum Aim {
     Reference,
     Described(Query),
@@ -112,7 +112,7 @@ impl Aim {
             _ => None,
         };
         if has("index") && described.is_none() && ways != [false, false, true] {
-            return Err(Stop::failed("`index` goes with `text`, `id` or a description in `ref`"));
+            return Err(Stop::failed("`index` requires `text`, `id` or a description in `ref`"));
         }
         if let Some(query) = described {
             return Ok(Aim::Described(query));
@@ -125,9 +125,9 @@ impl Aim {
             },
             [false, false, true] => Ok(Aim::Element),
             [false, false, false] => {
-                Err(missing(&["ref", "text", "id"], "say what to tap: `ref`, `text`, `id`, or `x` and `y`"))
+                Err(missing(&["ref", "text", "id"], "nothing to tap: pass `ref`, `text`, `id`, or `x` and `y`"))
             }
-            _ => Err(Stop::failed("say what to tap in one way: `ref`, or `text` and `id`, or `x` and `y`")),
+            _ => Err(Stop::failed("pass only one of: `ref`; `text` and `id`; `x` and `y`")),
         }
     }
 }
@@ -158,14 +158,14 @@ async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     delegate_tap(&screen, node, &press(args), args.value("timeoutMs"))
 }
 
-/// The element that a `ref` describes in the words of a snapshot, such as `button "Pay"`; nothing if it is a ref.
+/// The element that a `ref` describes as a snapshot does, such as `button "Pay"`; `None` if it is a plain ref.
 pub fn described(reference: &str, index: Option<usize>) -> Option<Query> {
     let is_description = reference.contains('"') && refs::of_line(reference).is_none();
     let description = Description::parse(reference).filter(|_| is_description)?;
     Some(Query { what: What::Described(Box::new(description)), index })
 }
 
-/// Answers with a tap that will find the same element on another day.
+/// Delegates to a tap that will find the same element in later runs.
 pub async fn delegate_by_ref(cx: &Cx, args: &Args, action: Action) -> Result<Outcome, Stop> {
     let wait = args.value("timeoutMs");
     let (screen, node) = cx.session.device.resolve_ref(cx, args.required("ref")).await?;
@@ -182,7 +182,7 @@ fn delegate_tap(screen: &Screen, node: u64, action: &Action, wait: Option<&Value
     if *action == Action::LongPress {
         delegate.args.insert("longPress".into(), Value::Bool(true));
     }
-    // A point is there at once.
+    // A point needs no wait.
     if let Some(wait) = wait.filter(|_| delegate.tool != "tapOnPoint") {
         delegate.args.insert("timeoutMs".into(), wait.clone());
     }
@@ -191,7 +191,7 @@ fn delegate_tap(screen: &Screen, node: u64, action: &Action, wait: Option<&Value
 
 pub fn find_stable(screen: &Screen, node: u64) -> Result<Stable, Stop> {
     let node = screen.root.walk().find(|candidate| candidate.id == node);
-    let node = node.ok_or_else(|| Stop::failed("no element has this node id; capture the screen again"))?;
+    let node = node.ok_or_else(|| Stop::failed("no element has this node id; call `captureScreen` again"))?;
     Ok(stable(screen, node))
 }
 
@@ -202,12 +202,11 @@ pub fn delegate(tool: &str, args: Value) -> Delegate {
 
 pub fn by_selector(args: &Args) -> Result<Query, Stop> {
     let value = args.value("nodeSelector").cloned().unwrap_or_default();
-    let selector =
-        Selector::parse(&value).map_err(|error| Stop::failed(format!("the selector makes no sense: {error}")))?;
+    let selector = Selector::parse(&value).map_err(|error| Stop::failed(format!("invalid selector: {error}")))?;
     Ok(Query { what: What::Selector(Box::new(selector)), index: None })
 }
 
-/// Which of several.
+/// Which of several matches.
 pub fn index(args: &Args) -> Result<Option<usize>, Stop> {
     let index = args.count("index")?;
     Ok(index.map(|index| usize::try_from(index).unwrap_or(usize::MAX)))
@@ -223,7 +222,7 @@ fn with_text(args: &Args) -> Result<Query, Stop> {
     Ok(Query { what: What::Element(element), index: index(args)? })
 }
 
-/// The first element that contains a text.
+/// The first element whose text contains `text`.
 pub fn containing(text: &str) -> Query {
     let element = Element { text: Some(TextMatch::Contains(text.to_string())), ..Element::default() };
     Query { what: What::Element(element), index: Some(0) }
@@ -244,12 +243,12 @@ pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> R
 pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
     match cx.session.device.wait_for(cx, query, Goal::Visible, wait).await? {
         Reached::Met { found: Some(found), .. } => Ok(found),
-        Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no place on the screen"))),
+        Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no position on the screen"))),
         Reached::Missed { saw, waited } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),
     }
 }
 
-/// What to say when waiting was in vain: what was expected, and what was seen.
+/// The failure of a wait: what was expected, and what was seen instead.
 pub fn missed(query: &Query, action: &str, saw: &str, waited: Duration, variant: Variant) -> Stop {
     let within = match waited.as_secs_f64() {
         seconds if seconds < 0.1 => String::new(),

@@ -13,16 +13,16 @@ use crate::engine::tool::Args;
 pub const ROWS: &[Row] = &[
     Row::action(
         "inputTextRandom",
-        "Type a text that is new each time, and remember it.",
+        "Type a random text, different each time, and remember it.",
         &[
-            required("variable", Ty::Text, "The name to remember it by."),
-            defaulted("prefix", Ty::Text, Preset::Word("TBZ-"), "What it begins with."),
-            defaulted("digitCount", Ty::Integer, Preset::Integer(6), "How many digits follow: 1 to 18."),
+            required("variable", Ty::Text, "The name to store it under."),
+            defaulted("prefix", Ty::Text, Preset::Word("TBZ-"), "What the text starts with."),
+            defaulted("digitCount", Ty::Integer, Preset::Integer(6), "How many random digits follow, from 1 to 18."),
             REASON,
         ],
         |cx, args| Box::pin(input_random(cx, args)),
     ),
-    Row::action("clearText", "Erase all text of the field that has the focus.", &[REASON], |cx, _| {
+    Row::action("clearText", "Erase all text in the focused field.", &[REASON], |cx, _| {
         Box::pin(async move { act(cx, &Action::EraseText { count: None }).await })
     }),
     Row::action("hideKeyboard", "Hide the on-screen keyboard.", &[REASON], |cx, _| {
@@ -32,22 +32,19 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "pressKey",
         "Press a key.",
-        &[required("keyCode", Ty::Word(Key::NAMES), "The key."), REASON],
+        &[required("keyCode", Ty::Word(Key::NAMES), "The key to press."), REASON],
         |cx, args| Box::pin(async move { press(cx, Key::parse(args.required("keyCode")).unwrap_or(Key::Enter)).await }),
     ),
     Row::action(
         "mobile_setClipboard",
-        "Put a text on the clipboard.",
+        "Copy text to the clipboard.",
         &[required("text", Ty::Text, "The text."), REASON],
         |cx, args| Box::pin(async move { act(cx, &Action::SetClipboard { text: args.required("text").into() }).await }),
     )
     .on(NOT_WEB),
-    Row::action(
-        "mobile_pasteClipboard",
-        "Paste the clipboard into the field that has the focus.",
-        &[REASON],
-        |cx, _| Box::pin(async move { act(cx, &Action::PasteClipboard).await }),
-    )
+    Row::action("mobile_pasteClipboard", "Paste the clipboard into the focused field.", &[REASON], |cx, _| {
+        Box::pin(async move { act(cx, &Action::PasteClipboard).await })
+    })
     .on(NOT_WEB),
 ];
 
@@ -55,8 +52,9 @@ async fn input_random(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let wanted = args.count("digitCount")?.unwrap_or(6);
     let mut bytes = [0u8; 18];
     let digits = usize::try_from(wanted).ok().filter(|digits| (1..=bytes.len()).contains(digits));
-    let digits = digits.ok_or_else(|| Stop::failed(format!("`digitCount` is from 1 to 18, not {wanted}")))?;
-    getrandom::fill(&mut bytes[..digits]).map_err(|error| Stop::failed(format!("no random digits: {error}")))?;
+    let digits = digits.ok_or_else(|| Stop::failed(format!("`digitCount` must be between 1 and 18, got {wanted}")))?;
+    getrandom::fill(&mut bytes[..digits])
+        .map_err(|error| Stop::failed(format!("could not generate random digits: {error}")))?;
     let number: String = bytes[..digits].iter().map(|byte| char::from(b'0' + byte % 10)).collect();
     let text = format!("{}{number}", args.text("prefix").unwrap_or_default());
     act(cx, &Action::InputText { text: text.clone() }).await?;

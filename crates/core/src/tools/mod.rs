@@ -1,4 +1,4 @@
-//! The tools that are built in, as tables of rows. Names, descriptions and schemas come from the rows alone.
+//! The built-in tools, as tables of rows. Names, descriptions and schemas are all defined by the rows.
 
 mod apps;
 mod assertions;
@@ -20,7 +20,7 @@ pub use toolsets::toolsets;
 
 use crate::engine::registry::Batch;
 
-/// Everything built in: compiled rows, then the YAML tools that ship with the program.
+/// All built-in tools: compiled rows first, then the YAML tools that ship with the program.
 pub fn batches() -> Vec<Batch> {
     let rows = [
         commands::ROWS,

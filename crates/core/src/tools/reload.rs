@@ -1,4 +1,4 @@
-//! Reading the tools anew, while calls in flight keep the ones they started with.
+//! Reloads tools. Calls in flight keep the registry that they started with.
 
 use serde_json::json;
 use trailblaze_protocol::event::ToolKind;
@@ -14,7 +14,7 @@ use crate::engine::source::ShelfError;
 pub const ROWS: &[Row] = &[Row::new(
     "reloadTools",
     ToolKind::Meta,
-    "Read the tool files again, and ask the tool servers again, after adding or changing a tool.",
+    "Reload the tools from the tool files and tool servers. Use after adding or changing a tool.",
     &[],
     |cx, _| Box::pin(reload(cx)),
 )];

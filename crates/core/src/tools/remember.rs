@@ -1,4 +1,4 @@
-//! Memory: what one call learns and a later one uses as `{{name}}`.
+//! Memory: values that one call stores and a later call uses as `{{name}}`.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome};
@@ -14,29 +14,34 @@ use crate::query::Query;
 pub const ROWS: &[Row] = &[
     Row::action(
         "remember",
-        "Remember a value for later steps, which use it as {{variable}}.",
-        &[required("variable", Ty::Text, "The name to remember it by."), required("value", Ty::Text, "The value.")],
+        "Remember a value. Later steps can use it as {{variable}}.",
+        &[required("variable", Ty::Text, "The name to store it under."), required("value", Ty::Text, "The value.")],
         |_, args| Box::pin(async move { Ok(remembering(args, args.required("value"))) }),
     ),
     Row::action(
         "rememberElementText",
         "Remember the text of an element for later steps.",
         &[
-            required("variable", Ty::Text, "The name to remember it by."),
+            required("variable", Ty::Text, "The name to store it under."),
             optional("id", Ty::Text, "The element's id."),
-            optional("text", Ty::Text, "The element's whole text."),
+            optional("text", Ty::Text, "The element's full text."),
             TIMEOUT,
         ],
         |cx, args| Box::pin(remember_element(cx, args)),
     ),
-    Row::action("forget", "Forget a value.", &[required("variable", Ty::Text, "Its name.")], |_, args| {
-        Box::pin(async move {
-            let memory =
-                MemoryChanges { deleted: vec![args.required("variable").to_string()], ..MemoryChanges::default() };
-            Ok(Outcome { memory, ..Outcome::success(format!("forgot {}", args.required("variable"))) })
-        })
-    }),
-    Row::query("dumpMemory", "All that is remembered.", &[], |cx, _| Box::pin(async move { Ok(dump(cx)) })),
+    Row::action(
+        "forget",
+        "Forget a remembered value.",
+        &[required("variable", Ty::Text, "The name of the value.")],
+        |_, args| {
+            Box::pin(async move {
+                let memory =
+                    MemoryChanges { deleted: vec![args.required("variable").to_string()], ..MemoryChanges::default() };
+                Ok(Outcome { memory, ..Outcome::success(format!("forgot {}", args.required("variable"))) })
+            })
+        },
+    ),
+    Row::query("dumpMemory", "List all remembered values.", &[], |cx, _| Box::pin(async move { Ok(dump(cx)) })),
 ];
 
 fn remembering(args: &Args, value: &str) -> Outcome {

@@ -1,4 +1,4 @@
-//! A row of a table of built-in tools.
+//! The row type of the tables of built-in tools.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use trailblaze_protocol::event::ToolKind;
 
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, BuiltIn, Contributor, Tool};
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::schema::{Param, Schema};
 use crate::selector;
 
@@ -38,15 +38,15 @@ pub enum Ty {
     Integer,
     Number,
     Flag,
-    /// One of these words.
+    /// One of these values.
     Word(&'static [&'static str]),
     Selector,
     /// A list of Maestro commands.
     Commands,
     Texts,
-    /// Any of these words, as a list.
+    /// A list of any of these values.
     Words(&'static [&'static str]),
-    /// The fields of a form, each with what goes into it.
+    /// The fields of a form, each with its value.
     Fields,
 }
 
@@ -74,12 +74,12 @@ pub const fn defaulted(name: &'static str, ty: Ty, default: Preset, about: &'sta
     P { name, ty, is_required: false, default: Some(default), about }
 }
 
-/// Why the caller does it: kept in the record, of no effect.
+/// The caller's reason: recorded, but has no effect.
 pub const REASON: P = optional("reasoning", Ty::Text, "Why you do this.");
-/// The same, under the name that some tools of the Kotlin Trailblaze have for it.
+/// The same, under the name that some tools have in the Kotlin version of Trailblaze.
 pub const WHY: P = optional("reason", Ty::Text, "Why you do this.");
-/// Every tool that waits has it.
-pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds; 5000 by default.");
+/// Every tool that waits takes this parameter.
+pub const TIMEOUT: P = optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds (default 5000).");
 
 impl Row {
     pub const fn new(
@@ -110,12 +110,12 @@ impl Row {
         Row { platforms, ..self }
     }
 
-    /// For recordings and other tools, not for models.
+    /// Hides the tool from models; recordings and other tools can still call it.
     pub const fn hidden(self) -> Row {
         Row { is_for_llm: false, ..self }
     }
 
-    /// Answers with delegates, which are recorded in its place.
+    /// Marks a tool that returns delegates, which are recorded in its place.
     pub const fn delegating(self) -> Row {
         Row { is_delegating: true, is_recordable: false, ..self }
     }
@@ -185,7 +185,7 @@ impl Preset {
 }
 
 pub fn contributor() -> Contributor {
-    Contributor { label: Arc::from("built-in"), origin: Origin::BuiltIn }
+    Contributor { label: Arc::from("built-in"), origin: ToolOrigin::BuiltIn }
 }
 
 pub fn batch<'a>(rows: impl Iterator<Item = &'a Row>) -> Batch {

@@ -1,7 +1,7 @@
-//! YAML tools that ship with the program: read as any team's own.
+//! YAML tools that ship with the program. They are parsed like those of a project.
 
 use crate::engine::registry::Batch;
-use crate::names::Origin;
+use crate::names::ToolOrigin;
 use crate::tool_files::{self, FileTool};
 use crate::yaml::Source;
 
@@ -13,13 +13,13 @@ pub fn batches() -> Vec<Batch> {
         .map(|(path, text)| match tool_files::read(&Source::new(*path, *text)) {
             (Some(FileTool::Own(batch)), problems) if problems.is_empty() => {
                 let mut batch = *batch;
-                batch.contributor.origin = Origin::BuiltIn;
+                batch.contributor.origin = ToolOrigin::BuiltIn;
                 for tool in &mut batch.tools {
-                    tool.contributor.origin = Origin::BuiltIn;
+                    tool.contributor.origin = ToolOrigin::BuiltIn;
                 }
                 batch
             }
-            (_, problems) => panic!("a shipped tool is broken: {problems:?}"),
+            (_, problems) => panic!("a shipped tool is invalid: {problems:?}"),
         })
         .collect()
 }

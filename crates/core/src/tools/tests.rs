@@ -1,4 +1,4 @@
-//! What holds for every row of the tables: nothing that a tool takes is ignored, and a check that fails is a failed check.
+//! Invariants of every row: no parameter is ignored, and a failed assertion is reported as such.
 
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -11,7 +11,7 @@ use crate::engine::fault::Stop;
 use crate::engine::tool::{Args, READ};
 use crate::testing::{FakeDriver, Page, TestSession, Wiring, button, field};
 
-/// The tools that are not for browsers alone.
+/// The tools that are not only for browsers.
 fn rows() -> impl Iterator<Item = &'static Row> {
     [
         commands::ROWS,
@@ -35,7 +35,7 @@ fn session(row: &Row) -> TestSession {
     Wiring::new(driver).open()
 }
 
-/// A value that the parameter takes. Elements are `text` where the test says what that is.
+/// A valid value for the parameter.
 fn sample(param: &P) -> Value {
     match (&param.ty, param.name) {
         (Ty::Text, _) => json!("Pay"),
@@ -51,7 +51,7 @@ fn sample(param: &P) -> Value {
     }
 }
 
-/// What the tool needs to be called with, and then the parameter itself.
+/// The arguments that the tool requires, plus the parameter itself.
 fn arguments(row: &Row, param: Option<&P>) -> Map<String, Value> {
     let mut args: Map<String, Value> = row
         .params
@@ -60,7 +60,7 @@ fn arguments(row: &Row, param: Option<&P>) -> Map<String, Value> {
         .map(|param| (param.name.to_string(), sample(param)))
         .collect();
     let takes = |name: &str| row.params.iter().any(|param| param.name == name);
-    // Tools that find an element take one of several ways to name it.
+    // Tools that find an element accept exactly one of several ways to name it.
     let ways = ["ref", "text", "textRegex", "id", "x", "y"];
     let is_way = param.is_some_and(|param| ways.contains(&param.name));
     if !is_way && args.keys().all(|name| !ways.contains(&name.as_str())) && takes("text") {
@@ -85,10 +85,10 @@ fn arguments(row: &Row, param: Option<&P>) -> Map<String, Value> {
 async fn every_parameter_that_a_tool_takes_is_read() {
     let mut ignored = Vec::new();
     for row in rows() {
-        // Why something is done is for the record, not for the tool.
+        // The reason is only recorded.
         for param in row.params.iter().filter(|param| !["reasoning", "reason"].contains(&param.name)) {
             let session = session(row);
-            // Refs and node ids mean what was shown.
+            // Refs and node ids refer to the last snapshot.
             let _ = session.call("captureScreen", json!({})).await;
             READ.take();
             let args = Args(arguments(row, Some(param)));
@@ -102,7 +102,7 @@ async fn every_parameter_that_a_tool_takes_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_negative_number_is_refused_where_it_means_nothing() {
+async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
     for (tool, args) in [
         ("tap", json!({"text": "Pay", "index": -1})),
         ("tapOnElementWithText", json!({"text": "Pay", "index": -1})),
@@ -114,18 +114,18 @@ async fn a_negative_number_is_refused_where_it_means_nothing() {
     ] {
         let session = session(&commands::ROWS[0]);
         let outcome = session.call(tool, args).await.unwrap();
-        assert!(outcome.text.ends_with("is a whole number from 0, not -1"), "{tool}: {}", outcome.text);
+        assert!(outcome.text.ends_with("must be a non-negative integer, got -1"), "{tool}: {}", outcome.text);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_fails_is_a_failed_check() {
+async fn a_failed_assertion_is_reported_as_one() {
     for row in rows().filter(|row| row.kind == ToolKind::Assertion) {
         let session = session(row);
         let mut args = arguments(row, None);
         match row.name {
             "assertEquals" => drop(args.insert("actual".into(), json!("other"))),
-            // What must be gone is there, and what must be there is not.
+            // Elements that must be gone are present, and those that must be present are not.
             "assertNotVisibleBySelector" | "assertNotVisibleWithText" | "assertNotEquals" | "waitUntilNotVisible" => {}
             _ => {
                 for (name, value) in [

@@ -1,4 +1,4 @@
-//! The toolsets that are built in: what sessions offer together.
+//! The built-in toolsets: groups of tools that are offered to models together.
 
 use trailblaze_protocol::driver::Platform;
 
@@ -16,14 +16,14 @@ struct Row {
 const ROWS: &[Row] = &[
     Row {
         id: "meta",
-        about: "Saying how a step stands, and reading tools anew.",
+        about: "Report the status of a step; reload tools.",
         platforms: &[],
         is_always_enabled: true,
         tools: &["objectiveStatus", "reloadTools"],
     },
     Row {
         id: "core_interaction",
-        about: "Touching, typing and keys.",
+        about: "Tap, type and press keys.",
         platforms: &[],
         is_always_enabled: true,
         tools: &[
@@ -47,21 +47,21 @@ const ROWS: &[Row] = &[
     },
     Row {
         id: "navigation",
-        about: "Apps and links.",
+        about: "Start and stop apps; open links.",
         platforms: &[],
         is_always_enabled: false,
         tools: &["launchApp", "stopApp", "clearAppData", "openUrl", "pressHome"],
     },
     Row {
         id: "observation",
-        about: "Looking at the screen.",
+        about: "Look at the screen.",
         platforms: &[],
         is_always_enabled: false,
         tools: &["captureScreen", "isVisible", "hasText", "getElementText", "getElementCount", "takeSnapshot"],
     },
     Row {
         id: "verification",
-        about: "Assertions.",
+        about: "Assert what is on the screen.",
         platforms: &[],
         is_always_enabled: false,
         tools: &[
@@ -74,14 +74,14 @@ const ROWS: &[Row] = &[
     },
     Row {
         id: "memory",
-        about: "Remembering values.",
+        about: "Remember, compare and forget values.",
         platforms: &[],
         is_always_enabled: false,
         tools: &["remember", "rememberElementText", "forget", "dumpMemory", "assertEquals", "assertNotEquals"],
     },
     Row {
         id: "mobile_primitives",
-        about: "What only phones have.",
+        about: "Use features that only phones have.",
         platforms: &[Platform::Android, Platform::Ios],
         is_always_enabled: false,
         tools: &[
@@ -94,14 +94,14 @@ const ROWS: &[Row] = &[
     },
     Row {
         id: "web_core",
-        about: "What only browsers have.",
+        about: "Use features that only browsers have.",
         platforms: &[Platform::Web],
         is_always_enabled: false,
         tools: super::web::CORE,
     },
     Row {
         id: "web_verification",
-        about: "Assertions about pages.",
+        about: "Assert what is on a page.",
         platforms: &[Platform::Web],
         is_always_enabled: false,
         tools: super::web::VERIFICATION,

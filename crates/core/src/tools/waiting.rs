@@ -1,4 +1,4 @@
-//! Waiting and scrolling until something is there.
+//! Waits, and scrolls until an element is visible.
 
 use std::time::Duration;
 
@@ -21,53 +21,66 @@ use crate::snapshot;
 pub const ROWS: &[Row] = &[
     Row::action(
         "wait",
-        "Wait for a while. Prefer waiting for what you expect to see.",
-        &[defaulted("timeToWaitInSeconds", Ty::Number, Preset::Number(1.0), "How long, in seconds."), REASON],
+        "Wait for a fixed time. Prefer waiting for the element that you expect.",
+        &[defaulted("timeToWaitInSeconds", Ty::Number, Preset::Number(1.0), "How long to wait, in seconds."), REASON],
         |cx, args| Box::pin(async move { wait_for(cx, args.number("timeToWaitInSeconds").unwrap_or(1.0)).await }),
     ),
     Row::action(
         "waitForChange",
-        "Wait until the screen changes and is quiet again.",
+        "Wait until the screen changes and then stops changing.",
         &[
-            defaulted("timeoutMs", Ty::Integer, Preset::Integer(5000), "How long to wait at most, in milliseconds."),
+            defaulted("timeoutMs", Ty::Integer, Preset::Integer(5000), "The longest time to wait, in milliseconds."),
             defaulted(
                 "quietWindowMs",
                 Ty::Integer,
                 Preset::Integer(300),
-                "How long it must be quiet, in milliseconds.",
+                "How long the screen must stay unchanged, in milliseconds.",
             ),
-            defaulted("requireChange", Ty::Flag, Preset::Flag(false), "Fail if nothing changes."),
+            defaulted("requireChange", Ty::Flag, Preset::Flag(false), "Fail if the screen does not change."),
             REASON,
         ],
         |cx, args| Box::pin(wait_for_change(cx, args)),
     ),
     Row::action(
         "scrollUntilTextIsVisible",
-        "Scroll until an element is on the screen.",
+        "Scroll until an element is visible.",
         &[
-            optional("text", Ty::Text, "A part of its text."),
-            optional("textRegex", Ty::Text, "A regular expression for its whole text."),
-            optional("id", Ty::Text, "Its id."),
-            defaulted("index", Ty::Integer, Preset::Integer(0), "Which of several, from 0."),
-            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("DOWN"), "Where the view goes."),
-            defaulted("timeoutMs", Ty::Integer, Preset::Integer(20_000), "How long to go on, in milliseconds."),
+            optional("text", Ty::Text, "Part of the element's text."),
+            optional("textRegex", Ty::Text, "A regular expression that matches the element's full text."),
+            optional("id", Ty::Text, "The element's id."),
+            defaulted("index", Ty::Integer, Preset::Integer(0), "Which match to use, from 0."),
+            defaulted(
+                "direction",
+                Ty::Word(Direction::NAMES),
+                Preset::Word("DOWN"),
+                "The direction that the view moves in.",
+            ),
+            defaulted(
+                "timeoutMs",
+                Ty::Integer,
+                Preset::Integer(20_000),
+                "The longest time to keep scrolling, in milliseconds.",
+            ),
             REASON,
         ],
         |cx, args| Box::pin(scroll_until_visible(cx, args)),
     ),
     Row::query(
         "takeSnapshot",
-        "Keep a picture of the screen in the report.",
-        &[required("screenName", Ty::Text, "What the screen is."), optional("description", Ty::Text, "More about it.")],
+        "Save a screenshot to the report.",
+        &[
+            required("screenName", Ty::Text, "A name for the screen."),
+            optional("description", Ty::Text, "More about the screen."),
+        ],
         |cx, args| Box::pin(take_snapshot(cx, args)),
     ),
     Row::new(
         "objectiveStatus",
         ToolKind::Meta,
-        "Say how the current step stands.",
+        "Report the status of the current step.",
         &[
-            required("explanation", Ty::Text, "What was done or seen."),
-            required("status", Ty::Word(&["IN_PROGRESS", "COMPLETED", "FAILED"]), "How it stands."),
+            required("explanation", Ty::Text, "What you did or saw."),
+            required("status", Ty::Word(&["IN_PROGRESS", "COMPLETED", "FAILED"]), "The status of the step."),
         ],
         |_, args| Box::pin(async move { objective_status(args) }),
     ),
@@ -92,7 +105,7 @@ async fn wait_for_change(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     settle(cx, timeout(args, Duration::from_secs(5)), Duration::from_millis(quiet), must_change).await
 }
 
-/// Waits until the screen has changed and is quiet again.
+/// Waits until the screen has changed and stays unchanged for `quiet`.
 pub async fn settle(cx: &Cx, timeout: Duration, quiet: Duration, must_change: bool) -> Result<Outcome, Stop> {
     let device = &cx.session.device;
     let end = Instant::now() + timeout;
@@ -100,26 +113,26 @@ pub async fn settle(cx: &Cx, timeout: Duration, quiet: Duration, must_change: bo
     let mut has_changed = false;
     loop {
         let remaining = end.saturating_duration_since(Instant::now());
-        // Until something has to happen, wait for it; otherwise wait for it to stop.
+        // Wait for the first change if one is required, and for changes to stop otherwise.
         let window = if has_changed || !must_change { quiet.min(remaining) } else { remaining };
         match device.await_change(cx, last, window).await? {
             true => has_changed = true,
-            false if has_changed => return Ok(Outcome::success("the screen changed and is quiet")),
+            false if has_changed => return Ok(Outcome::success("the screen changed and is stable")),
             false if must_change => {
                 return Err(Stop::error(Variant::AssertionFailed, "the screen did not change"));
             }
-            false => return Ok(Outcome::success("the screen is quiet")),
+            false => return Ok(Outcome::success("the screen is stable")),
         }
         last = device.look(cx).await?.snapshot;
         if Instant::now() >= end {
-            return Ok(Outcome::success("the screen keeps changing"));
+            return Ok(Outcome::success("the screen is still changing"));
         }
     }
 }
 
 async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     if args.text("text").is_some() && args.text("textRegex").is_some() {
-        return Err(Stop::failed("say what to scroll to by `text` or by `textRegex`, not both"));
+        return Err(Stop::failed("use either `text` or `textRegex` to scroll to, not both"));
     }
     let text = args.text("textRegex").map(|text| TextMatch::Pattern(text.to_string()));
     let text = text.or_else(|| args.text("text").map(|text| TextMatch::Contains(text.to_string())));
@@ -128,7 +141,7 @@ async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         let missing = vec!["text".to_string()];
         return Err(Stop::error(
             Variant::MissingRequiredArgs { missing },
-            "say what to scroll to: `text`, `textRegex` or `id`",
+            "nothing to scroll to: pass `text`, `textRegex` or `id`",
         ));
     }
     let query = Query { what: What::Element(Element { text, id, ..Element::default() }), index: index(args)? };
@@ -136,7 +149,7 @@ async fn scroll_until_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     scroll_to(cx, &query, direction, timeout(args, Duration::from_secs(20))).await
 }
 
-/// Scrolls until the element is on the screen, or the view scrolls no further.
+/// Scrolls until the element is visible or the view cannot scroll further.
 pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Duration) -> Result<Outcome, Stop> {
     let end = Instant::now() + timeout;
     let device = &cx.session.device;
@@ -147,8 +160,8 @@ pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Du
             Find::Found(found) => return Ok(Outcome::success(format!("{} is visible", found.summary))),
             Find::Not(why) => why,
         };
-        // What the device knows of, but does not show, is brought into view wherever it is: in a list within the page,
-        // say, that scrolling the page does not move.
+        // An element that the device knows but does not show is brought into view wherever it is, such as in a list
+        // within the page, which scrolling the page does not move.
         if !was_revealed
             && matches!(why.reason, Reason::Offscreen { .. })
             && let Find::Found(found) = device.find(cx, query, Checks::Visible).await?
@@ -157,9 +170,9 @@ pub async fn scroll_to(cx: &Cx, query: &Query, direction: Direction, timeout: Du
             was_revealed = true;
             continue;
         }
-        // Twice without effect is the end of the list.
+        // Two scrolls without effect mean the end of the list.
         if Instant::now() >= end || unmoved == 2 {
-            let reason = if unmoved == 2 { "the view scrolls no further" } else { "the time is up" };
+            let reason = if unmoved == 2 { "the view cannot scroll further" } else { "the time ran out" };
             let structured = json!({"expected": query.to_string(), "saw": why.to_string()});
             let text = format!("could not scroll to {query}: {reason}; {why}");
             return Err(Stop::Failed(Box::new(Outcome { structured: Some(structured), ..Outcome::failed(text) })));
@@ -181,8 +194,8 @@ pub async fn take_snapshot(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let name = format!("{}{about}", args.required("screenName"));
     let file = shot.and_then(|shot| cx.session.sink().picture_file(&shot));
     Ok(match file {
-        Some(file) => Outcome::value(format!("kept a picture of {name}, in {file}"), json!({"file": file})),
-        None => Outcome::success(format!("no picture of {name} was kept")),
+        Some(file) => Outcome::value(format!("saved a screenshot of {name} to {file}"), json!({"file": file})),
+        None => Outcome::success(format!("no screenshot of {name} was saved")),
     })
 }
 

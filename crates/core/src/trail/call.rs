@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::yaml::{Decode, Kind, Node, Problems, Source, Spanned, loose};
 
-/// A call as it was written. Its arguments are typed only when the tool's schema is at hand, so that a call of a
-/// tool that nobody here knows is kept as it is.
+/// A call as written. Its arguments are only typed once the tool's schema is known, so that calls of unknown tools are kept
+/// unchanged.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     pub tool: Spanned<String>,
@@ -21,7 +21,7 @@ impl PartialEq for ToolCall {
     }
 }
 
-/// Whether two values are the same but for their places.
+/// Whether two values are equal, ignoring their places.
 fn same(a: &Node, b: &Node) -> bool {
     match (&a.kind, &b.kind) {
         (Kind::Seq(a), Kind::Seq(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
@@ -35,7 +35,7 @@ fn same(a: &Node, b: &Node) -> bool {
 impl Decode for ToolCall {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let [(name, args)] = node.entries().unwrap_or_default() else {
-            let message = "a call is written `toolName: {arguments}`, one tool to an item";
+            let message = "a call must be written as `toolName: {arguments}`, with one tool per item";
             problems.error(node.span, format!("{message}; found {}", found(node)));
             return None;
         };
@@ -62,12 +62,12 @@ impl Decode for ToolCall {
     }
 }
 
-/// Calls as a recording holds them, each as `{tool: args}`, with scalars read as YAML does.
+/// Calls as in a recording, each as `{tool: args}`, with scalars read as in YAML.
 pub fn written_calls(calls: &[ToolCall]) -> Vec<Value> {
     calls.iter().map(|call| json!({ &call.tool.value: loose(&call.args) })).collect()
 }
 
-/// Whether two lists of calls say the same, however their scalars are quoted.
+/// Whether two lists of calls are equal, regardless of how their scalars are quoted.
 pub fn same_calls(a: &[Value], b: &[Value]) -> bool {
     fn text(value: &Value) -> Value {
         match value {

@@ -5,13 +5,13 @@ use crate::yaml::{Kind, Node, line_end};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comment {
     pub start: usize,
-    /// With its `#`.
+    /// The text, including `#`.
     pub text: String,
-    /// Whether nothing else stands on its line.
+    /// Whether it is alone on its line.
     pub is_own_line: bool,
 }
 
-/// Every comment, in order: what follows a `#` outside of values.
+/// All comments, in order: the text after a `#` outside of values.
 pub fn comments(text: &str, root: &Node) -> Vec<Comment> {
     let mut values = Vec::new();
     collect_values(root, &mut values);
@@ -22,7 +22,7 @@ pub fn comments(text: &str, root: &Node) -> Vec<Comment> {
     while let Some(next) = text[at..].find('#').map(|next| at + next) {
         let mut end_of_value = None;
         while let Some((start, end)) = values.peek().copied().filter(|(start, _)| *start <= next) {
-            // An alias stands for a value elsewhere, so places may come twice.
+            // An alias has the place of its anchor, so places may occur twice.
             end_of_value = end_of_value.max((start <= next && next < end).then_some(end));
             if end > next {
                 break;

@@ -5,7 +5,7 @@ use trailblaze_protocol::event::StepKind;
 
 use crate::yaml::block;
 
-/// What a new trail file says of one step.
+/// One step of a new trail file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewStep {
     pub kind: StepKind,
@@ -17,14 +17,14 @@ pub struct NewStep {
 pub enum NewCalls {
     /// For every device: `tools:`.
     Anywhere(Vec<Value>),
-    /// In the words of one platform: `recording:`.
+    /// For one platform: `recording:`.
     Recorded { classifier: String, calls: Vec<Value> },
-    /// Left to a model.
+    /// None: a model carries out the step.
     None,
 }
 
 impl NewStep {
-    /// As an item of `trail:`.
+    /// The step as an item of `trail:`.
     pub fn item(&self) -> Value {
         let mut item = self.words();
         match &self.calls {
@@ -35,7 +35,7 @@ impl NewStep {
         item.into()
     }
 
-    /// As the value of `trailhead:`, whose recording holds one call.
+    /// The step as the value of `trailhead:`, whose recording contains one call.
     pub fn trailhead(&self) -> Value {
         match &self.calls {
             NewCalls::Recorded { classifier, calls } => {
@@ -48,7 +48,7 @@ impl NewStep {
         }
     }
 
-    /// Whether it can be a trailhead: a recording of one holds a single call.
+    /// Whether it can be a trailhead: the recording of one contains a single call.
     pub fn fits_trailhead(&self) -> bool {
         !matches!(&self.calls, NewCalls::Recorded { calls, .. } if calls.len() != 1)
     }

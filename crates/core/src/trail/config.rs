@@ -12,31 +12,31 @@ use crate::words;
 use crate::yaml::{Decode, Entries, Kind, Node, Problems, Reading, Span, Spanned, Style, scalar};
 
 table! {
-    /// What a trail is, and what it needs.
+    /// Information about a trail, and its requirements.
     pub struct TrailConfig {
-        /// A name that stays when the file moves.
+        /// An id that stays the same when the file moves.
         "id" => id: Option<String> = None,
         /// The app under test.
         "target" => target: Option<Spanned<String>> = None,
-        /// For people.
+        /// A title for people.
         "title" => title: Option<String> = None,
-        /// For people, at length.
+        /// A longer description for people.
         "description" => description: Option<String> = None,
-        /// How much it matters.
+        /// How important the trail is.
         "priority" => priority: Option<String> = None,
-        /// To choose trails by.
+        /// Tags to select trails by.
         "tags" => tags: Vec<String> = Vec::new(),
         /// The driver to use, by classifier.
         "devices" => devices: Entries<DriverKey> = Entries::default(),
-        /// Why it is skipped, by classifier.
+        /// Why the trail is skipped, by classifier.
         "skip" => skip: Entries<Option<String>> = Entries::default(),
-        /// What is remembered from the start.
+        /// Initial values of the memory.
         "memory" => memory: Texts = Texts::default(),
-        /// What a run must or may pass in.
+        /// The arguments that a run can or must pass.
         "args" => args: Entries<ArgDeclaration> = Entries::default(),
-        /// What a model should know throughout.
+        /// Context for models, for all steps.
         "context" => context: Option<String> = None,
-        /// For other programs.
+        /// Data for other programs.
         "metadata" => metadata: Texts = Texts::default(),
     }
 }
@@ -63,26 +63,26 @@ impl Default for TrailConfig {
 }
 
 impl TrailConfig {
-    /// What is wrong beyond the types of its values.
+    /// Reports problems other than wrong types.
     pub fn check(&self, problems: &mut Problems) {
         for (name, _) in self.args.0.iter().filter(|(name, _)| !names::is_parameter(&name.value)) {
-            let message = format!("`{}` is no name for an argument; use letters, digits and _", name.value);
+            let message = format!("`{}` is not a valid argument name; use letters, digits and _", name.value);
             problems.error(name.span, message);
         }
     }
 
-    /// Why a device skips the trail; a blank reason is none.
+    /// Why a device skips the trail. A blank reason does not count.
     pub fn skip_reason(&self, lineage: &[String]) -> Option<&str> {
         let (_, reason) = closest(lineage, |classifier| self.skip.get(classifier))?;
         reason.as_deref().filter(|reason| !reason.trim().is_empty())
     }
 
-    /// Checks what a run passes in, adds defaults, and types every value as declared.
+    /// Checks the arguments of a run, adds defaults, and converts values to their declared types.
     pub fn bind_args(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Vec<String>> {
         let mut bound = Map::new();
         let mut problems = Vec::new();
         for name in given.keys().filter(|name| self.args.get(name).is_none()) {
-            problems.push(format!("the trail declares no argument `{name}`"));
+            problems.push(format!("the trail does not declare the argument `{name}`"));
         }
         for (name, declaration) in self.args.iter() {
             match (given.get(name), &declaration.default) {
@@ -127,15 +127,15 @@ words! {
 }
 
 table! {
-    /// An argument in full.
+    /// An argument with details.
     pub struct FullDeclaration {
-        /// What values it takes.
+        /// The type of its values.
         "type" => kind: ArgType,
-        /// For people.
+        /// A description for people.
         "description" => description: String = String::new(),
-        /// What it is when it is not given; makes it optional.
+        /// The default value; makes the argument optional.
         "default" => default: Option<Node> = None,
-        /// Whether it must be given.
+        /// Whether the argument is required.
         "required" => required: Option<bool> = None,
     }
 }
@@ -152,7 +152,7 @@ impl ArgType {
         json!({"type": name})
     }
 
-    /// Types a value that came as text, as from a command line.
+    /// Converts a value that was given as text, as on a command line.
     fn take(self, value: &Value) -> Result<Value, &'static str> {
         let typed = match (self, value) {
             (ArgType::Array | ArgType::Object, Value::String(text)) => {
@@ -215,7 +215,9 @@ mod tests {
         check(json!({}), Err("the argument `who` is missing; pass it with --arg who=…"));
         check(
             json!({"who": "a", "count": "x", "extra": "1"}),
-            Err("the trail declares no argument `extra`; the argument `count` must be a whole number, not \"x\""),
+            Err(
+                "the trail does not declare the argument `extra`; the argument `count` must be a whole number, not \"x\"",
+            ),
         );
     }
 }

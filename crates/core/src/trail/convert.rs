@@ -1,5 +1,5 @@
-//! Turns a trail of the older list form into the unified one. Comments, quotes and the order of things are kept; anchors
-//! are written out. The result is read back and compared before anybody may store it.
+//! Converts trails of the older list form into the unified form. Comments, quotes and order are kept; anchors are expanded.
+//! The result is read back and compared before it is returned.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::yaml::{Node, Problem, Problems, Source, Spanned, block, inline, loose
 pub enum ConvertError {
     #[error("{path} is not a trail")]
     Unreadable { path: String, problems: Vec<Problem> },
-    #[error("{path} is in the unified form already")]
+    #[error("{path} is already in the unified form")]
     Unified { path: String },
-    #[error("{path} cannot be converted safely: read back, it would not say the same")]
+    #[error("{path} cannot be converted safely: the result would not read back the same")]
     Unsafe { path: String },
 }
 
-/// The unified text of a file of the list form.
+/// Returns the unified text of a file in the list form.
 pub fn convert(source: &Arc<Source>) -> Result<String, ConvertError> {
     let path = || source.path.clone();
     let (before, problems) = Trail::read(source);
@@ -36,7 +36,7 @@ pub fn convert(source: &Arc<Source>) -> Result<String, ConvertError> {
     };
     let list = list_form::decode(items, &mut Problems::new(source));
     let text = with_ends_of(&source.text, &rewrite(&source.text, &root, items, &list));
-    if says_the_same(source, &before, &root, &text, list.platform) {
+    if reads_back_the_same(source, &before, &root, &text, list.platform) {
         Ok(text)
     } else {
         Err(ConvertError::Unsafe { path: path() })
@@ -154,13 +154,13 @@ fn step(out: &mut Rewrite<'_>, prompt: &Node, platform: Option<Platform>) {
     }
 }
 
-/// The new text with the line breaks and the byte order mark of the old one.
+/// The new text with the line breaks and byte order mark of the old one.
 fn with_ends_of(old: &str, new: &str) -> String {
     let new = if old.contains("\r\n") { new.replace('\n', "\r\n") } else { new.to_string() };
     if old.starts_with('\u{feff}') { format!("\u{feff}{new}") } else { new }
 }
 
-fn says_the_same(source: &Source, before: &Trail, root: &Node, text: &str, platform: Option<Platform>) -> bool {
+fn reads_back_the_same(source: &Source, before: &Trail, root: &Node, text: &str, platform: Option<Platform>) -> bool {
     let new = Source::new(&source.path, text);
     let (after, _) = Trail::read(&new);
     let (Some(after), Some(new_root)) = (after, read(&new, &mut Problems::new(&new))) else { return false };
@@ -174,7 +174,7 @@ fn says_the_same(source: &Source, before: &Trail, root: &Node, text: &str, platf
         && words(&source.text, root) == words(text, &new_root)
 }
 
-/// All that a config says, without places.
+/// The content of a config, without places.
 fn outline(config: &TrailConfig) -> impl PartialEq + use<> {
     let devices: Vec<_> = config.devices.iter().map(|(name, driver)| (name.to_string(), driver.clone())).collect();
     let skip: Vec<_> = config.skip.iter().map(|(name, reason)| (name.to_string(), reason.clone())).collect();
@@ -185,7 +185,7 @@ fn outline(config: &TrailConfig) -> impl PartialEq + use<> {
     (words, config.tags.clone(), devices, skip, config.memory.clone(), args, config.metadata.clone())
 }
 
-/// All that the steps say, without places: kind, text, calls on the trail's platform, and the rest.
+/// The content of the steps, without places: kind, text, calls on the trail's platform, and the rest.
 fn steps(trail: &Trail, lineage: &[String]) -> Vec<impl PartialEq + use<>> {
     let calls = |step: &Step| match step.plan(lineage) {
         StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {

@@ -1,5 +1,5 @@
-//! The older form of a trail: a list of `- config:`, `- trailhead:`, `- prompts:` and `- tools:`. Its recordings name no
-//! classifier, so they hold for every device, as `tools:` does.
+//! The older form of a trail: a list of `- config:`, `- trailhead:`, `- prompts:` and `- tools:`. Its recordings have no
+//! classifier, so they apply to every device, as `tools:` does.
 
 use trailblaze_protocol::driver::{DriverKey, Platform};
 use trailblaze_protocol::event::StepKind;
@@ -10,10 +10,10 @@ use super::{Texts, ToolCall};
 use crate::table;
 use crate::yaml::{Decode, Entries, Node, Problems, Span, Spanned};
 
-/// A trail of the list form, in the types of the unified one.
+/// A trail in the list form, in the types of the unified form.
 pub struct ListTrail {
     pub config: Option<TrailConfig>,
-    /// The one platform that the trail is for, if it says so.
+    /// The platform that the trail is for, if it has one.
     pub platform: Option<Platform>,
     pub trailhead: Option<Trailhead>,
     pub steps: Vec<Step>,
@@ -40,7 +40,7 @@ table! {
 }
 
 table! {
-    /// Who wrote a trail.
+    /// Where a trail comes from.
     pub struct ListSource {
         "type" => kind: Option<String> = None,
         "reason" => reason: Option<String> = None,
@@ -59,7 +59,7 @@ table! {
 }
 
 table! {
-    /// A recording of the list form: `tools: []` does nothing, on purpose.
+    /// A recording of the list form: `tools: []` deliberately does nothing.
     pub struct Recording {
         "tools" => tools: Vec<ToolCall>,
     }
@@ -80,18 +80,18 @@ pub fn decode(items: &[Node], problems: &mut Problems) -> ListTrail {
     let mut has_steps = false;
     for (index, item) in items.iter().enumerate() {
         if item.get("step").or(item.get("verify")).is_some() {
-            problems.error_with_hint(item.span, "a step stands outside of `trail:`", "write `trail:` above the steps");
+            problems.error_with_hint(item.span, "a step is outside of `trail:`", "write `trail:` above the steps");
             break;
         }
         let [(key, value)] = item.entries().unwrap_or_default() else {
-            let message = "an item is one of `config:`, `trailhead:`, `prompts:` and `tools:`";
+            let message = "an item must be one of `config:`, `trailhead:`, `prompts:` and `tools:`";
             problems.error(item.span, format!("{message}; found {}", item.noun()));
             continue;
         };
         match key.raw().unwrap_or_default() {
             "config" => {
                 if index > 0 {
-                    problems.error(key.span, "`config` stands once, as the first item");
+                    problems.error(key.span, "`config` must occur only once, as the first item");
                 }
                 if let Some(config) = ListConfig::decode(value, problems) {
                     trail.platform = config.platform();
@@ -100,7 +100,7 @@ pub fn decode(items: &[Node], problems: &mut Problems) -> ListTrail {
             }
             "trailhead" => {
                 if trail.trailhead.is_some() || has_steps {
-                    problems.error(key.span, "`trailhead` stands once, before `prompts` and `tools`");
+                    problems.error(key.span, "`trailhead` must occur only once, before `prompts` and `tools`");
                 }
                 trail.trailhead = head(value, problems);
             }
@@ -184,7 +184,7 @@ impl Prompt {
     }
 }
 
-/// The steps of one item; each is read, so that every problem is found.
+/// Reads all steps of one item, so that all problems are found.
 fn prompts(node: &Node, problems: &mut Problems) -> Vec<Step> {
     match node.items() {
         None => problems.error(node.span, format!("expected a list, found {}", node.noun())),
@@ -204,7 +204,7 @@ fn head(node: &Node, problems: &mut Problems) -> Option<Trailhead> {
         (Some(text), tools) => Step { text, tools, ..tools_step(node.span, Vec::new()) },
         (None, Some(calls)) if !calls.is_empty() => tools_step(node.span, calls),
         (None, _) => {
-            problems.error(node.span, "a trailhead needs `step` or `tools`");
+            problems.error(node.span, "a trailhead requires `step` or `tools`");
             return None;
         }
     };
@@ -214,7 +214,7 @@ fn head(node: &Node, problems: &mut Problems) -> Option<Trailhead> {
     Some(Trailhead(step))
 }
 
-/// A step of nothing but calls says their names.
+/// The text of a step that has only calls: their names.
 fn tools_step(span: Span, calls: Vec<ToolCall>) -> Step {
     Step {
         kind: StepKind::Step,

@@ -1,5 +1,5 @@
-//! Puts the steps of a session into a trail that exists. Its comments, its other keys and what it holds for other devices
-//! stay.
+//! Merges the steps of a session into an existing trail. Its comments, its other keys and its recordings for other devices
+//! are kept.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use super::save::{SaveError, Slot, parse};
 use super::step::{Step, StepPlan};
 use crate::yaml::Source;
 
-/// What becomes of the steps that the file has.
+/// What happens to the existing steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
-    /// They stay, and the session's are added behind them. A session that began with the steps of the file adds what
-    /// came after those.
+    /// They are kept, and the session's steps are appended. If the session started with the steps of the file, only the
+    /// later ones are appended.
     Append,
-    /// The file has the session's steps afterwards. One that has the same words in both keeps its place and what it
-    /// holds for other devices.
+    /// They are replaced by the session's steps. A step with the same text in both keeps its place and its recordings for
+    /// other devices.
     Replace,
 }
 
-/// A trail with a session in it.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
     pub text: String,
@@ -33,13 +33,13 @@ pub struct Merged {
     pub n_removed: usize,
 }
 
-/// Merges steps that were made on a device with these classifiers, the closest first.
+/// Merges steps that were made on a device with these classifiers, most specific first.
 pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: Merge) -> Result<Merged, SaveError> {
     let (trail, root) = parse(source)?;
     let old = trail.steps.as_slice();
     let head = trail.trailhead.as_ref().map(|head| &head.0);
     let mut steps = steps.to_vec();
-    // What starts the app may be the first step of a trail that has no trailhead.
+    // In a trail without a trailhead, the first step may start the app.
     if let (None, Some(first), Some(new)) = (head, old.first(), steps.first_mut())
         && (new.kind, first.kind) == (StepKind::Trailhead, StepKind::Step)
         && new.text == first.text.value
@@ -69,29 +69,29 @@ pub fn merge(source: &Arc<Source>, lineage: &[String], steps: &[NewStep], how: M
     Ok(Merged { text, n_added, n_kept: old.len() - n_removed, n_removed })
 }
 
-/// The steps that come after those of the file, if the session began with these; else all of them.
+/// The steps after those of the file if the session started with them; otherwise all steps.
 fn beyond<'s>(head: Option<&Step>, old: &[Step], steps: &'s [NewStep]) -> &'s [NewStep] {
     let mut rest = steps;
     if let (Some(head), Some((first, others))) = (head, rest.split_first())
         && first.kind == StepKind::Trailhead
-        && (first.text == head.text.value || does_the_same(head, first))
+        && (first.text == head.text.value || has_same_calls(head, first))
     {
         rest = others;
     }
-    let begins = rest.len() >= old.len() && old.iter().zip(rest).all(|(old, new)| has_same_words(old, new));
+    let begins = rest.len() >= old.len() && old.iter().zip(rest).all(|(old, new)| has_same_text(old, new));
     if begins { &rest[old.len()..] } else { steps }
 }
 
-fn has_same_words(old: &Step, new: &NewStep) -> bool {
+fn has_same_text(old: &Step, new: &NewStep) -> bool {
     (old.kind, old.text.value.as_str()) == (new.kind, new.text.as_str())
 }
 
-fn does_the_same(old: &Step, new: &NewStep) -> bool {
+fn has_same_calls(old: &Step, new: &NewStep) -> bool {
     let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &new.calls else { return false };
     old.tools.as_deref().is_some_and(|tools| same_calls(&written_calls(tools), calls))
 }
 
-/// The changes, and how many steps they add and remove.
+/// The changes, and the numbers of steps that they add and remove.
 fn replace(head: Option<&Step>, old: &[Step], lineage: &[String], steps: &[NewStep]) -> (Vec<Change>, usize, usize) {
     let (new_heads, steps): (Vec<&NewStep>, Vec<&NewStep>) =
         steps.iter().partition(|step| step.kind == StepKind::Trailhead);
@@ -130,7 +130,7 @@ fn replace(head: Option<&Step>, old: &[Step], lineage: &[String], steps: &[NewSt
     (changes, n_added, n_removed)
 }
 
-/// What a step of the file has to say for this device to do what was done in the session.
+/// The changes to a step of the file that make this device do what the session did.
 fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Change> {
     let used = match old.plan(lineage) {
         StepPlan::Recording { classifier, calls } => Some((classifier, written_calls(calls))),
@@ -143,7 +143,7 @@ fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Chan
     };
     let (calls, platform) = match &new.calls {
         _ if !old.is_recordable => return Vec::new(),
-        // What other devices do stays; this one has nothing that could be replayed.
+        // Recordings for other devices are kept; this device has nothing to replay.
         NewCalls::None => return without_own().into_iter().collect(),
         NewCalls::Anywhere(calls) => (calls, lineage.last()),
         NewCalls::Recorded { classifier, calls } => (calls, Some(classifier)),
@@ -171,29 +171,30 @@ fn update(slot: Slot, old: &Step, lineage: &[String], new: &NewStep) -> Vec<Chan
     vec![Change::PutRecording { step: slot, classifier, value }]
 }
 
-/// What becomes of a step of the file, or of the session.
+/// What happens to a step of the file or of the session.
 enum Fate {
     Kept(usize, usize),
     Removed(usize),
     Added(usize),
 }
 
-/// Pairs steps with the same words, as many as can be in one order. What goes comes before what is added in its place.
+/// Pairs as many steps with equal text as possible, in order. Removed steps precede those added in their place.
 fn align(old: &[Step], new: &[&NewStep]) -> Vec<Fate> {
     let width = new.len() + 1;
     let mut common = vec![0u32; (old.len() + 1) * width];
     for (i, one) in old.iter().enumerate().rev() {
         for (j, other) in new.iter().enumerate().rev() {
-            common[i * width + j] = match has_same_words(one, other) {
-                true => common[(i + 1) * width + j + 1] + 1,
-                false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
+            common[i * width + j] = if has_same_text(one, other) {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
             };
         }
     }
     let (mut i, mut j) = (0, 0);
     let mut fates = Vec::new();
     while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && has_same_words(&old[i], new[j]) {
+        if i < old.len() && j < new.len() && has_same_text(&old[i], new[j]) {
             fates.push(Fate::Kept(i, j));
             (i, j) = (i + 1, j + 1);
         } else if i < old.len() && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1]) {

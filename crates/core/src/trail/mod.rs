@@ -1,4 +1,4 @@
-//! Trails: tests in natural language, with what was recorded for each device.
+//! Trails: tests in natural language, with recordings for each kind of device.
 
 mod call;
 mod classifier;
@@ -40,21 +40,21 @@ pub struct Trail {
     pub steps: Vec<Step>,
 }
 
-/// How a trail file is laid out.
+/// The layout of a trail file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A mapping of `config`, `trailhead` and `trail`.
     Unified,
-    /// A list of `config`, `trailhead`, `prompts` and `tools`, as older files have it.
+    /// A list of `config`, `trailhead`, `prompts` and `tools`, as in older files.
     List,
 }
 
 crate::table! {
     /// A trail.
     pub struct Document {
-        /// What the trail is.
+        /// Information about the trail.
         "config" => config: Option<TrailConfig> = None,
-        /// How to get to where the trail starts.
+        /// How to get to the starting point of the trail.
         "trailhead" => trailhead: Option<Trailhead> = None,
         /// The steps, in order.
         "trail" => trail: Option<Vec<Step>> = None,
@@ -62,14 +62,14 @@ crate::table! {
 }
 
 impl Trail {
-    /// Reads a trail, or all that is wrong with it. Warnings come along with a good one.
+    /// Reads a trail, or returns all its problems. A valid trail may come with warnings.
     pub fn read(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let (trail, problems) = Trail::read_in_part(source);
         let is_sound = problems.iter().all(|problem| problem.severity != Severity::Error);
         (trail.filter(|_| is_sound), problems)
     }
 
-    /// The same, but what can be read comes along even if something is wrong: to be looked at, not to be run.
+    /// The same, but returns the readable part even if there are problems: for inspection, not for running.
     pub fn read_in_part(source: &Arc<Source>) -> (Option<Trail>, Vec<Problem>) {
         let mut problems = Problems::new(source);
         let root = read(source, &mut problems);
@@ -88,9 +88,9 @@ impl Trail {
         match (&document.trail, &document.trailhead, &document.config) {
             (Some(steps), ..) if steps.is_empty() => problems.error(document.span, "`trail` has no steps"),
             (None, Some(_), _) => {
-                problems.error(document.span, "a trailhead alone leads nowhere: `trail` is missing");
+                problems.error(document.span, "a trail with a trailhead needs steps: `trail` is missing");
             }
-            (None, None, None) => problems.error(document.span, "the file holds no trail"),
+            (None, None, None) => problems.error(document.span, "the file contains no trail"),
             _ => {}
         }
         Some(Trail {
@@ -106,8 +106,8 @@ impl Trail {
         let list = list_form::decode(items, problems);
         if list.steps.is_empty() && !problems.has_errors() {
             match (&list.trailhead, &list.config) {
-                (Some(_), _) => problems.error(root.span, "a trailhead alone leads nowhere: `prompts` is missing"),
-                (None, None) => problems.error(root.span, "the file holds no trail"),
+                (Some(_), _) => problems.error(root.span, "a trail with a trailhead needs steps: `prompts` is missing"),
+                (None, None) => problems.error(root.span, "the file contains no trail"),
                 (None, Some(_)) => {}
             }
         }
@@ -120,7 +120,7 @@ impl Trail {
         }
     }
 
-    /// Its id, or else its path without the ending.
+    /// The id, or the path without its extension.
     pub fn id(&self) -> String {
         self.config.id.clone().unwrap_or_else(|| {
             let path = self.source.path.trim_start_matches("./");
@@ -140,7 +140,7 @@ impl Trail {
     }
 }
 
-/// A mapping whose values may be any scalar, taken as text.
+/// A mapping whose values are scalars, read as text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Texts(pub Vec<(String, String)>);
 

@@ -1,5 +1,5 @@
-//! Changes a trail file in several places at once by splicing bytes. The same changes are made to the value that the file
-//! holds; a text that would not read back as that value is not handed out.
+//! Changes a trail file in several places by splicing bytes. The same changes are applied to the parsed value of the file;
+//! a text that would not read back as that value is rejected.
 
 use std::sync::Arc;
 
@@ -12,37 +12,37 @@ use super::splice::{
 };
 use crate::yaml::{Node, Source, loose};
 
-/// One change. Steps are counted as they are in the file before all changes.
+/// One change. Step indices refer to the file before all changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// The recording of a classifier becomes this.
+    /// Sets the recording of a classifier.
     PutRecording {
         step: Slot,
         classifier: String,
         value: Value,
     },
-    /// The recordings of these classifiers go, and `recording:` with the last of them.
+    /// Removes the recordings of these classifiers, and `recording:` with the last one.
     RemoveRecordings {
         step: Slot,
         classifiers: Vec<String>,
     },
-    /// `tools:` becomes this.
+    /// Sets `tools:`.
     PutTools {
         step: Slot,
         calls: Value,
     },
-    /// Steps are added behind one of the file, or before the first.
+    /// Adds steps after one of the file, or before the first.
     Insert {
         after: Option<usize>,
         steps: Vec<Value>,
     },
     RemoveStep(usize),
-    /// The file, which has none, gets a trailhead.
+    /// Adds a trailhead to a file that has none.
     AddTrailhead(Value),
 }
 
 impl Change {
-    /// The step that it changes, if it does not add or remove whole ones.
+    /// The step that is changed, unless whole steps are added or removed.
     pub fn step(&self) -> Option<&Slot> {
         match self {
             Change::PutRecording { step, .. }
@@ -53,7 +53,7 @@ impl Change {
     }
 }
 
-/// The text of the file with the changes made, or why they cannot be made.
+/// Returns the changed text of the file.
 pub fn revise(source: &Arc<Source>, changes: &[Change]) -> Result<String, SaveError> {
     let (_, root) = parse(source)?;
     let unsafe_here = || SaveError::Unsafe { path: source.path.clone() };
@@ -77,13 +77,14 @@ fn edit(text: &str, root: &Node, change: &Change) -> Option<Vec<Edit>> {
             let step = step_of(root, step)?;
             let (_, slots) = entry(step, "recording")?;
             let is_last = slots.entries()?.iter().all(|(key, _)| is_among(classifiers, key.raw()));
-            match is_last {
-                true => vec![remove_entry(text, step, "recording")?],
-                false => classifiers
+            if is_last {
+                vec![remove_entry(text, step, "recording")?]
+            } else {
+                classifiers
                     .iter()
                     .filter(|classifier| entry(slots, classifier).is_some())
                     .map(|classifier| remove_entry(text, slots, classifier))
-                    .collect::<Option<_>>()?,
+                    .collect::<Option<_>>()?
             }
         }
         Change::PutTools { step, calls } => {
@@ -106,7 +107,7 @@ fn is_among(classifiers: &[String], name: Option<&str>) -> bool {
     classifiers.iter().any(|classifier| Some(classifier.as_str()) == name)
 }
 
-/// What the file is to say afterwards.
+/// The intended value of the file.
 fn revised(mut root: Value, changes: &[Change]) -> Value {
     for change in changes {
         let entries = match change.step() {

@@ -1,14 +1,14 @@
-//! Writes values anew in block style, as they were quoted, with the comments that stood at them.
+//! Rewrites values in block style, keeping their quotes and comments.
 
 use std::collections::VecDeque;
 
 use super::comments::{Comment, comments};
 use crate::yaml::{Kind, Node, Style, inline};
 
-/// A text in the making. Whoever writes says how far the old text has been passed, and comments follow.
+/// A text under construction. Each write passes a position of the old text, up to which comments are copied.
 pub struct Rewrite<'t> {
     text: &'t str,
-    /// Those that are not written yet.
+    /// The comments that are not written yet.
     comments: VecDeque<Comment>,
     out: String,
 }
@@ -18,7 +18,7 @@ impl<'t> Rewrite<'t> {
         Rewrite { text, comments: comments(text, root).into(), out: String::new() }
     }
 
-    /// Writes what stands before a place of the old text: comments, and a blank line if there was one.
+    /// Writes what precedes a position of the old text: comments, and a blank line if there was one.
     pub fn before(&mut self, at: usize, indent: usize) {
         while let Some(comment) = self.comments.pop_front_if(|comment| comment.start < at) {
             self.blank_line(comment.start, comment.is_own_line);
@@ -29,7 +29,7 @@ impl<'t> Rewrite<'t> {
         self.blank_line(at, true);
     }
 
-    /// `- `, for an item whose first line follows.
+    /// Writes `- ` for an item whose first line follows.
     pub fn dash(&mut self, indent: usize) {
         self.start_line(indent);
         self.out.push_str("- ");
@@ -41,7 +41,7 @@ impl<'t> Rewrite<'t> {
         self.out.push(':');
     }
 
-    /// An entry that the old text does not have.
+    /// Writes an entry that the old text does not have.
     pub fn line(&mut self, name: &str, value: &str, indent: usize) {
         self.name(name, indent);
         self.out.push(' ');
@@ -49,21 +49,21 @@ impl<'t> Rewrite<'t> {
         self.out.push('\n');
     }
 
-    /// Whole lines in place of something that ended at `end`.
+    /// Writes whole lines in place of something that ended at `end`.
     pub fn lines(&mut self, lines: &str, end: usize) {
         let lines = if self.is_in_line() { lines.trim_start() } else { lines };
         self.out.push_str(lines.trim_end_matches('\n'));
         self.end_line(end);
     }
 
-    /// An entry as it was.
+    /// Writes an entry unchanged.
     pub fn entry(&mut self, key: &Node, value: &Node, indent: usize) {
         let name = self.scalar(key, indent);
         self.name(&name, indent);
         self.value(value, key.span.end + 1, indent);
     }
 
-    /// The value of a key that was written last and whose colon ended at `colon`.
+    /// Writes the value of the last written key, whose colon ended at `colon`.
     pub fn value(&mut self, node: &Node, colon: usize, indent: usize) {
         match &node.kind {
             Kind::Scalar { .. } if node.is_null() => self.end_line(node.span.end),
@@ -82,7 +82,7 @@ impl<'t> Rewrite<'t> {
         }
     }
 
-    /// Ends the line, with the comment that stood behind `end` on the same line.
+    /// Ends the line, with the comment that followed `end` on the same line.
     pub fn end_line(&mut self, end: usize) {
         let text = self.text;
         let is_behind = |comment: &mut Comment| {
@@ -95,7 +95,7 @@ impl<'t> Rewrite<'t> {
         self.out.push('\n');
     }
 
-    /// The text, with the comments that are left at its end.
+    /// The finished text, with the remaining comments at its end.
     pub fn finish(mut self) -> String {
         while let Some(comment) = self.comments.pop_front() {
             self.blank_line(comment.start, comment.is_own_line);
@@ -137,7 +137,7 @@ impl<'t> Rewrite<'t> {
         self.end_line(node.span.end);
     }
 
-    /// A scalar as it was written, where that is one line; else the same value in another style.
+    /// A scalar as written if it is one line; otherwise the same value in another style.
     fn scalar(&self, node: &Node, indent: usize) -> String {
         let Kind::Scalar { raw, style, tag } = &node.kind else { return String::new() };
         let tag = tag.as_ref().map_or(String::new(), |tag| format!("!!{tag} "));
@@ -160,7 +160,7 @@ impl<'t> Rewrite<'t> {
         format!("{tag}{value}")
     }
 
-    /// Whether a flow collection can be copied as it stands.
+    /// Whether a flow collection can be copied unchanged.
     fn is_on_one_line(&self, node: &Node) -> bool {
         let text = &self.text[node.span.start..node.span.end];
         text.starts_with(['[', '{']) && !text.contains(['\n', '\r', '#', '&', '*'])
@@ -176,7 +176,7 @@ impl<'t> Rewrite<'t> {
         !self.out.is_empty() && !self.out.ends_with('\n')
     }
 
-    /// A blank line if there was one before a place that starts a line, between others.
+    /// Writes a blank line if there was one before this line.
     fn blank_line(&mut self, at: usize, starts_line: bool) {
         let line_start = self.text[..at].rfind('\n').unwrap_or(0);
         let before = self.text[..line_start].trim_end_matches('\r');
@@ -187,7 +187,7 @@ impl<'t> Rewrite<'t> {
     }
 }
 
-/// Whether a text can be a `|` block at any indentation, with lines of any kind behind it.
+/// Whether a text can be a `|` block at any indentation, followed by any lines.
 fn is_plain_block(raw: &str) -> bool {
     let lines = raw.strip_suffix('\n').unwrap_or(raw);
     !lines.is_empty()

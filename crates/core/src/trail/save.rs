@@ -1,5 +1,5 @@
-//! Puts a recording into its slot of a trail file by splicing bytes: everything outside the slot stays as it is.
-//! What was written is read again and compared with what was meant before anybody may store it.
+//! Writes a recording into its slot of a trail file by splicing bytes: everything outside the slot is unchanged. The result is
+//! read back and compared with the intended value before it is returned.
 
 use std::sync::Arc;
 
@@ -29,22 +29,22 @@ pub enum SaveError {
     Unreadable { path: String, problem: String },
     #[error("{path} is in the older list form; convert it with `trailblaze trail convert --write {path}`")]
     ListForm { path: String },
-    #[error("{path} has no step {number}; it changed since it was run")]
+    #[error("{path} has no step {number}; the file has changed since the run")]
     NoSuchStep { path: String, number: usize },
-    #[error("{path} has no steps that a new one could follow")]
+    #[error("{path} has no steps to add to")]
     NoSteps { path: String },
-    #[error("{path} has no trailhead; it changed since it was run")]
+    #[error("{path} has no trailhead; the file has changed since the run")]
     NoTrailhead { path: String },
     #[error("the trailhead of {path} is the name of a tool; write it as `step:` and `tools:` to record it")]
     TrailheadIsTool { path: String },
-    #[error("the trailhead of {path} made {count} calls; a recording holds one")]
+    #[error("the trailhead of {path} made {count} calls; its recording can contain only one")]
     TrailheadTooLong { path: String, count: usize },
-    #[error("{path} cannot be changed safely: read back, it would not say what was meant")]
+    #[error("{path} cannot be changed safely: the result would not read back as intended")]
     Unsafe { path: String },
 }
 
-/// The text of the file with the recordings of `classifier` in it. Steps that are not recordable get none, and a slot
-/// that says the same already stays as it is written.
+/// Returns the text of the file with the recordings of `classifier`. Steps that are not recordable get none, and a slot that
+/// already has equal calls is not rewritten.
 pub fn save(source: &Arc<Source>, classifier: &str, recordings: &[StepCalls]) -> Result<String, SaveError> {
     let (trail, root) = parse(source)?;
     let recordings: Vec<&StepCalls> = recordings.iter().filter(|recording| recording.is_taken_by(&trail)).collect();
@@ -52,7 +52,8 @@ pub fn save(source: &Arc<Source>, classifier: &str, recordings: &[StepCalls]) ->
     if edits.is_empty() {
         return Ok(source.text.clone());
     }
-    let text = apply(&source.text, edits).filter(|text| says(source, text, &root, classifier, &recordings));
+    let text =
+        apply(&source.text, edits).filter(|text| reads_back_as_intended(source, text, &root, classifier, &recordings));
     text.ok_or_else(|| SaveError::Unsafe { path: source.path.clone() })
 }
 
@@ -65,7 +66,7 @@ impl StepCalls {
         step.is_none_or(|step| step.is_recordable)
     }
 
-    /// What stands in the slot: a list, or, for a trailhead, at most one call.
+    /// The value of the slot: a list or, for a trailhead, at most one call.
     fn value(&self) -> Option<Value> {
         match (&self.slot, self.calls.as_slice()) {
             (Slot::Trailhead, []) => Some(json!({})),
@@ -76,7 +77,7 @@ impl StepCalls {
     }
 }
 
-/// Reads a file both as a trail and as the values it is made of.
+/// Reads a file both as a trail and as a plain value.
 pub(super) fn parse(source: &Arc<Source>) -> Result<(Trail, Node), SaveError> {
     let (trail, problems) = Trail::read(source);
     let root = read(source, &mut Problems::new(source));
@@ -124,8 +125,14 @@ fn slot_of<'n>(step: &'n Node, classifier: &str) -> Option<&'n Node> {
     step.get("recording")?.get(classifier)
 }
 
-/// Whether the new text is a trail whose slots hold the recordings, and all else is the same as it was.
-fn says(source: &Source, text: &str, before: &Node, classifier: &str, recordings: &[&StepCalls]) -> bool {
+/// Whether the new text is a trail whose slots contain the recordings and whose other values are unchanged.
+fn reads_back_as_intended(
+    source: &Source,
+    text: &str,
+    before: &Node,
+    classifier: &str,
+    recordings: &[&StepCalls],
+) -> bool {
     let Ok((_, after)) = parse(&Source::new(&source.path, text)) else { return false };
     let holds_recordings = recordings.iter().all(|recording| {
         let slot = step_of(&after, &recording.slot).and_then(|step| slot_of(step, classifier));

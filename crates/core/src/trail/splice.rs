@@ -1,12 +1,12 @@
-//! Which bytes of a trail file change when a recording goes into its slot, in whatever style the file is written.
+//! Computes which bytes of a trail file change when a recording is written into its slot, in any YAML style.
 //!
-//! `None` means that the place is written in a way that is not changed safely.
+//! `None` means that the place is written in a way that cannot be changed safely.
 
 use serde_json::{Value, json};
 
 use crate::yaml::{Kind, Node, Span, behind_colon, block, inline, line_end};
 
-/// `start..end` becomes `text`.
+/// Replaces `start..end` with `text`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edit {
     pub start: usize,
@@ -14,7 +14,7 @@ pub struct Edit {
     pub text: String,
 }
 
-/// The text with the edits in it; edits at one place stay in their order.
+/// Applies the edits; edits at the same place keep their order.
 pub fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     edits.sort_by_key(|edit| edit.start);
     let mut out = String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
@@ -28,7 +28,7 @@ pub fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     Some(out)
 }
 
-/// Puts `value` into the slot of `classifier`.
+/// Writes `value` into the slot of `classifier`.
 pub fn put(text: &str, step: &Node, classifier: &str, value: &Value) -> Option<Vec<Edit>> {
     let slot = json!({ classifier: value });
     let Some((key, slots)) = entry(step, "recording") else {
@@ -46,12 +46,12 @@ pub fn put(text: &str, step: &Node, classifier: &str, value: &Value) -> Option<V
     }
 }
 
-/// Adds items behind the last one of a list.
+/// Adds items after the last one of a list.
 pub fn append(text: &str, list: &Node, items: &[Value]) -> Option<Edit> {
     insert_items(text, list, list.items()?.len().checked_sub(1), items)
 }
 
-/// Adds items to a list that has some: behind the one of this index, or before the first.
+/// Adds items to a list that is not empty: after the item at this index, or before the first.
 pub fn insert_items(text: &str, list: &Node, after: Option<usize>, items: &[Value]) -> Option<Edit> {
     let first = list.items()?.first()?;
     let before = after.and_then(|index| list.items()?.get(index));
@@ -73,7 +73,7 @@ pub fn insert_items(text: &str, list: &Node, after: Option<usize>, items: &[Valu
     }
 }
 
-/// Takes an item out of a list.
+/// Removes an item from a list.
 pub fn remove_item(text: &str, list: &Node, index: usize) -> Option<Edit> {
     let items = list.items()?;
     let item = items.get(index).filter(|item| is_within(item.span, list.span))?;
@@ -84,14 +84,13 @@ pub fn remove_item(text: &str, list: &Node, index: usize) -> Option<Edit> {
     Some(cut_lines(text, dash_line(text, list, item)?, item.span.end))
 }
 
-/// Takes an entry out of a mapping. What stands on its lines goes too.
+/// Removes an entry from a mapping, including the rest of its lines.
 pub fn remove_entry(text: &str, map: &Node, name: &str) -> Option<Edit> {
     let entries = map.entries().filter(|_| holds(map))?;
     let index = entries.iter().position(|(key, _)| key.raw() == Some(name))?;
-    // What an alias names ends elsewhere.
-    let end = |(key, value): &(Node, Node)| match is_within(value.span, map.span) {
-        true => value.span.end.max(key.span.end),
-        false => key.span.end,
+    // The value of an alias ends elsewhere.
+    let end = |(key, value): &(Node, Node)| {
+        if is_within(value.span, map.span) { value.span.end.max(key.span.end) } else { key.span.end }
     };
     if is_flow(text, map.span) {
         let span = |entry: &(Node, Node)| Span { end: end(entry), ..entry.0.span };
@@ -102,13 +101,13 @@ pub fn remove_entry(text: &str, map: &Node, name: &str) -> Option<Edit> {
     if text[start..key.span.start].chars().all(|c| c == ' ') {
         return Some(cut_lines(text, start, end(&entries[index])));
     }
-    // It stands behind the dash of its list: the next entry moves up.
+    // It follows the dash of its list item, so the next entry moves up.
     let next = &entries.get(index + 1)?.0;
     let is_plain = !text[key.span.start..next.span.start].contains('#') && !text[start..key.span.start].contains('?');
     is_plain.then(|| Edit { start: key.span.start, end: next.span.start, text: String::new() })
 }
 
-/// One of several values between brackets, with a comma.
+/// Removes one of several values in brackets, with a comma.
 fn cut_from_flow(text: &str, spans: &[Span], index: usize) -> Option<Edit> {
     let (start, end) = match (index.checked_sub(1), spans.get(index + 1)) {
         (_, Some(next)) => (spans[index].start, next.start),
@@ -119,7 +118,7 @@ fn cut_from_flow(text: &str, spans: &[Span], index: usize) -> Option<Edit> {
     is_plain.then(|| Edit { start, end, text: String::new() })
 }
 
-/// Whole lines, from the one that begins at `start` to the one that `end` is in, with the line break before them.
+/// Removes whole lines, from the one that starts at `start` to the one that contains `end`, with the line break before them.
 fn cut_lines(text: &str, start: usize, end: usize) -> Edit {
     let end = text[..end].trim_end_matches(['\n', '\r']).len();
     let before = &text[..start];
@@ -128,7 +127,7 @@ fn cut_lines(text: &str, start: usize, end: usize) -> Edit {
     Edit { start: before.len(), end: line_end(text, end), text: String::new() }
 }
 
-/// Where the line begins that has the dash of a block list's item.
+/// The start of the line that has the dash of a block list's item.
 fn dash_line(text: &str, list: &Node, item: &Node) -> Option<usize> {
     let column = list.span.column.checked_sub(1)?;
     let mut start = line_start(text, item.span.start);
@@ -156,7 +155,7 @@ pub fn entry<'n>(map: &'n Node, name: &str) -> Option<&'n (Node, Node)> {
     map.entries()?.iter().find(|(key, _)| key.raw() == Some(name))
 }
 
-/// Whether a mapping stands where it is used. What an alias names stands elsewhere, and others use it too.
+/// Whether a mapping is written where it is used. The value of an alias is elsewhere, and may be used by others too.
 pub fn holds(map: &Node) -> bool {
     let entries = map.entries().unwrap_or_default();
     entries.iter().all(|(key, _)| is_within(key.span, map.span))
@@ -166,7 +165,7 @@ fn is_flow(text: &str, span: Span) -> bool {
     text[span.start..].starts_with(['{', '['])
 }
 
-/// Adds an entry to a mapping in block style, before the one of that name.
+/// Adds an entry to a mapping in block style, before the entry of that name.
 pub fn insert_entry_before(text: &str, map: &Node, before: &str, name: &str, value: &Value) -> Option<Edit> {
     let (key, _) = entry(map, before).filter(|_| holds(map) && !is_flow(text, map.span))?;
     let at = line_start(text, key.span.start);
@@ -175,7 +174,7 @@ pub fn insert_entry_before(text: &str, map: &Node, before: &str, name: &str, val
     is_alone.then(|| Edit { start: at, end: at, text: with_breaks(&lines, break_at(text, at)) })
 }
 
-/// Adds an entry behind the last one of a mapping.
+/// Adds an entry after the last one of a mapping.
 pub fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option<Edit> {
     let entries = map.entries()?;
     if is_flow(text, map.span) {
@@ -189,7 +188,7 @@ pub fn insert_entry(text: &str, map: &Node, name: &str, value: &Value) -> Option
     Some(below(text, last.span.end, &block(&json!({ name: value }), map.span.column - 1)))
 }
 
-/// Puts another value behind a key.
+/// Replaces the value of a key.
 pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Value) -> Option<Vec<Edit>> {
     let is_unwritten = old.raw() == Some("") && old.is_null();
     let colon = behind_colon(text, key.span.end);
@@ -208,15 +207,16 @@ pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Val
     let line_start = text[..old.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let is_own_line = line_start > colon && text[line_start..old.span.start].chars().all(|c| c == ' ');
     if is_unwritten {
-        return match is_empty {
-            true => one(old.span.end, old.span.end, format!(" {}", inline(value))),
-            false => Some(vec![below(text, old.span.end, &block(value, indent))]),
+        return if is_empty {
+            one(old.span.end, old.span.end, format!(" {}", inline(value)))
+        } else {
+            Some(vec![below(text, old.span.end, &block(value, indent))])
         };
     }
     match (is_own_line, is_empty) {
-        // Only blanks between the key and the value: the key's line takes it.
+        // Only blanks between the key and the value: the new value goes on the key's line.
         (true, true) if text[colon..old.span.start].trim().is_empty() => one(colon, end, format!(" {}", inline(value))),
-        // A list may start below its key without being indented; `[]` may not.
+        // A list may start below its key without indentation; `[]` may not.
         (_, true) => {
             let missing = (map.span.column + 1).saturating_sub(old.span.column);
             one(old.span.start, end, format!("{}{}", " ".repeat(missing), inline(value)))
@@ -238,10 +238,10 @@ fn inline_entry(name: &str, value: &Value) -> String {
     map[1..map.len() - 1].to_string()
 }
 
-/// Lines under the one that `end` is in.
+/// Inserts lines below the one that contains `end`.
 fn below(text: &str, end: usize, lines: &str) -> Edit {
     let line_break = break_at(text, end);
-    // Behind blank lines that belong to a text, a line starts already.
+    // After blank lines that are part of a text, a new line has already started.
     if text[..end].ends_with(['\n', '\r']) {
         return Edit { start: end, end, text: with_breaks(lines, line_break) };
     }
@@ -254,7 +254,7 @@ fn with_breaks(lines: &str, line_break: &str) -> String {
     if line_break == "\n" { lines.to_string() } else { lines.replace('\n', line_break) }
 }
 
-/// The line break that is usual around a place.
+/// The line break that is used around a place.
 fn break_at(text: &str, at: usize) -> &'static str {
     let next = text[at..].find(['\n', '\r']).map(|next| at + next);
     let found = next.or_else(|| text[..at].rfind('\n').map(|last| last - usize::from(text[..last].ends_with('\r'))));
@@ -265,7 +265,7 @@ fn break_at(text: &str, at: usize) -> &'static str {
     }
 }
 
-/// The trail without the slots of `classifier` in the steps that `is_meant` names; what this leaves empty goes too.
+/// The trail without the slots of `classifier` in the steps for which `is_meant` is true, and without what this leaves empty.
 pub fn without_slots(root: &Node, classifier: &str, is_meant: impl Fn(Option<usize>) -> bool) -> Node {
     let mut root = root.clone();
     let strip = |step: &mut Node| {

@@ -1,4 +1,4 @@
-//! A step: what to do or to verify, and the calls that do it.
+//! Steps: what to do or verify, and the calls that do it.
 
 use serde_json::{Value, json};
 use trailblaze_protocol::event::StepKind;
@@ -9,19 +9,19 @@ use crate::table;
 use crate::yaml::{Decode, Entries, Kind, Node, Problems, Span, Spanned};
 
 table! {
-    /// A step as it is written: exactly one of `step` and `verify`.
+    /// A step as written: exactly one of `step` and `verify`.
     pub struct RawStep {
         /// What to do, in natural language.
         "step" => step: Option<Spanned<String>> = None,
-        /// What must hold, in natural language.
+        /// What must be true, in natural language.
         "verify" => verify: Option<Spanned<String>> = None,
-        /// What was recorded, by classifier; an empty list does nothing, on purpose.
+        /// Recorded calls, by classifier; an empty list deliberately does nothing.
         "recording" => recording: Option<Spanned<Entries<Vec<ToolCall>>>> = None,
-        /// Calls for every device that has no recording.
+        /// Calls for devices without a recording.
         "tools" => tools: Option<Vec<ToolCall>> = None,
-        /// Whether it may be recorded; otherwise a model carries it out every time.
+        /// Whether the step may be recorded; if not, a model carries it out every time.
         "recordable" => recordable: bool = true,
-        /// How often to try again.
+        /// How often to retry the step.
         "maxRetries" => max_retries: Option<u32> = None,
     }
 }
@@ -36,7 +36,7 @@ pub struct Step {
     pub max_retries: Option<u32>,
 }
 
-/// Where a device's calls of a step come from.
+/// Where the calls of a step come from, on one device.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepPlan<'a> {
     Recording {
@@ -44,14 +44,14 @@ pub enum StepPlan<'a> {
         calls: &'a [ToolCall],
     },
     Authored(&'a [ToolCall]),
-    /// Neither: a model has to carry it out.
+    /// Neither: a model must carry out the step.
     Model,
 }
 
 impl Step {
     pub(super) fn check(&self, recording: Span, problems: &mut Problems) {
         if self.text.value.trim().is_empty() {
-            problems.error(self.text.span, "the step says nothing");
+            problems.error(self.text.span, "the step is empty");
         }
         if !self.is_recordable && self.recording.iter().any(|(_, calls)| !calls.is_empty()) {
             problems.error_with_hint(
@@ -81,7 +81,7 @@ impl Decode for Step {
             let name = key.raw().unwrap_or_default();
             problems.error_with_hint(
                 key.span,
-                format!("`{name}` stands beside the step"),
+                format!("`{name}` is next to the step"),
                 format!("put it under `recording:`, as `recording: {{{name}: […]}}`"),
             );
             return None;
@@ -119,12 +119,12 @@ pub(super) fn kind_and_text(
         (Some(text), None) => Some((StepKind::Step, text)),
         (None, Some(text)) => Some((StepKind::Verify, text)),
         (Some(_), Some(verify)) => {
-            let message = "a step has one of `step` and `verify`, not both";
-            problems.error_with_hint(verify.span, message, "make it two steps");
+            let message = "a step must have either `step` or `verify`, not both";
+            problems.error_with_hint(verify.span, message, "split it into two steps");
             None
         }
         (None, None) => {
-            problems.error(place, "a step needs `step` or `verify`");
+            problems.error(place, "a step requires `step` or `verify`");
             None
         }
     }
@@ -135,17 +135,17 @@ fn looks_like_classifier(key: &str) -> bool {
 }
 
 table! {
-    /// A trailhead as it is written.
+    /// A trailhead as written.
     pub struct RawTrailhead {
-        /// How to get to where the trail starts, in natural language.
+        /// How to get to the starting point of the trail, in natural language.
         "step" => step: Option<Spanned<String>> = None,
-        /// What was recorded, by classifier: at most one call.
+        /// Recorded calls, by classifier: at most one call each.
         "recording" => recording: Option<Spanned<Entries<HeadCall>>> = None,
-        /// Calls for every device that has no recording.
+        /// Calls for devices without a recording.
         "tools" => tools: Option<Vec<ToolCall>> = None,
-        /// Whether it may be recorded; otherwise a model carries it out every time.
+        /// Whether the trailhead may be recorded; if not, a model carries it out every time.
         "recordable" => recordable: bool = true,
-        /// How often to try again.
+        /// How often to retry the trailhead.
         "maxRetries" => max_retries: Option<u32> = None,
     }
 }
@@ -175,13 +175,13 @@ impl Decode for HeadCall {
     }
 }
 
-/// How to get to where the trail starts. It fails for good: it is never retried by a model.
+/// How to get to the starting point of the trail. A failure is final: a model never retries it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trailhead(pub Step);
 
 impl Decode for Trailhead {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        // A lone word is the call of that tool.
+        // A single word is a call of that tool.
         if let Some(tool) = node.raw().filter(|_| !node.is_null()) {
             let span = node.span;
             let call = ToolCall {

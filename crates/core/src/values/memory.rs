@@ -1,4 +1,4 @@
-//! What an attempt remembers, and how templates are resolved from it.
+//! The memory of an attempt, and how templates are resolved from it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::template::{self, Fill, Token};
 use crate::values::secret::Secrets;
 use crate::yaml::{Reading, Style, scalar};
 
-/// The beginnings of names whose values Trailblaze gives itself. No tool may change them.
+/// Prefixes of names that Trailblaze sets itself. Tools must not change them.
 const OWN: [&str; 2] = ["target.", "args."];
 
 #[derive(Debug, Clone, Default)]
@@ -18,29 +18,29 @@ pub struct Memory {
     values: Map<String, Value>,
     /// The trail's arguments: `{{args.x}}`.
     args: Map<String, Value>,
-    /// Unknown tokens that were warned of.
+    /// Unknown tokens that a warning was already given for.
     warned: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("`{token}` names an argument that the trail does not declare")]
+#[error("`{token}` refers to an argument that the trail does not declare")]
 pub struct UnknownArgument {
     pub token: String,
 }
 
-/// Arguments with their templates resolved, and what to warn of.
+/// Arguments with their templates resolved, and the unknown templates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub args: Map<String, Value>,
-    /// Tokens that name nothing; they stay as they are.
+    /// Tokens that refer to unknown names; they are left unchanged.
     pub unknown: Vec<String>,
-    /// Those of them that were not warned of before.
+    /// The unknown tokens that need a warning because they are new.
     pub to_warn_of: Vec<String>,
 }
 
-/// What to say of a token that names nothing.
+/// The warning for a token that refers to an unknown name.
 pub fn unknown_token(token: &str) -> String {
-    format!("`{token}` is unknown: nothing is remembered by that name")
+    format!("`{token}` is unknown: no value is remembered under that name")
 }
 
 impl Memory {
@@ -52,7 +52,7 @@ impl Memory {
         &self.values
     }
 
-    /// Goes back to what was remembered earlier. What was warned of once is not warned of again.
+    /// Restores earlier values. Warnings that were given are not repeated.
     pub fn restore(&mut self, earlier: Memory) {
         self.values = earlier.values;
     }
@@ -66,8 +66,8 @@ impl Memory {
         }
     }
 
-    /// Takes out of what a tool wants to change the names that are not its to change: those of Trailblaze itself, and
-    /// those of secrets.
+    /// Removes reserved names from the changes that a tool requests, and returns them: the names that Trailblaze sets
+    /// itself, and those of secrets.
     pub fn take_own(changes: &mut MemoryChanges, secrets: &Secrets) -> Vec<String> {
         let is_own = |name: &str| OWN.iter().any(|own| name.starts_with(own)) || secrets.seal(name).is_some();
         if !changes.set.keys().chain(&changes.deleted).any(|name| is_own(name)) {
@@ -81,7 +81,7 @@ impl Memory {
         own.into_iter().map(|(name, _)| name).chain(own_deleted).collect()
     }
 
-    /// A copy of `args` with templates resolved. Secrets become seals; unknown tokens stay as they are.
+    /// A copy of `args` with templates resolved. Secrets become seals; unknown tokens are left unchanged.
     pub fn resolve(
         &mut self,
         args: &Map<String, Value>,
@@ -127,8 +127,8 @@ impl Memory {
     }
 }
 
-/// Memory holds mostly text; where a whole value came from a token and the schema takes no text, it says what the text
-/// means.
+/// Converts a value that consists of one token to the type in the schema. Memory mostly contains text; if the schema does
+/// not allow text, the text is parsed as a scalar.
 fn retype(authored: &Value, value: &mut Value, place: &Place<'_>) {
     match (authored, value) {
         (Value::String(token), value) if template::is_whole_token(token) => {

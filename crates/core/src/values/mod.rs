@@ -1,4 +1,4 @@
-//! Values that calls are made with: memory and secrets.
+//! Values that calls use: memory and secrets.
 
 pub mod memory;
 pub mod secret;

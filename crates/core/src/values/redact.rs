@@ -1,9 +1,9 @@
-//! The redactor before the record: every field of an event that can hold text from outside, and no other. Ids and words
-//! of the format itself stay, whatever a secret happens to be.
+//! Redacts events before they are recorded: every field that can contain text from outside, and no other. Ids and the
+//! names of the format itself are never changed, even if a secret has the same text.
 
 use std::sync::Arc;
 
-use trailblaze_protocol::event::{Answer, Called, Event, Failure, Plan};
+use trailblaze_protocol::event::{CallResult, Called, Event, Failure, Plan};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
 use crate::values::secret::Secrets;
@@ -38,12 +38,12 @@ impl Secrets {
                 text(what);
                 text(saw);
             }
-            // The files are named by their content.
+            // Files are named by a hash of their content.
             Event::Pictured(_) => {}
             Event::Noted { text: words, .. } => text(words),
             Event::Answered { answer, .. } => match answer {
-                Answer::Outcome(outcome) => self.redact_outcome(outcome),
-                Answer::Fault { message, .. } => text(message),
+                CallResult::Outcome(outcome) => self.redact_outcome(outcome),
+                CallResult::Fault { message, .. } => text(message),
             },
             Event::StepEnded { message, .. } | Event::SessionClosed { message, .. } => text(message),
             Event::AttemptEnded { message, failure, .. } => {
@@ -81,7 +81,7 @@ impl Secrets {
         self.redact_requests(outcome);
     }
 
-    /// What an outcome asks for: calls to make and values to remember.
+    /// Redacts what an outcome requests: delegates and memory changes.
     pub fn redact_requests(&self, outcome: &mut Outcome) {
         for delegate in &mut outcome.delegates {
             self.redact_in_place(&mut delegate.tool);

@@ -1,10 +1,10 @@
-//! Writes JSON values as YAML that reads back as the same values, whatever schema they are read under.
+//! Writes JSON values as YAML that reads back as the same values, under any schema.
 
 use serde_json::{Map, Value};
 
 use super::scalar::plain;
 
-/// A block of lines, each indented by `indent` spaces and ended by a newline.
+/// Writes a value in block style, each line indented by `indent` spaces and ended by a newline.
 pub fn block(value: &Value, indent: usize) -> String {
     let mut out = String::new();
     match value {
@@ -19,7 +19,7 @@ pub fn block(value: &Value, indent: usize) -> String {
     out
 }
 
-/// A value on one line: scalars, and collections in flow style.
+/// Writes a value on one line: scalars, and collections in flow style.
 pub fn inline(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),
@@ -83,12 +83,12 @@ fn write_seq(items: &[Value], indent: usize, out: &mut String) {
     }
 }
 
-/// Plain where every reader takes it for the same text, else quoted.
+/// Writes text plain if every reader takes it as the same text, and quoted otherwise.
 fn string(text: &str) -> String {
     if is_safely_plain(text) {
         return text.to_string();
     }
-    // Double quotes only where single quotes cannot hold the character.
+    // Double quotes are only used for characters that single quotes cannot express.
     if text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{85}')) {
         return double_quoted(text);
     }
@@ -107,7 +107,7 @@ fn is_safely_plain(text: &str) -> bool {
         && text.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '/' | '('))
         && !text.ends_with(' ')
         && !text.ends_with(':')
-        // In brackets, a dash by itself before the end begins something else.
+        // In brackets, a trailing dash would start something else.
         && !text.ends_with(" -")
         && !text.ends_with(" ?")
         && !text.contains(": ")
@@ -213,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_text_is_written_reads_back_as_itself(value in any_value(), indent in 0usize..3) {
+        fn any_written_value_reads_back_the_same(value in any_value(), indent in 0usize..3) {
             let text = block(&value, indent * 2);
             prop_assert_eq!(read_back(&text, &json!({})), value.clone());
             prop_assert_eq!(read_back(&inline(&value), &json!({})), value);

@@ -1,5 +1,5 @@
-//! The one reader of every YAML file: parser events become a tree of [`Node`]s that keep place, raw text and
-//! quoting, and tables decode the tree. Nothing is typed before the table, or a tool's schema, says what it is.
+//! The reader of all YAML files: parser events become a tree of [`Node`]s that keep place, raw text and quoting, and tables
+//! decode the tree. Nothing is typed until a table or a tool's schema determines its type.
 
 mod emit;
 mod node;
@@ -20,18 +20,18 @@ pub use table::{Decode, Entries, Millis, Spanned};
 
 use std::sync::Arc;
 
-/// Reads one file with one table. The problems are all that is wrong with it.
+/// Reads one file with one table. Reports all problems of the file.
 pub fn decode<T: Decode>(source: &Arc<Source>, problems: &mut Problems) -> Option<T> {
     let root = read(source, problems);
     decode_root(root.as_ref(), problems)
 }
 
-/// Decodes what was read of a file.
+/// Decodes a file that was read.
 pub fn decode_root<T: Decode>(root: Option<&Node>, problems: &mut Problems) -> Option<T> {
     match root {
         Some(node) => T::decode(node, problems),
         None if problems.has_errors() => None,
-        // An empty file is an empty mapping: the table says what it lacks.
+        // An empty file is an empty mapping; the table reports missing keys.
         None => {
             let start = Span { start: 0, end: 0, line: 1, column: 1 };
             T::decode(&Node { span: start, kind: Kind::Map(Vec::new()) }, problems)

@@ -1,11 +1,11 @@
-//! A YAML value with its place in the file.
+//! YAML values with their places in the file.
 
 use std::sync::Arc;
 
-/// A file as it was read: everything that names a place points into one.
+/// The text of a file. All spans refer to one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// As it is shown to the user.
+    /// The path, as shown to the user.
     pub path: String,
     pub text: String,
 }
@@ -16,7 +16,7 @@ impl Source {
     }
 }
 
-/// A stretch of a file: bytes, and the line and column (both from 1) where it starts.
+/// A range of bytes of a file, and the line and column (both from 1) where it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
     pub start: usize,
@@ -43,7 +43,7 @@ pub enum Kind {
         tag: Option<String>,
     },
     Seq(Vec<Node>),
-    /// In file order; keys are scalars, no two alike.
+    /// Entries in file order; keys are scalars and unique.
     Map(Vec<(Node, Node)>),
 }
 
@@ -54,7 +54,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The text of a scalar, whatever it might be read as.
+    /// The raw text of a scalar, regardless of its type.
     pub fn raw(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { raw, .. } => Some(raw),
@@ -62,7 +62,7 @@ impl Node {
         }
     }
 
-    /// Whether nothing was written: `key:` or `key: null`.
+    /// Whether the value is empty: `key:` or `key: null`.
     pub fn is_null(&self) -> bool {
         matches!(&self.kind, Kind::Scalar { raw, style: Style::Plain, tag: None } if super::scalar::is_null(raw))
     }
@@ -85,7 +85,7 @@ impl Node {
         self.entries()?.iter().find(|(name, _)| name.raw() == Some(key)).map(|(_, value)| value)
     }
 
-    /// Visits the value and all values inside it; keys are not visited.
+    /// Visits the value and all nested values, but not keys.
     pub fn walk<'n>(&'n self, visit: &mut impl FnMut(&'n Node)) {
         visit(self);
         match &self.kind {
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// What the value is, for messages.
+    /// What sort of value it is, for messages.
     pub fn noun(&self) -> &'static str {
         match &self.kind {
             Kind::Scalar { .. } if self.is_null() => "nothing",

@@ -1,12 +1,12 @@
-//! Where a value really starts and ends. The parser's spans take in anchors, blank lines and comments that stand
-//! around a value; whoever splices text needs the value alone.
+//! Where a value really starts and ends. The spans of the parser include anchors, blank lines and comments around a value;
+//! splicing needs the value alone.
 
 use super::node::Span;
 
-/// What YAML takes for blank; other spaces are text.
+/// The characters that are blank in YAML; other spaces are text.
 const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// The span without the anchor and the tag in front of the value.
+/// The span without the anchor and tag before the value.
 pub fn without_properties(text: &str, span: Span, n_properties: usize) -> Span {
     let mut start = span.start;
     for _ in 0..n_properties {
@@ -16,7 +16,7 @@ pub fn without_properties(text: &str, span: Span, n_properties: usize) -> Span {
         let word = text[start..].find(|c: char| BLANK.contains(&c) || matches!(c, ',' | ']' | '}'));
         let end = word.map_or(text.len(), |at| start + at);
         let next = skip_space(text, end);
-        // Nothing but properties: the value is empty and stands right behind them.
+        // Only properties: the value is empty and directly follows them.
         start = if next > span.end && end >= span.end { end } else { next };
     }
     moved(text, span, start)
@@ -41,15 +41,15 @@ pub fn quoted_end(text: &str, start: usize) -> Option<usize> {
     None
 }
 
-/// Behind the bracket that closes a flow collection whose last value ends at `from`. The parser's own end may be a
-/// comma before the bracket, or a comment behind it.
+/// The position after the bracket that closes a flow collection whose last value ends at `from`. The parser's end may be a
+/// comma before the bracket, or a comment after it.
 pub fn bracket_end(text: &str, from: usize) -> Option<usize> {
     let at = skip_space(text, from);
     let at = if text[at..].starts_with(',') { skip_space(text, at + 1) } else { at };
     text[at..].starts_with([']', '}']).then_some(at + 1)
 }
 
-/// The span of a `|` or `>` scalar: it ends with its last line, or, where blank lines are part of the value, behind them.
+/// The span of a `|` or `>` scalar: ends after its last line, or after the blank lines that are part of the value.
 pub fn block_span(text: &str, span: Span, raw: &str) -> Span {
     let last = raw.strip_suffix('\n').unwrap_or(raw);
     let ends_blank = last.ends_with(BLANK) || (last.is_empty() && !raw.is_empty());
@@ -58,12 +58,12 @@ pub fn block_span(text: &str, span: Span, raw: &str) -> Span {
         return Span { end, ..span };
     }
     let end = text[..span.end].rfind(['\n', '\r']).map_or(span.end, |at| at + 1);
-    // Nothing but blank lines: the parser starts the value at what comes after them.
+    // Only blank lines: the parser starts the value after them.
     let start = span.start.min(end);
     Span { end, ..moved(text, span, start) }
 }
 
-/// Where the dash of a block sequence is that is the value of a key which ends at `key_end`.
+/// The position of the first dash of a block sequence that is the value of a key ending at `key_end`.
 pub fn first_dash(text: &str, key_end: usize, span: Span) -> Span {
     let mut at = skip_space(text, key_end);
     if !text[at..].starts_with(':') {
@@ -78,13 +78,13 @@ pub fn first_dash(text: &str, key_end: usize, span: Span) -> Span {
     if is_dash && at <= span.start { moved(text, span, at) } else { span }
 }
 
-/// Behind the colon of a key, if the key has one on its line.
+/// The position after the colon of a key, if there is one on its line.
 pub fn behind_colon(text: &str, key_end: usize) -> Option<usize> {
     let rest = text[key_end..].trim_start_matches([' ', '\t']);
     rest.starts_with(':').then(|| text.len() - rest.len() + 1)
 }
 
-/// The place of a value that was not written: behind the colon.
+/// The place of an empty value: after the colon.
 pub fn unwritten(text: &str, key_end: usize, span: Span) -> Span {
     match behind_colon(text, key_end) {
         Some(colon) if colon > span.start => moved(text, Span { end: span.start, ..span }, colon),
@@ -92,14 +92,14 @@ pub fn unwritten(text: &str, key_end: usize, span: Span) -> Span {
     }
 }
 
-/// Behind blanks, line breaks and comments.
+/// Skips blanks, line breaks and comments.
 pub fn skip_space(text: &str, start: usize) -> usize {
     let mut at = start;
     loop {
         let rest = &text[at..];
         let blank = rest.len() - rest.trim_start_matches(BLANK).len();
         at += blank;
-        // A `#` right behind a word belongs to the word.
+        // A `#` directly after a word is part of the word.
         let is_comment = text[at..].starts_with('#') && (at == 0 || text[..at].ends_with(BLANK));
         if !is_comment {
             return at;
@@ -108,12 +108,12 @@ pub fn skip_space(text: &str, start: usize) -> usize {
     }
 }
 
-/// The end of the line that `from` is in, before its line break.
+/// The end of the line that contains `from`, before its line break.
 pub fn line_end(text: &str, from: usize) -> usize {
     text[from..].find(['\n', '\r']).map_or(text.len(), |at| from + at)
 }
 
-/// The bracket between two places of a flow collection that is open while `n_open` others are.
+/// The bracket between two positions that is opened while `n_open` others are open.
 pub fn nth_bracket(text: &str, from: usize, to: usize, n_open: usize) -> Option<usize> {
     let mut open = 0;
     let mut at = from;
@@ -133,7 +133,7 @@ pub fn nth_bracket(text: &str, from: usize, to: usize, n_open: usize) -> Option<
     None
 }
 
-/// The span, but from another start.
+/// The span with another start.
 pub fn moved(text: &str, span: Span, start: usize) -> Span {
     let (low, high) = (span.start.min(start), span.start.max(start));
     let between = &text[low..high];

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where. A reader collects all of it before it gives up.
+//! Problems of files and their places. Readers collect all problems before they fail.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// One line, for places that have no room for a snippet.
+/// One line, where there is no room for a snippet.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: {}", self.source.path, self.span.line, self.span.column, self.message)?;
@@ -63,12 +63,12 @@ impl Problems {
         self.push(Severity::Warning, span, message.into(), Some(hint.into()));
     }
 
-    /// An unknown word among `known` ones, with the nearest of them suggested.
+    /// Reports an unknown word, and suggests the most similar of `known`.
     pub fn unknown<'a>(&mut self, span: Span, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) {
         let known: Vec<&str> = known.into_iter().collect();
         let hint = match crate::nearest::nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if known.is_empty() => "there is none yet".to_string(),
+            None if known.is_empty() => "none exist yet".to_string(),
             None => format!("expected one of: {}", known.join(", ")),
         };
         self.error_with_hint(span, format!("unknown {what} `{word}`"), hint);

@@ -1,4 +1,4 @@
-//! From text to [`Node`]s, within limits.
+//! Parses text into [`Node`]s, within limits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::problem::Problems;
 use crate::limits;
 use crate::template;
 
-/// Reads a file of one document. `None` is an empty file or, if there are problems, a broken one.
+/// Reads a file with one document. Returns `None` if the file is empty or, if there are problems, invalid.
 pub fn read(source: &Arc<Source>, problems: &mut Problems) -> Option<Node> {
     if source.text.len() > limits::FILE_BYTES {
         let message = format!("the file has {} bytes; the limit is {}", source.text.len(), limits::FILE_BYTES);
@@ -48,7 +48,7 @@ impl Broken {
     }
 
     fn too_deep(span: Span) -> Broken {
-        Broken::new(span, format!("the file nests deeper than {} levels", limits::YAML_DEPTH))
+        Broken::new(span, format!("the file is nested deeper than {} levels", limits::YAML_DEPTH))
     }
 
     fn hint(self, hint: impl Into<String>) -> Broken {
@@ -58,13 +58,13 @@ impl Broken {
 
 struct Reader<'t> {
     text: &'t str,
-    /// Byte offset of each character, or `None` where the two are the same.
+    /// The byte offset of each character; `None` if all characters are ASCII.
     bytes: Option<Vec<usize>>,
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
     /// Anchored nodes, each with its size in nodes.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
-    /// Where the last event of the parser ends.
+    /// The end of the parser's last event.
     read_to: usize,
     /// How many collections are open there.
     n_open: usize,
@@ -74,7 +74,7 @@ fn byte_offsets(text: &str) -> Option<Vec<usize>> {
     (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect())
 }
 
-/// How many of anchor and tag stand before a value; anchors count from 1.
+/// The anchor and tag before a value; anchors count from 1.
 fn n_properties(anchor: usize, has_tag: bool) -> usize {
     usize::from(anchor != 0) + usize::from(has_tag)
 }
@@ -87,7 +87,7 @@ impl<'t> Reader<'t> {
             match event {
                 Event::StreamEnd => return Ok(root),
                 Event::DocumentStart(_) if root.is_some() => {
-                    return Err(Broken::new(span, "a second document starts here; a file holds one"));
+                    return Err(Broken::new(span, "a second document starts here; a file must contain only one"));
                 }
                 Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
                 event => root = Some(self.node(event, span, 0)?),
@@ -166,14 +166,14 @@ impl<'t> Reader<'t> {
                         if let Some(unquoted) = self.unquoted_template(key.span) {
                             return Err(unquoted);
                         }
-                        return Err(Broken::new(key.span, format!("a key must be a single word, not {}", key.noun())));
+                        return Err(Broken::new(key.span, format!("a key must be a single value, not {}", key.noun())));
                     };
                     if let Some(line) = names.line_of(name, key.span.line, &entries) {
-                        return Err(Broken::new(key.span, format!("the key `{name}` stands here a second time"))
-                            .hint(format!("the first one is in line {line}; remove one of them")));
+                        return Err(Broken::new(key.span, format!("the key `{name}` is duplicated"))
+                            .hint(format!("the first one is on line {line}; remove one of them")));
                     }
                     let (event, mut value_span) = self.next()?;
-                    // The parser starts a sequence that is not indented at its first item.
+                    // The parser reports the first item as the start of a sequence that is not indented.
                     if matches!(event, Event::SequenceStart(..)) {
                         value_span = place::first_dash(self.text, key.span.end, value_span);
                     }
@@ -188,9 +188,9 @@ impl<'t> Reader<'t> {
             }
             Event::Alias(anchor) => {
                 let Some((node, size)) = self.anchors.get(&anchor) else {
-                    return Err(Broken::new(span, "the alias names an anchor that is not complete here"));
+                    return Err(Broken::new(span, "the alias refers to an anchor that is not complete here"));
                 };
-                // Counted before it is copied, so that a small file cannot ask for a large tree.
+                // Counted before copying, so that a small file cannot produce a huge tree.
                 self.nodes += size;
                 if self.nodes > limits::YAML_NODES {
                     return Err(Broken::new(
@@ -218,7 +218,7 @@ impl<'t> Reader<'t> {
     }
 
     fn scalar_span(&self, span: Span, raw: &str, style: Style, n_properties: usize) -> Span {
-        // The parser starts a block scalar at its first line, behind the properties.
+        // The parser reports the first line as the start of a block scalar, after the properties.
         if style == Style::Block {
             return place::block_span(self.text, span, raw);
         }
@@ -235,7 +235,7 @@ impl<'t> Reader<'t> {
         self.text[span.start..].starts_with(['[', '{'])
     }
 
-    /// The parser ends a block collection where the next token starts; ours ends with its last value.
+    /// The parser ends a block collection where the next token starts; our span ends with its last value.
     fn collection_span(&self, start: Span, end: Span, last: Option<&Node>) -> Span {
         let inner_end = last.map_or(start.start, |last| last.span.end.max(start.start));
         let end = match self.is_flow(start) {
@@ -257,12 +257,12 @@ impl<'t> Reader<'t> {
         let mark = error.marker();
         let start = self.byte(mark.index());
         let span = Span { start, end: start, line: mark.line(), column: mark.col() + 1 };
-        // The parser reads brackets ahead, and has a limit of its own.
+        // The parser reads brackets ahead and has its own limit.
         let n_more = (limits::YAML_DEPTH + 1).saturating_sub(self.n_open);
         if let Some(deep) = place::nth_bracket(self.text, self.read_to, start, n_more) {
             return Broken::too_deep(Span { end: deep + 1, ..place::moved(self.text, span, deep) });
         }
-        // The parser may stop a line before the tab that it stumbles over.
+        // The parser may report the line before the tab that it rejects.
         let tab = [span.line, span.line + 1].into_iter().find_map(|line| {
             let text = self.text.lines().nth(line.saturating_sub(1))?;
             let indent = &text[..text.len() - text.trim_start().len()];
@@ -273,28 +273,28 @@ impl<'t> Reader<'t> {
                 let lines = self.text.split_inclusive('\n').take(line.saturating_sub(1));
                 let start = lines.map(str::len).sum::<usize>() + column;
                 let span = Span { start, end: start + 1, line, column: column + 1 };
-                Broken::new(span, "a tab indents this line").hint("YAML is indented with spaces")
+                Broken::new(span, "this line is indented with a tab").hint("use spaces to indent YAML")
             }
             None => self
                 .unquoted_template(span)
-                .unwrap_or_else(|| Broken::new(span, format!("this is not YAML: {}", error.info()))),
+                .unwrap_or_else(|| Broken::new(span, format!("invalid YAML: {}", error.info()))),
         }
     }
 
-    /// The problem of a template without quotes, if one is at this place. YAML takes its braces for mappings, so the place
-    /// is that of its first or second character.
+    /// The problem of an unquoted template, if there is one at this place. YAML reads its braces as mappings, so the place
+    /// is its first or second character.
     fn unquoted_template(&self, span: Span) -> Option<Broken> {
         [span.start, span.start.checked_sub(1)?].into_iter().find_map(|start| {
             let line = self.text.get(start..)?.lines().next()?;
             let token = template::tokens(line).next().filter(|token| line.starts_with(token.raw))?;
             let at = Span { end: start + token.raw.len(), ..place::moved(self.text, span, start) };
-            let message = format!("`{}` must be quoted, because YAML takes a bare `{{` for a mapping", token.raw);
-            Some(Broken::new(at, message).hint(format!("put quotes around the whole value, as in '{}'", token.raw)))
+            let message = format!("`{}` must be quoted, because YAML reads an unquoted `{{` as a mapping", token.raw);
+            Some(Broken::new(at, message).hint(format!("quote the whole value, as in '{}'", token.raw)))
         })
     }
 }
 
-/// The keys of a mapping so far. Few are looked through; only many are worth a table.
+/// The keys of a mapping so far. A few are searched linearly; only many need a hash table.
 #[derive(Default)]
 struct Names {
     lines: HashMap<String, usize>,
@@ -303,7 +303,7 @@ struct Names {
 impl Names {
     const FEW: usize = 16;
 
-    /// The line where the key stands already; else it is noted.
+    /// Returns the line of an earlier occurrence of the key, or remembers the key.
     fn line_of(&mut self, name: &str, line: usize, entries: &[(Node, Node)]) -> Option<usize> {
         if entries.len() < Names::FEW {
             return entries.iter().find(|(key, _)| key.raw() == Some(name)).map(|(key, _)| key.span.line);
@@ -321,13 +321,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_found_again_among_few_and_among_many() {
+    fn a_duplicate_key_is_found_among_few_and_among_many() {
         for n_keys in [1, 15, 16, 17, 100] {
             let keys: String = (0..n_keys).map(|number| format!("k{number}: 1\n")).collect();
             assert!(check(&keys).is_ok(), "{n_keys}");
             for again in [0, n_keys - 1] {
-                let place = format!("a.yaml:{}:1: the key `k{again}` stands here a second time", n_keys + 1);
-                let hint = format!("(the first one is in line {}; remove one of them)", again + 1);
+                let place = format!("a.yaml:{}:1: the key `k{again}` is duplicated", n_keys + 1);
+                let hint = format!("(the first one is on line {}; remove one of them)", again + 1);
                 assert_eq!(refused(&format!("{keys}k{again}: 2\n")), format!("{place} {hint}"));
             }
         }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_bytes_even_behind_other_alphabets() {
+    fn spans_are_bytes_even_after_non_ascii_text() {
         let text = "title: Zürich\nlist:\n  - 'ä'\n  - b\n";
         let node = check(text).unwrap().unwrap();
         let item = &node.get("list").unwrap().items().unwrap()[1];
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_holds_the_value_and_nothing_around_it() {
+    fn a_span_contains_only_the_value() {
         let expect = |text: &str, line, column| (text.to_string(), line, column);
         assert_eq!(shown("a: 'it''s'  # why\n", "a"), expect("'it''s'", 1, 4));
         assert_eq!(shown("a: \"\\\" #\"  # why\n", "a"), expect("\"\\\" #\"", 1, 4));
@@ -379,26 +379,29 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_refused_with_their_place() {
+    fn invalid_files_are_rejected_with_the_place() {
         let source = Source::new("a.yaml", "a:\r\n\tb: 1\r\n");
         let mut problems = Problems::new(&source);
         assert_eq!(read(&source, &mut problems), None);
         assert_eq!(problems.into_vec()[0].span, Span { start: 4, end: 5, line: 2, column: 1 });
-        let tab_below = "a.yaml:2:1: a tab indents this line (YAML is indented with spaces)";
+        let tab_below = "a.yaml:2:1: this line is indented with a tab (use spaces to indent YAML)";
         assert_eq!(refused("- step: Pay\n\ttools: []\n"), tab_below);
-        assert_eq!(refused("a:\n\tb: 1\n"), "a.yaml:2:1: a tab indents this line (YAML is indented with spaces)");
+        assert_eq!(refused("a:\n\tb: 1\n"), "a.yaml:2:1: this line is indented with a tab (use spaces to indent YAML)");
         assert_eq!(
             refused("a: 1\nb: 2\na: 3\n"),
-            "a.yaml:3:1: the key `a` stands here a second time (the first one is in line 1; remove one of them)"
+            "a.yaml:3:1: the key `a` is duplicated (the first one is on line 1; remove one of them)"
         );
-        assert_eq!(refused("a: 1\n---\nb: 2\n"), "a.yaml:2:1: a second document starts here; a file holds one");
-        assert!(refused("a: [1, 2\n").starts_with("a.yaml:2:1: this is not YAML"), "{}", refused("a: [1, 2\n"));
+        assert_eq!(
+            refused("a: 1\n---\nb: 2\n"),
+            "a.yaml:2:1: a second document starts here; a file must contain only one"
+        );
+        assert!(refused("a: [1, 2\n").starts_with("a.yaml:2:1: invalid YAML"), "{}", refused("a: [1, 2\n"));
         assert!(refused("a: !thing x\n").contains("tag"));
-        assert!(refused("? [a]\n: b\n").contains("a key must be a single word"));
+        assert!(refused("? [a]\n: b\n").contains("a key must be a single value"));
     }
 
     #[test]
-    fn an_alias_bomb_is_refused_before_it_takes_memory() {
+    fn an_alias_bomb_is_rejected_before_it_takes_memory() {
         let mut text = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
         for (name, of) in ["b", "c", "d", "e", "f", "g", "h"].iter().zip(["a", "b", "c", "d", "e", "f", "g"]) {
             text +=
@@ -409,18 +412,18 @@ mod tests {
 
     #[test]
     fn nesting_and_size_have_limits() {
-        assert!(refused(&"[".repeat(200)).contains("nests deeper than 100 levels"));
-        // Deeper than the parser itself goes, which is told at the place where it gets too deep for us.
-        let deep = "a.yaml:2:104: the file nests deeper than 100 levels";
+        assert!(refused(&"[".repeat(200)).contains("nested deeper than 100 levels"));
+        // Deeper than the parser's own limit; reported at the place where our limit is exceeded.
+        let deep = "a.yaml:2:104: the file is nested deeper than 100 levels";
         assert_eq!(refused(&format!("a: 1\nb: {}", "[".repeat(1000))), deep);
         assert_eq!(refused(&format!("a: 1\nb: {}1{}", "[".repeat(1000), "]".repeat(1000))), deep);
         let maps = refused(&format!("a: 1\nb: {}", "{k: ".repeat(1000)));
-        assert_eq!(maps, "a.yaml:2:401: the file nests deeper than 100 levels");
+        assert_eq!(maps, "a.yaml:2:401: the file is nested deeper than 100 levels");
         assert!(refused(&"x".repeat(limits::FILE_BYTES + 1)).contains("the limit is"));
     }
 
     #[test]
-    fn an_alias_is_the_value_it_names() {
+    fn an_alias_has_the_value_of_its_anchor() {
         let node = check("a: &x {k: v}\nb: *x\n").unwrap().unwrap();
         assert_eq!(node.get("b").unwrap().get("k").unwrap().raw(), Some("v"));
     }

@@ -1,6 +1,6 @@
-//! What a scalar means. One rule serves YAML files, `k=v` on the command line, and memory: quoted is text; unquoted is
-//! what YAML reads if the declared type takes that, else text. Where both fit and the YAML reading would lose something
-//! that was written (`12.50`, `+5`), the author has to say.
+//! What a scalar means. One rule serves YAML files, `k=v` on the command line, and memory: a quoted scalar is text; an
+//! unquoted one is what YAML reads if the declared type allows that, and text otherwise. If both are allowed and the YAML
+//! reading would lose information (`12.50`, `+5`), the author must quote it.
 
 use serde_json::{Map, Number, Value};
 
@@ -9,21 +9,21 @@ use super::problem::Problems;
 use crate::schema::{Place, Types, is_required};
 use crate::template;
 
-/// How a scalar may be taken at a place.
+/// How a scalar can be read at a place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
     Is(Value),
-    /// Fits neither as text nor as what YAML makes of it; the words say what is expected.
+    /// Neither text nor the YAML reading is allowed. Contains what is expected.
     Misfit(String),
-    /// Fits both ways: as text, and as this value, which is usually written differently.
+    /// Both text and this value are allowed, and the value is usually written differently.
     Ambiguous(Value),
 }
 
-/// Reads `raw` for a place that takes these types.
+/// Reads `raw` at a place that allows these types.
 pub fn scalar(raw: &str, style: Style, types: Types) -> Reading {
     let takes_text = types.takes(Types::TEXT);
     let text = || if takes_text { Reading::Is(Value::from(raw)) } else { Reading::Misfit(types.to_string()) };
-    // A template stands for a value that is not known yet, so it fits everywhere.
+    // The value of a template is not known yet, so it is allowed everywhere.
     if template::is_whole_token(raw) {
         return Reading::Is(Value::from(raw));
     }
@@ -39,7 +39,7 @@ pub fn scalar(raw: &str, style: Style, types: Types) -> Reading {
     }
 }
 
-/// What YAML 1.2 makes of a plain scalar.
+/// The YAML 1.2 reading of a plain scalar.
 pub fn plain(raw: &str) -> Value {
     other_than_text(raw).unwrap_or_else(|| Value::from(raw))
 }
@@ -57,7 +57,7 @@ pub(super) fn is_null(raw: &str) -> bool {
     matches!(raw, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// `12`, `-3`; not `010` or `1_000`, which people write for text.
+/// `12`, `-3`; not `010` or `1_000`, which people write as text.
 fn integer(raw: &str) -> Option<Number> {
     let digits = raw.strip_prefix(['-', '+']).unwrap_or(raw);
     let is_canonical = digits == "0" || (!digits.starts_with('0') && !digits.is_empty());
@@ -89,15 +89,14 @@ fn float(raw: &str) -> Option<Number> {
     is_float.then(|| raw.parse::<f64>().ok().and_then(Number::from_f64)).flatten()
 }
 
-/// Types a whole tree under a schema. Only scalars are judged here; the schema check does the rest.
+/// Types a whole tree by a schema. Only decides what scalars mean; validation does the rest.
 ///
-/// A schema may say `"x-scalars": "yaml"` to have what is beneath it read as YAML does, for parts that it does not
-/// describe.
+/// A schema may have `"x-scalars": "yaml"` for parts that it does not describe: scalars in them are read as in YAML.
 pub fn to_json(node: &Node, schema: &Value, problems: &mut Problems) -> Option<Value> {
     typed(node, &Place::root(schema), schema, problems)
 }
 
-/// `schema` is where `required` is looked for; it follows properties and items, not references.
+/// `required` is looked up in `schema`, which follows properties and items, but not references.
 fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems) -> Option<Value> {
     match &node.kind {
         Kind::Scalar { raw, tag: Some(tag), .. } => tagged(raw, tag, node.span, problems),
@@ -139,7 +138,7 @@ fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems
             for (key, value) in entries {
                 let name = key.raw().unwrap_or_default();
                 let place = place.property(name);
-                // Nothing was written for a property that need not be there and has no use for nothing.
+                // An empty value of an optional property that does not allow null counts as absent.
                 if value.is_null() && !is_required(schema, name) && !place.types().takes(Types::NULL) {
                     continue;
                 }
@@ -157,8 +156,8 @@ fn typed(node: &Node, place: &Place<'_>, schema: &Value, problems: &mut Problems
     }
 }
 
-/// A value with every scalar read as YAML would, for what no schema describes. Enough to compare and to keep, not
-/// to run.
+/// A value with every scalar read as in YAML, for values without a schema. Good enough to compare and to store, not to
+/// run.
 pub fn loose(node: &Node) -> Value {
     match &node.kind {
         Kind::Scalar { raw, style: Style::Plain, tag: None } => plain(raw),
@@ -182,7 +181,7 @@ fn tagged(raw: &str, tag: &str, span: Span, problems: &mut Problems) -> Option<V
         _ => None,
     };
     if value.is_none() {
-        problems.error(span, format!("`{raw}` does not fit the tag `!!{tag}`"));
+        problems.error(span, format!("`{raw}` does not match the tag `!!{tag}`"));
     }
     value
 }
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_parameter_takes_the_text_as_it_stands() {
+    fn a_string_parameter_takes_the_raw_text() {
         for raw in ["no", "010", "1_000", "true", "5", "~", "1e3", "0x1F"] {
             check(raw, json!({"type": "string"}), Reading::Is(json!(raw)));
         }
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn where_both_readings_fit_it_is_what_yaml_reads() {
+    fn if_both_readings_are_allowed_yaml_wins() {
         for schema in [json!({}), json!({"type": ["string", "number", "boolean"]})] {
             check("5", schema.clone(), Reading::Is(json!(5)));
             check("-2.5", schema.clone(), Reading::Is(json!(-2.5)));
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_would_lose_how_it_is_written_has_to_be_quoted_where_text_fits_too() {
+    fn a_number_that_would_lose_its_spelling_must_be_quoted_if_text_is_allowed() {
         check("12.50", json!({}), Reading::Ambiguous(json!(12.5)));
         check("+5", json!({"type": ["string", "integer"]}), Reading::Ambiguous(json!(5)));
         check("12.50", json!({"type": "number"}), Reading::Is(json!(12.5)));
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_fits_everywhere_as_a_whole_value() {
+    fn a_template_is_allowed_everywhere_as_a_whole_value() {
         check("{{count}}", json!({"type": "integer"}), Reading::Is(json!("{{count}}")));
         check("{{count}} items", json!({"type": "integer"}), Reading::Misfit("a whole number".into()));
     }

@@ -1,13 +1,13 @@
-//! Tables that decode YAML into types, refuse unknown keys, collect every problem, and print a JSON Schema.
+//! Tables that decode YAML into types, reject unknown keys, collect all problems, and generate a JSON Schema.
 
 use serde_json::{Value, json};
 
 use super::node::{Kind, Node, Span};
 use super::problem::Problems;
 
-/// A type that can be read from YAML and described to an editor.
+/// A type that can be read from YAML and has a JSON Schema.
 pub trait Decode: Sized {
-    /// Reads a value; a `None` has left a problem behind.
+    /// Reads a value. Returns `None` after reporting a problem.
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self>;
 
     fn schema() -> Value;
@@ -29,7 +29,7 @@ macro_rules! table {
         #[derive(Debug, Clone, PartialEq)]
         pub struct $name {
             $($(#[doc = $doc])* pub $field: $type,)*
-            /// Where the mapping stands.
+            /// The place of the mapping.
             pub span: $crate::yaml::Span,
         }
 
@@ -45,7 +45,7 @@ macro_rules! table {
                     match key.raw().unwrap_or_default() {
                         $($key $(| $alias)* => {
                             if $field.is_some() {
-                                problems.error(key.span, concat!("`", $key, "` is given twice, under two spellings"));
+                                problems.error(key.span, concat!("`", $key, "` is given twice, in two spellings"));
                             }
                             $field = Some(<$type as $crate::yaml::Decode>::decode(value, problems));
                         })*
@@ -101,7 +101,7 @@ macro_rules! table {
     };
 }
 
-/// Declares an enum of fixed words and reads it.
+/// Declares an enum that is read from fixed words.
 #[macro_export]
 macro_rules! words {
     (
@@ -135,7 +135,7 @@ macro_rules! words {
     };
 }
 
-/// A value with its place, for problems that show only later.
+/// A value with its place, for problems that are found later.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spanned<T> {
     pub value: T,
@@ -225,7 +225,7 @@ impl Decode for f64 {
     }
 }
 
-/// Only what is not quoted can be other than text.
+/// Quoted scalars are always text.
 fn scalar_of(node: &Node) -> Option<Value> {
     match &node.kind {
         Kind::Scalar { raw, style: super::Style::Plain, .. } => Some(super::scalar::plain(raw)),
@@ -233,7 +233,7 @@ fn scalar_of(node: &Node) -> Option<Value> {
     }
 }
 
-/// A length of time: `500ms`, `60s`, `2m`, or a plain number of milliseconds.
+/// A duration: `500ms`, `60s`, `2m`, or a plain number of milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Millis(pub u64);
 
@@ -258,8 +258,8 @@ impl Decode for Millis {
             let found = node.raw().map_or_else(|| node.noun().to_string(), |raw| format!("`{raw}`"));
             problems.error_with_hint(
                 node.span,
-                format!("expected a length of time, found {found}"),
-                "write it as `500ms`, `60s` or `2m`",
+                format!("expected a duration, found {found}"),
+                "use a value such as `500ms`, `60s` or `2m`",
             );
         }
         millis
@@ -270,7 +270,7 @@ impl Decode for Millis {
     }
 }
 
-/// An absent value; `null` and an empty value count as absent too.
+/// An optional value. `null` and an empty value count as absent.
 impl<T: Decode> Decode for Option<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         if node.is_null() {
@@ -300,7 +300,7 @@ impl<T: Decode> Decode for Vec<T> {
             problems.error(node.span, format!("expected a list, found {}", node.noun()));
             return None;
         };
-        // Every item is read, so that every problem is found, before the list is judged.
+        // Reads every item before failing, so that all problems are found.
         let decoded: Vec<Option<T>> = items.iter().map(|item| T::decode(item, problems)).collect();
         decoded.into_iter().collect()
     }
@@ -310,7 +310,7 @@ impl<T: Decode> Decode for Vec<T> {
     }
 }
 
-/// A mapping with free keys, in file order.
+/// A mapping with arbitrary keys, in file order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entries<T>(pub Vec<(Spanned<String>, T)>);
 
@@ -355,7 +355,7 @@ impl<T: Decode> Decode for Entries<T> {
     }
 }
 
-/// Any value, kept as it was written until a tool's schema types it.
+/// Any value, kept as written until a tool's schema types it.
 impl Decode for Node {
     fn decode(node: &Node, _: &mut Problems) -> Option<Self> {
         Some(node.clone())

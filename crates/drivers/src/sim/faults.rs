@@ -144,6 +144,6 @@ mod tests {
         check("latncy=3", Err("unknown fault `latncy`; did you mean `latency`?"));
         check("drift=", Err("`drift`: a value is missing"));
         check("refuse=2", Err("`refuse`: expected a probability from 0 to 1, found `2`"));
-        check("jitter=soon", Err("`jitter`: expected a length of time, found `soon`"));
+        check("jitter=soon", Err("`jitter`: expected a duration, found `soon`"));
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
 use trailblaze_core::engine::tool::Contributor;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::inline;
 use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
@@ -23,7 +23,7 @@ use crate::{answer, limits};
 /// The server that is replayed.
 pub struct Role {
     pub name: String,
-    pub origin: Origin,
+    pub origin: ToolOrigin,
     pub toolset: Option<String>,
     pub call_idle: Option<Duration>,
     /// The path of the cassette, for messages.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_protocol::event::{Answer as Answered, Event, Origin};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Event};
 use trailblaze_protocol::ids::{CallId, Parent};
 
 use super::scrub::Scrub;
@@ -106,7 +106,7 @@ struct Pending {
 impl CallbackListener {
     pub fn on_event(&self, event: &Event) {
         match event {
-            Event::Called(called) if called.origin == Origin::Callback => {
+            Event::Called(called) if called.origin == CallOrigin::Callback => {
                 let Parent::Call(above) = &called.parent else { return };
                 let args = Map::clone(&called.args);
                 let callback = Callback { tool: called.tool.clone(), args, has_failed: false };
@@ -123,8 +123,8 @@ impl CallbackListener {
                 for pending in beneath.filter(|pending| pending.call == *call) {
                     pending.is_over = true;
                     pending.callback.has_failed = match answer {
-                        Answered::Outcome(outcome) => outcome.is_error(),
-                        Answered::Fault { .. } => true,
+                        CallResult::Outcome(outcome) => outcome.is_error(),
+                        CallResult::Fault { .. } => true,
                     };
                 }
             }

@@ -172,7 +172,7 @@ impl Server {
         );
         let mut cancel_on_drop =
             CancelOnDrop { connection: client.connection, router: &self.router, id: request.id, is_done: false };
-        let answer = request.answer_meanwhile(|| cx.tell());
+        let answer = request.answer_meanwhile(|| cx.emit_called());
         tokio::pin!(answer);
         let answered = tokio::select! {
             biased;

@@ -24,7 +24,7 @@ use trailblaze_core::testing::{FakeDriver, Page, button, scope};
 use trailblaze_core::tools;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
@@ -134,7 +134,7 @@ pub struct Lane {
 impl Lane {
     /// A call as a step makes it.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Outcome {
-        let call = Call::new(tool, Arguments::Json(args), Origin::Step);
+        let call = Call::new(tool, Arguments::Json(args), CallOrigin::Step);
         let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
         assert!(!outcome.is_error(), "{outcome:?}");
         outcome

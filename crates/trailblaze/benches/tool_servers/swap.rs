@@ -20,7 +20,7 @@ use trailblaze_core::engine::session::Session;
 use trailblaze_core::ids;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::values::memory::Memory;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 
@@ -108,6 +108,6 @@ async fn answer(session: &Arc<Session>) -> String {
     let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");
     let cx = Cx::for_step(session, &attempt, StepId::new("bench/1.1"), CancellationToken::new());
     let args = Map::from_iter([("text".to_string(), "".into())]);
-    let call = Call::new("bench_echo", Arguments::Json(args), Origin::Step);
+    let call = Call::new("bench_echo", Arguments::Json(args), CallOrigin::Step);
     dispatch(&cx, call).await.expect("the call is carried out").text
 }

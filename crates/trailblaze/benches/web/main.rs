@@ -23,7 +23,7 @@ use trailblaze_core::ids;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::snapshot::{self, Details};
 use trailblaze_core::values::memory::Memory;
-use trailblaze_protocol::event::Origin;
+use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 
@@ -175,7 +175,8 @@ impl Lane {
 
     async fn call(&self, tool: &str, args: Value) -> String {
         let args = args.as_object().cloned().unwrap_or_default();
-        let call = Call { tool: tool.to_string(), args: Arguments::Json(args), origin: Origin::Step, stand_in: None };
+        let call =
+            Call { tool: tool.to_string(), args: Arguments::Json(args), origin: CallOrigin::Step, stand_in: None };
         let outcome = dispatch(&self.cx, call).await.expect("the call is carried out");
         assert!(!outcome.is_error(), "{outcome:?}");
         outcome.text

@@ -16,7 +16,7 @@ use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::foreign_json;
 use trailblaze_core::limits;
-use trailblaze_protocol::callback::{Action, Answer, Request, Response};
+use trailblaze_protocol::callback::{Action, CallbackResult, Request, Response};
 use trailblaze_protocol::ids::{CallId, SessionId};
 use trailblaze_protocol::outcome::Outcome;
 
@@ -77,7 +77,7 @@ async fn answer(invocations: &Invocations, request: Request) -> Response {
     }
     let registry = cx.session.registry_with(&tool_name).await;
     if registry.get(&tool_name).is_none() {
-        return Response::error(registry.lack(&tool_name).to_string());
+        return Response::error(registry.explain_missing(&tool_name).to_string());
     }
     match foreign_json::read::<Value>(arguments_json.as_bytes()).map(|arguments| arguments.value) {
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
@@ -102,7 +102,7 @@ fn told(answer: Result<Outcome, Fault>) -> Response {
         }
         Err(fault) => (false, String::new(), fault.to_string()),
     };
-    Response { result: Answer::CallToolResult { success, text_content, error_message } }
+    Response { result: CallbackResult::CallToolResult { success, text_content, error_message } }
 }
 
 #[cfg(test)]

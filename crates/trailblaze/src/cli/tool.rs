@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use trailblaze_core::engine::registry::{Lack, Registry};
+use trailblaze_core::engine::registry::{MissingTool, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 use trailblaze_protocol::exit::Exit;
@@ -140,7 +140,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
 fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r Tool, Refusal> {
     registry.get(name).map(AsRef::as_ref).ok_or_else(|| {
         let verb = || format!("`{name}` is a command, and comes before any flag: trailblaze tool {name}");
-        let Lack { message, hint } = registry.lack(name);
+        let MissingTool { message, hint } = registry.explain_missing(name);
         let hint = VERBS.contains(&name).then(verb).or(hint);
         let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
         Refusal::Usage { message, hint: Some(hint) }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use trailblaze_core::engine::registry::{Batch, Registry};
 use trailblaze_core::engine::session::stop_own;
 use trailblaze_core::ids;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::{Problem, Severity, nearest};
 use trailblaze_protocol::exit::Exit;
 
@@ -69,7 +69,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let own: Vec<&Batch> = loaded
         .batches
         .iter()
-        .filter(|batch| batch.contributor.origin != Origin::BuiltIn)
+        .filter(|batch| batch.contributor.origin != ToolOrigin::BuiltIn)
         .chain(&servers.batches)
         .collect();
     let tools: Vec<&str> = own.iter().flat_map(|batch| &batch.tools).map(|tool| tool.name.as_str()).collect();

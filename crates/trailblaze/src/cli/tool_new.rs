@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use trailblaze_core::config::{NewServer, Server, Servers, add_server};
-use trailblaze_core::names::{Origin, judge};
+use trailblaze_core::names::{ToolOrigin, judge};
 use trailblaze_core::yaml::{Source, block};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::launch::python_install;
@@ -95,7 +95,7 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
 fn unless_wrong_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
     let name = &args.name;
     let refused = |message: String, hint: &str| Err(Refusal::Usage { message, hint: Some(hint.to_string()) });
-    if let Some(objection) = judge(name, Origin::Yaml, &loaded.project.reserved_prefixes) {
+    if let Some(objection) = judge(name, ToolOrigin::Yaml, &loaded.project.reserved_prefixes) {
         return refused(objection.message, "names look like signIn, acme_signIn or acme_ios_acceptCookies_v2");
     }
     if VERBS.contains(&name.as_str()) {

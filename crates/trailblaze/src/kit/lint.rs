@@ -165,7 +165,11 @@ fn metadata(found: &mut Found<'_>, batch: &Batch) {
     }
     for group in tool.groups.iter().filter(|group| !batch.groups.contains_key(*group)) {
         let hint = "declare it in `groups` of the server's `trailblaze://registry`";
-        found.warn("metadata", format!("`{name}` is in the group `{group}`, which nobody declares"), Some(hint));
+        found.warn(
+            "metadata",
+            format!("`{name}` is in the group `{group}`, which is not declared anywhere"),
+            Some(hint),
+        );
     }
     if !tool.is_for_llm && (tool.toolset.is_some() || !tool.groups.is_empty()) {
         let message = format!("`{name}` is not for models, so that its toolset and groups do nothing");

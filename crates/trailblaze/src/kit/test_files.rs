@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::trail::Trail;
 
 use crate::project::loaded::Loaded;
@@ -60,7 +60,7 @@ pub fn called(trail: &Trail) -> BTreeSet<&str> {
 /// Whether a trail calls a tool that did not come with the program.
 pub fn calls_own(trail: &Trail, loaded: &Loaded) -> bool {
     let is_built_in = |name: &str| {
-        let built_in = loaded.batches.iter().filter(|batch| batch.contributor.origin == Origin::BuiltIn);
+        let built_in = loaded.batches.iter().filter(|batch| batch.contributor.origin == ToolOrigin::BuiltIn);
         built_in.flat_map(|batch| &batch.tools).any(|tool| tool.name == name)
     };
     called(trail).into_iter().any(|name| !is_built_in(name))

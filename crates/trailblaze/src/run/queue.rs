@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::preflight::missing;
-use trailblaze_core::callers::replay::{Ended, Try, not_begun, replay};
+use trailblaze_core::callers::replay::{AttemptResult, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::events::EventSink;
@@ -223,7 +223,7 @@ impl Lane<'_> {
             self.close("the next trail needs another driver or target").await;
         }
         // A server that died when nobody needed it is no reason to break the next trail.
-        let died = self.open.as_ref().and_then(|(_, _, session)| session.unless_dead().err());
+        let died = self.open.as_ref().and_then(|(_, _, session)| session.check_alive().err());
         if let Some(died) = died {
             self.shared.console.warn(&died.to_string());
             self.close("a tool server died").await;
@@ -235,7 +235,7 @@ impl Lane<'_> {
             match shared.wiring.open(&wanted, target.as_deref(), events).await {
                 Ok(session) => self.open = Some((wanted.clone(), target.clone(), session)),
                 Err(NotOpened { session, error }) => {
-                    let ended = not_begun(&session, about, (task.number, task.repeat), &error);
+                    let ended = fail_before_start(&session, about, (task.number, task.repeat), &error);
                     session.close("its tool servers did not start").await;
                     return self.done(task, ended, started, &session);
                 }
@@ -244,7 +244,7 @@ impl Lane<'_> {
         let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
         let lineage = lineage(&session.device.description().classifiers);
         if let Some(error) = missing(&job.trail, &session.registry(), &lineage).first() {
-            let ended = not_begun(session, about, (task.number, task.repeat), error);
+            let ended = fail_before_start(session, about, (task.number, task.repeat), error);
             return Done { is_begun: false, ..self.done(task, ended, started, session) };
         }
         let memory =
@@ -265,8 +265,8 @@ impl Lane<'_> {
         self.done(task, ended, started, session)
     }
 
-    fn done(&self, task: &Task, ended: Ended, started: Instant, session: &Session) -> Done {
-        let Ended { attempt, verdict, message, failure, place, is_fatal, is_device_lost } = ended;
+    fn done(&self, task: &Task, ended: AttemptResult, started: Instant, session: &Session) -> Done {
+        let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost } = ended;
         let (recording, effects) = match verdict {
             Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt)),
             _ => (Vec::new(), Vec::new()),

@@ -1,7 +1,7 @@
 //! The entries of `mcpServers:`, of the project and of its targets.
 
 use trailblaze_core::config::Server as Entry;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::Spanned;
 
 use crate::project::loaded::Loaded;
@@ -12,7 +12,7 @@ use crate::servers::server_sources::Key;
 pub(crate) struct Named {
     pub name: String,
     pub entry: Entry,
-    pub origin: Origin,
+    pub origin: ToolOrigin,
     /// The target that it belongs to; none for those of the project.
     pub target: Option<String>,
 }
@@ -33,7 +33,7 @@ pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
     let named = |(target, name, entry): (Option<&str>, &Spanned<String>, &Entry)| Named {
         name: name.value.clone(),
         entry: entry.clone(),
-        origin: if target.is_some() { Origin::TargetServer } else { Origin::ProjectServer },
+        origin: if target.is_some() { ToolOrigin::TargetServer } else { ToolOrigin::ProjectServer },
         target: target.map(str::to_string),
     };
     project.chain(targets).map(named).collect()

@@ -11,10 +11,10 @@ use tokio::sync::OnceCell;
 use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
 use trailblaze_core::driver::Description;
 use trailblaze_core::engine::registry::Batch;
-use trailblaze_core::engine::session::Source;
+use trailblaze_core::engine::session::SessionSource;
 use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_core::ids;
-use trailblaze_core::names::Origin;
+use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Millis;
@@ -91,7 +91,7 @@ pub struct Outlets {
 /// The tool servers of one session: its sources of tools, and what is missing.
 #[derive(Default)]
 pub struct SessionServers {
-    pub sources: Vec<Source>,
+    pub sources: Vec<SessionSource>,
     pub batches: Vec<Batch>,
     /// Servers that were never started, so that their tools are not known.
     pub unknown: Vec<String>,
@@ -231,7 +231,7 @@ impl ToolServers {
                 match listed {
                     Ok(batch) => {
                         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.redacted_listing());
-                        Ok((Source { tools: server, is_shared: *is_shared, revision }, batch))
+                        Ok((SessionSource { tools: server, is_shared: *is_shared, revision }, batch))
                     }
                     Err(error) => {
                         server.stop().await;
@@ -267,7 +267,7 @@ impl ToolServers {
             match library.player(&named.key()) {
                 Ok(player) => {
                     session_servers.batches.push(list(&**player).await?);
-                    session_servers.sources.push(Source {
+                    session_servers.sources.push(SessionSource {
                         tools: Arc::clone(player) as _,
                         is_shared: true,
                         revision: 0,
@@ -339,7 +339,7 @@ impl ToolServers {
     }
 
     fn is_shared(&self, named: &Named) -> bool {
-        named.origin == Origin::ProjectServer
+        named.origin == ToolOrigin::ProjectServer
             && match named.entry.multi_device {
                 MultiDevice::Auto => self.is_crowded,
                 MultiDevice::Http | MultiDevice::Stdio => true,

@@ -72,7 +72,7 @@ impl Wiring {
             // Before anybody is told, so that whoever calls then calls what is new.
             for session in self.sessions() {
                 session.catch_up().await;
-                said.extend(session.unread().map(|error| (Level::Warning, error.to_string())));
+                said.extend(session.reload_error().map(|error| (Level::Warning, error.to_string())));
             }
         }
         // Several devices have the same to say.

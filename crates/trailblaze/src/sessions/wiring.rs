@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
-use trailblaze_core::engine::session::{Parts, Session, Source, stop_own};
+use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
 use trailblaze_core::engine::source::{Shelf, ShelfError, SourceError};
 use trailblaze_core::record::events::{EventSink, PicturePolicy};
 use trailblaze_core::trail::{Trail, lineage};
@@ -59,7 +59,7 @@ type Lane = (String, String, Option<String>);
 pub struct Prepared {
     id: SessionId,
     driver: Arc<dyn Driver>,
-    sources: Vec<Source>,
+    sources: Vec<SessionSource>,
     pub registry: Registry,
     /// Servers of which nothing is known.
     pub unknown_servers: Vec<String>,
@@ -405,7 +405,7 @@ struct DiskShelf {
     target: Option<String>,
     groups: Vec<String>,
     prefixes: Vec<String>,
-    sources: Vec<Source>,
+    sources: Vec<SessionSource>,
     absent: Absent,
 }
 

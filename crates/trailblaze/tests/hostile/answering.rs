@@ -176,7 +176,7 @@ fn an_answer_that_never_arrives() {
     let played = check_failed(Stage::new("never_answers").with("callTimeout: 500ms"));
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
 
     1 passed, 1 failed in [time]
     "#);
@@ -192,7 +192,7 @@ fn a_late_answer_is_ignored() {
     assert_eq!(played.answers("rogue_rest"), ["rested"]);
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 1s; `callTimeout:` of its entry allows more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 1s; raise `callTimeout:` of its entry to allow more
 
     2 passed, 1 failed in [time]
     "#);
@@ -216,7 +216,7 @@ fn a_server_that_reads_nothing() {
     insta::assert_snapshot!(check_failed(stage).said(), @r#"
     warning: server `rogue`: it does not read its stdin, so it never received the whole call
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` gave no sign of life for 500ms; `callTimeout:` of its entry allows more
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
 
     1 passed, 1 failed in [time]
     "#);
@@ -399,7 +399,7 @@ fn ten_thousand_delegates() {
     let played = check_failed(Stage::new("delegates_ten_thousand"));
     insta::assert_snapshot!(played.said(), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
-      step 1 "Act": `rogue_act` failed: the answer asks for 10000 delegates; the limit is 200
+      step 1 "Act": `rogue_act` failed: the answer contains 10000 delegates; the limit is 200
 
     1 passed, 1 failed in [time]
     "#);

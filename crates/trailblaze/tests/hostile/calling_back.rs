@@ -71,7 +71,7 @@ fn with_malformed_requests() {
     refused: unknown tool `tapp`; did you mean `tap`?
     refused: `inputText`: `text`: 5 is not of type "string"
     failed: could not see text "Nowhere": nothing on the screen has the text "Nowhere"
-    refused: unknown action `fly`; this Trailblaze knows `call_tool`
+    refused: unknown action `fly`; this Trailblaze supports `call_tool`
     refused: version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze
     done:
     "#);

@@ -159,7 +159,7 @@ fn only_the_tool_with_a_dot_in_its_name_is_left_out() {
     let played = Stage::new("lists_a_dot").then_the_other().play(0);
     played.assert_the_other_went_on();
     assert_eq!(played.answers("rogue_act"), ["did nothing"]);
-    insta::assert_snapshot!(played.notes(), @"warning: server rogue: a tool is left out: `rogue.act` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
+    insta::assert_snapshot!(played.notes(), @"warning: server rogue: a tool was left out: `rogue.act` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
 }
 
 #[test]
@@ -168,12 +168,12 @@ fn an_invalid_tool_name_is_explained() {
     let ran = stage.finish(stage.command(&["toolbox", "why", "rogue.act", "-d", "android/sim-1"])).exits(0);
     insta::assert_snapshot!(ran.stdout, @"
     `rogue.act` on android/sim-1
-      server rogue offers it, but `rogue.act` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+      server rogue offers it, but `rogue.act` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
     ");
     let ran = stage.finish(stage.command(&["tool", "rogue.act", "-d", "android/sim-1"])).exits(3);
     insta::assert_snapshot!(ran.normal(&ran.stderr), @"
     error: unknown tool `rogue.act`
-    hint: server rogue offers it, but `rogue.act` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
+    hint: server rogue offers it, but `rogue.act` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -
     ");
 }
 
@@ -181,7 +181,7 @@ fn an_invalid_tool_name_is_explained() {
 fn control_characters_in_a_name_are_made_safe() {
     let played = Stage::new("lists_an_unspeakable_name").then_the_other().play(0);
     played.assert_the_other_went_on();
-    insta::assert_snapshot!(played.notes(), @r"warning: server rogue: a tool is left out: `rogue\n\u{1b}[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` is not a valid tool name: models take 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
+    insta::assert_snapshot!(played.notes(), @r"warning: server rogue: a tool was left out: `rogue\n\u{1b}[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` is not a valid tool name: use 1 to 64 of the characters a-z, A-Z, 0-9, _ and -");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_template_without_quotes() {
     4 |       - assertVisible: {text: {{who}}}
       |                               ^^^^^^^
       |
-      = help: put quotes around the whole value, as in '{{who}}'
+      = help: quote the whole value, as in '{{who}}'
 
     error: 1 problem
     ");
@@ -34,7 +34,7 @@ fn a_template_without_quotes() {
         assert!(refusal.contains("must be quoted") && refusal.contains("4:"), "{args}: {refusal}");
     }
     let block = refused_trail("trail:\n  - step: Do it\n    tools:\n      - assertVisible:\n          text: {{who}}\n");
-    assert!(block.contains("put quotes around the whole value, as in '{{who}}'"), "{block}");
+    assert!(block.contains("quote the whole value, as in '{{who}}'"), "{block}");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn an_argument_that_is_not_declared() {
     let calls = ["inputText: {text: 'Hi {{args.usr}}'}", "assertVisible: {text: '${args.colour}'}"];
     insta::assert_snapshot!(check(config, &calls, &[]).refusal(), @"
     exit 3
-    error: `{{args.usr}}` names an argument that the trail does not declare
+    error: `{{args.usr}}` refers to an argument that the trail does not declare
      --> trails/a.trail.yaml:6:27
       |
     6 |       - inputText: {text: 'Hi {{args.usr}}'}
@@ -51,7 +51,7 @@ fn an_argument_that_is_not_declared() {
       |
       = help: did you mean `{{args.user}}`?
 
-    error: `${args.colour}` names an argument that the trail does not declare
+    error: `${args.colour}` refers to an argument that the trail does not declare
      --> trails/a.trail.yaml:7:31
       |
     7 |       - assertVisible: {text: '${args.colour}'}
@@ -127,9 +127,9 @@ fn a_template_that_names_nothing() {
         project.run(&["run", "--pictures", "off"])
     };
     let ran = failed("assertVisible: {text: '{{nme}}', timeoutMs: 0}").exits(1);
-    assert!(ran.stdout.contains("; `{{nme}}` is unknown: nothing is remembered by that name\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("; `{{nme}}` is unknown: no value is remembered under that name\n"), "{}", ran.stdout);
     let ran = failed("tap: {text: Add one, index: '{{which}}'}").exits(3);
-    assert!(ran.stdout.contains("`{{which}}` is unknown: nothing is remembered by that name\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`{{which}}` is unknown: no value is remembered under that name\n"), "{}", ran.stdout);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_selector_that_says_nothing_about_the_device() {
     ];
     insta::assert_snapshot!(check("", &calls, &[]).refusal(), @"
     exit 3
-    error: `nodeSelector` has no `androidAccessibility`, so it names nothing on this device
+    error: `nodeSelector` has no `androidAccessibility`, so it matches nothing on this device
      --> trails/a.trail.yaml:4:48
       |
     4 |       - tapOnElementBySelector: {nodeSelector: {web: {cssSelector: '#pay'}}}

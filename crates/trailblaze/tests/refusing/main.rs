@@ -36,13 +36,13 @@ fn refused_trail(text: &str) -> String {
 fn a_tab() {
     insta::assert_snapshot!(refused_trail("trail:\n\t- step: Look\n"), @"
     exit 3
-    error: a tab indents this line
+    error: this line is indented with a tab
      --> trails/a.trail.yaml:2:1
       |
     2 |     - step: Look
       | ^^^^
       |
-      = help: YAML is indented with spaces
+      = help: use spaces to indent YAML
 
     error: 1 problem
     ");
@@ -52,13 +52,13 @@ fn a_tab() {
 fn a_duplicate_key() {
     insta::assert_snapshot!(refused_trail("config: {id: a}\nconfig: {id: b}\ntrail:\n  - step: Look\n    tools: []\n"), @"
     exit 3
-    error: the key `config` stands here a second time
+    error: the key `config` is duplicated
      --> trails/a.trail.yaml:2:1
       |
     2 | config: {id: b}
       | ^^^^^^
       |
-      = help: the first one is in line 1; remove one of them
+      = help: the first one is on line 1; remove one of them
 
     error: 1 problem
     ");
@@ -126,7 +126,7 @@ fn an_unknown_key_hides_no_unknown_tool() {
 fn a_broken_mapping() {
     insta::assert_snapshot!(refused_trail("trail: {step: [\n"), @"
     exit 3
-    error: this is not YAML: while parsing a node, did not find expected node content
+    error: invalid YAML: while parsing a node, did not find expected node content
      --> trails/a.trail.yaml:1:17
       |
     1 | trail: {step: [
@@ -147,9 +147,9 @@ fn two_modes_in_one_tool_file() {
     1 | id: both
       | ^^^^^^^^
       |
-      = help: a tool that takes none has `parameters: []`
+      = help: use `parameters: []` for a tool without parameters
 
-    error: a tool has one of `class`, `tools` or `script`, and this one has class and tools and script
+    error: a tool must have only one of `class`, `tools` or `script`; this one has class and tools and script
      --> trailblaze-config/tools/both.yaml:6:9
       |
     6 | script: {source: 'go()'}
@@ -181,7 +181,7 @@ fn an_unknown_tool_and_wrong_arguments() {
     5 |       - tap: {txt: More}
       |              ^^^^^^^^^^^
 
-    error: `inputText` lacks the argument `text`
+    error: `inputText` is missing the argument `text`
      --> trails/a.trail.yaml:6:9
       |
     6 |       - inputText: {}
@@ -247,7 +247,7 @@ fn an_alias_bomb() {
 fn a_deep_nest() {
     insta::assert_snapshot!(refused_trail(&format!("trail: {}x{}\n", "[".repeat(110), "]".repeat(110))), @"
     exit 3
-    error: the file nests deeper than 100 levels
+    error: the file is nested deeper than 100 levels
      --> trails/a.trail.yaml:1:108
       |
     1 | trail: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]...
@@ -256,7 +256,7 @@ fn a_deep_nest() {
     error: 1 problem
     ");
     let refusal = refused_trail(&format!("trail: {}\n", "[".repeat(100_000)));
-    let place = "exit 3\nerror: the file nests deeper than 100 levels\n --> trails/a.trail.yaml:1:108\n";
+    let place = "exit 3\nerror: the file is nested deeper than 100 levels\n --> trails/a.trail.yaml:1:108\n";
     assert!(refusal.starts_with(place), "{}", &refusal[..300]);
 }
 
@@ -287,7 +287,7 @@ fn files_that_are_too_large_or_no_text() {
     1 |
       | ^
 
-    error: the file holds no trail
+    error: the file contains no trail
      --> trails/d.trail.yaml:1:1
       |
     1 |
@@ -306,7 +306,7 @@ fn tools_that_call_each_other_without_end() {
     ];
     insta::assert_snapshot!(refused(&files.each_ref().map(|(path, text)| (*path, text.as_str()))), @"
     exit 3
-    error: these tools call each other without end: ping → pong → ping
+    error: these tools call each other endlessly: ping → pong → ping
      --> trailblaze-config/tools/ping.yaml:5:5
       |
     5 |   - pong: {}
@@ -322,21 +322,21 @@ fn steps_that_need_a_model() {
                 - step: Count to three\n  - verify: It says three\n    tools: []\n  - step: Nothing\n    recording: {android: []}\n";
     insta::assert_snapshot!(refused_trail(text), @"
     exit 3
-    error: the step needs a model: it has neither `tools` nor a recording for android-phone
+    error: the step needs a model: it has no `tools` and no recording for android-phone
      --> trails/a.trail.yaml:2:11
       |
     2 |   - step: Open the counter
       |           ^^^^^^^^^^^^^^^^
       |
-      = help: record it once, for example in `trailblaze shell`, or write its `tools:`
+      = help: record the step once, for example in `trailblaze shell`, or write its `tools:`
 
-    error: the step needs a model: it has neither `tools` nor a recording for android-phone
+    error: the step needs a model: it has no `tools` and no recording for android-phone
      --> trails/a.trail.yaml:6:11
       |
     6 |   - step: Count to three
       |           ^^^^^^^^^^^^^^
       |
-      = help: record it once, for example in `trailblaze shell`, or write its `tools:`
+      = help: record the step once, for example in `trailblaze shell`, or write its `tools:`
 
     error: 2 problems
     ");
@@ -372,7 +372,7 @@ fn a_reserved_prefix_unless_it_is_granted() {
     let text = tool("org_goOn", "  - pressBack: {}\n");
     insta::assert_snapshot!(refused(&[("trailblaze-config/tools/a.yaml", &text)]), @"
     exit 3
-    error: the name `org_goOn` begins with the reserved prefix `org_`; `reservedPrefixes:` in trailblaze.yaml can grant it
+    error: the name `org_goOn` starts with the reserved prefix `org_`; grant it with `reservedPrefixes:` in trailblaze.yaml
      --> trailblaze-config/tools/a.yaml:1:5
       |
     1 | id: org_goOn
@@ -392,7 +392,7 @@ fn a_name_that_breaks_the_convention() {
     let text = tool("Go-On", "  - pressBack: {}\n");
     insta::assert_snapshot!(refused(&[("trailblaze-config/tools/a.yaml", &text)]), @"
     exit 3
-    error: the name `Go-On` breaks the convention: words in camelCase, joined by _
+    error: the name `Go-On` does not follow the convention: camelCase words joined by _
      --> trailblaze-config/tools/a.yaml:1:5
       |
     1 | id: Go-On
@@ -440,13 +440,13 @@ fn a_project_with_wrong_keys_and_values() {
       |
       = help: did you mean `android`?
 
-    error: expected a length of time, found `soon`
+    error: expected a duration, found `soon`
      --> trailblaze.yaml:3:21
       |
     3 |   faults: {latency: soon}
       |                     ^^^^
       |
-      = help: write it as `500ms`, `60s` or `2m`
+      = help: use a value such as `500ms`, `60s` or `2m`
 
     error: unknown key `drver`
      --> trailblaze.yaml:5:25
@@ -511,7 +511,7 @@ fn all_problems_of_all_files_at_once() {
     1 | id: b
       | ^^^^^
       |
-      = help: say what the tool does, for people and models
+      = help: describe what the tool does, for people and models
 
     error: `parameters` is missing
      --> trailblaze-config/tools/b.yaml:1:1
@@ -519,7 +519,7 @@ fn all_problems_of_all_files_at_once() {
     1 | id: b
       | ^^^^^
       |
-      = help: a tool that takes none has `parameters: []`
+      = help: use `parameters: []` for a tool without parameters
 
     error: unknown key `tols`
      --> trailblaze-config/toolsets/a.yaml:2:1
@@ -545,7 +545,7 @@ fn all_problems_of_all_files_at_once() {
       |
       = help: did you mean `step`?
 
-    error: a step needs `step` or `verify`
+    error: a step requires `step` or `verify`
      --> trails/c.trail.yaml:2:5
       |
     2 |   - stp: Look
@@ -612,7 +612,7 @@ fn targets_that_are_not_there() {
     1 | config: {target: shop}
       |                  ^^^^
       |
-      = help: there is none yet
+      = help: none exist yet
 
     error: 1 problem
     ");

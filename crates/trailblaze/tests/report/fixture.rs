@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 use trailblaze_protocol::event::{
-    Answer, Called, Device, Event, Failure, Header, Level, Line, Moment, Origin, Pictured, Place, Plan, StepKind,
-    ToolKind, TrailRef, Verdict,
+    CallOrigin, CallResult, Called, Device, Event, Failure, Header, Level, Line, Moment, Pictured, Place, Plan,
+    StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Rect, Size};
@@ -133,7 +133,7 @@ impl Recorder {
         step
     }
 
-    pub fn call(&mut self, attempt: &AttemptId, parent: Parent, origin: Origin, tool: &str, args: Value) -> CallId {
+    pub fn call(&mut self, attempt: &AttemptId, parent: Parent, origin: CallOrigin, tool: &str, args: Value) -> CallId {
         let call = CallId::new(self.fresh("c"));
         self.add(Event::Called(Arc::new(Called {
             call: call.clone(),
@@ -157,12 +157,12 @@ impl Recorder {
 
     pub fn answer(&mut self, call: &CallId, micros: u64, outcome: Outcome) {
         self.pass(micros);
-        let answer = Answer::Outcome(Box::new(outcome));
+        let answer = CallResult::Outcome(Box::new(outcome));
         self.add(Event::Answered { call: call.clone(), micros, answer });
     }
 
     pub fn fault(&mut self, call: &CallId, exit: Exit, message: &str) {
-        let answer = Answer::Fault { exit, message: message.to_string() };
+        let answer = CallResult::Fault { exit, message: message.to_string() };
         self.add(Event::Answered { call: call.clone(), micros: 30_000_000, answer });
     }
 
@@ -225,7 +225,7 @@ pub fn write_run(folder: &Path) {
     run.raw(r#"{"at":2,"event":{"answ"#);
     let attempt = run.attempt(&pixel, "Return an order", 1, &["returns"]);
     let step = run.step(&attempt, 0, StepKind::Step, "Open the last order", recording());
-    run.call(&attempt, Parent::Step(step), Origin::Step, "tapOn", json!({"text": "Orders"}));
+    run.call(&attempt, Parent::Step(step), CallOrigin::Step, "tapOn", json!({"text": "Orders"}));
     run.pass(900_000);
     run.add(Event::SessionClosed { session: iphone, message: "done".to_string() });
     run.end(Exit::Environment);
@@ -242,7 +242,7 @@ pub fn passing(run: &mut Recorder, session: &SessionId) {
     let call = run.call(
         &attempt,
         Parent::Step(step.clone()),
-        Origin::Step,
+        CallOrigin::Step,
         "launchApp",
         json!({"app": "shop", "clearState": true}),
     );
@@ -255,21 +255,21 @@ pub fn passing(run: &mut Recorder, session: &SessionId) {
     let call = run.call(
         &attempt,
         Parent::Step(step.clone()),
-        Origin::Step,
+        CallOrigin::Step,
         "signIn",
         json!({"user": "${memory.user}", "password": "${secrets.password}"}),
     );
     let delegates =
         ["tapOn", "inputText", "tapOn"].map(|tool| Delegate { tool: tool.to_string(), args: Map::new() }).to_vec();
     run.answer(&call, 4_000, Outcome { text: "3 calls".to_string(), ..Outcome::delegating(delegates) });
-    let tap = run.call(&attempt, Parent::Call(call.clone()), Origin::Delegate, "tapOn", json!({"id": "email"}));
+    let tap = run.call(&attempt, Parent::Call(call.clone()), CallOrigin::Delegate, "tapOn", json!({"id": "email"}));
     run.wait(&tap, "an element with id `email`", 1_200_000, true, "");
     run.touch(&tap, Rect::new(80, 640, 920, 150), "text field `Email`");
     run.answer(&tap, 1_310_000, Outcome::success(""));
     let input = run.call(
         &attempt,
         Parent::Call(call.clone()),
-        Origin::Delegate,
+        CallOrigin::Delegate,
         "inputText",
         json!({"text": "${memory.user}"}),
     );
@@ -277,12 +277,12 @@ pub fn passing(run: &mut Recorder, session: &SessionId) {
     let tap = run.call(
         &attempt,
         Parent::Call(call),
-        Origin::Delegate,
+        CallOrigin::Delegate,
         "tapOn",
         json!({"text": "Sign in", "position": {"index": 0, "of": 9007199254740993u64}}),
     );
     run.touch(&tap, Rect::new(80, 1080, 920, 160), "button `Sign in`");
-    let inner = run.call(&attempt, Parent::Call(tap.clone()), Origin::Callback, "waitForIdle", json!({}));
+    let inner = run.call(&attempt, Parent::Call(tap.clone()), CallOrigin::Callback, "waitForIdle", json!({}));
     run.note(Some(Parent::Call(inner.clone())), Level::Debug, "two frames without change");
     run.answer(&inner, 90_000, Outcome::success(""));
     run.answer(&tap, 300_000, Outcome::success(""));
@@ -291,7 +291,7 @@ pub fn passing(run: &mut Recorder, session: &SessionId) {
 
     let step = run.step(&attempt, 2, StepKind::Verify, "The shelf shows three plants", recording());
     let call =
-        run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "assertVisible", json!({"text": "Monstera"}));
+        run.call(&attempt, Parent::Step(step.clone()), CallOrigin::Step, "assertVisible", json!({"text": "Monstera"}));
     let visible = Outcome::value("visible", json!({"count": 3, "names": ["Monstera", "Fern", "Aloe"]}));
     let attach = |name: &str, mime: &str, file: &str| Attachment {
         name: name.to_string(),
@@ -314,7 +314,7 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
     let attempt = run.attempt(session, "Empty the cart", 1, &["cart", "smoke"]);
     let step = run.step(&attempt, 0, StepKind::Step, "Remove the fern from the cart", recording());
     run.picture(Parent::Step(step.clone()), Moment::Before, "pictures/cart.png", Some("trees/shelf.txt"));
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "tapOn", json!({"text": "Remove"}));
+    let call = run.call(&attempt, Parent::Step(step.clone()), CallOrigin::Step, "tapOn", json!({"text": "Remove"}));
     run.touch(&call, Rect::new(760, 520, 260, 120), "button `Remove`");
     run.note(
         Some(Parent::Call(call.clone())),
@@ -327,7 +327,7 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
     let call = run.call(
         &attempt,
         Parent::Step(step.clone()),
-        Origin::Step,
+        CallOrigin::Step,
         "assertVisible",
         json!({"text": "Your cart is empty", "timeout": "5s"}),
     );
@@ -355,14 +355,19 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
     run.picture(Parent::Step(step.clone()), Moment::After, "../../etc/passwd", Some("/etc/passwd"));
     run.picture(Parent::Step(step.clone()), Moment::After, "pictures/not-a-picture.png", None);
     let long = "spam ".repeat(40_000);
-    let call =
-        run.call(&attempt, Parent::Step(step.clone()), Origin::Step, HOSTILE, json!({HOSTILE: HOSTILE, "long": long}));
+    let call = run.call(
+        &attempt,
+        Parent::Step(step.clone()),
+        CallOrigin::Step,
+        HOSTILE,
+        json!({HOSTILE: HOSTILE, "long": long}),
+    );
     run.wait(&call, HOSTILE, 10, false, HOSTILE);
     run.note(Some(Parent::Call(call.clone())), Level::Error, HOSTILE);
     let bounds = Some(Rect { left: i32::MIN, top: i32::MAX, right: i32::MAX, bottom: i32::MIN });
     run.add(Event::Touched { call: call.clone(), point: None, bounds, what: HOSTILE.to_string() });
     run.answer(&call, 5, Outcome::failed(HOSTILE));
-    run.call(&attempt, Parent::Call(CallId::new("nobody")), Origin::Callback, "orphan", json!({}));
+    run.call(&attempt, Parent::Call(CallId::new("nobody")), CallOrigin::Callback, "orphan", json!({}));
     run.note(Some(Parent::Step(StepId::new("nobody"))), Level::Info, "about nothing");
     run.end_step(&step, Verdict::Failed, HOSTILE);
     let failure = Failure {
@@ -381,7 +386,8 @@ pub fn flaky(run: &mut Recorder, session: &SessionId) {
     for number in 1..=2 {
         let attempt = run.attempt(session, "Search for a plant", number, &["search"]);
         let step = run.step(&attempt, 0, StepKind::Step, "Type `fern` into the search field", Plan::Model);
-        let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "inputText", json!({"text": "fern"}));
+        let call =
+            run.call(&attempt, Parent::Step(step.clone()), CallOrigin::Step, "inputText", json!({"text": "fern"}));
         run.pass(1_400_000);
         if number == 1 {
             run.answer(&call, 900_000, Outcome::failed("the keyboard did not come up"));
@@ -398,7 +404,7 @@ pub fn flaky(run: &mut Recorder, session: &SessionId) {
 pub fn errored(run: &mut Recorder, session: &SessionId) {
     let attempt = run.attempt(session, "Pay with a card", 1, &["checkout"]);
     let step = run.step(&attempt, 0, StepKind::Step, "Choose the saved card", recording());
-    let call = run.call(&attempt, Parent::Step(step.clone()), Origin::Step, "tapOn", json!({"text": "Visa"}));
+    let call = run.call(&attempt, Parent::Step(step.clone()), CallOrigin::Step, "tapOn", json!({"text": "Visa"}));
     run.pass(2_000_000);
     run.fault(&call, Exit::Environment, "device `ios/iphone-17` was lost: connection reset");
     run.end_step(&step, Verdict::Errored, "device `ios/iphone-17` was lost: connection reset");

@@ -16,7 +16,7 @@ use fixture::{Recorder, write_run};
 use serde_json::json;
 use trailblaze::output::report::write;
 use trailblaze_protocol::driver::Platform;
-use trailblaze_protocol::event::{Event, Line, Origin, Parsed, Plan, StepKind, Verdict};
+use trailblaze_protocol::event::{CallOrigin, Event, Line, Parsed, Plan, StepKind, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::ids::Parent;
@@ -231,7 +231,8 @@ fn large(folder: &Path, n_attempts: usize, n_calls: usize) {
         let step = run.step(&attempt, 0, StepKind::Step, "Do it", Plan::Authored);
         for place in 0..n_calls {
             let parent = Parent::Step(step.clone());
-            let call = run.call(&attempt, parent, Origin::Step, "tapOn", json!({"text": format!("Button {place}")}));
+            let call =
+                run.call(&attempt, parent, CallOrigin::Step, "tapOn", json!({"text": format!("Button {place}")}));
             run.answer(&call, 1_000, Outcome::success(""));
         }
         let (verdict, message) = match nth % 10 {

@@ -50,7 +50,7 @@ fn copied(expected: &str, recorded: &str) -> String {
 fn a_recording_that_differs_from_tools_is_pointed_out() {
     let project = Project::counter().with(TRAIL, copied("Count: 9", "Count: 1"));
     let warning = "\
-warning: the recording for `android` differs from the step's `tools:`, and the recording is what runs
+warning: the recording for `android` differs from the step's `tools:`, and the recording is used
   --> trails/a.trail.yaml:11:7";
     let ran = project.run(&["run", TRAIL, "-d", "android/sim-1"]).exits(0);
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use trailblaze_protocol::event::{Answer, Event, Level};
+use trailblaze_protocol::event::{CallResult, Event, Level};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::marked::Mark;
@@ -213,8 +213,8 @@ impl Played {
             match event {
                 Event::Called(called) if called.tool == tool => calls.push(called.call.clone()),
                 Event::Answered { call, answer, .. } if calls.contains(&call) => match answer {
-                    Answer::Outcome(outcome) => outcomes.push(*outcome),
-                    Answer::Fault { message, .. } => panic!("`{tool}` could not be called: {message}"),
+                    CallResult::Outcome(outcome) => outcomes.push(*outcome),
+                    CallResult::Fault { message, .. } => panic!("`{tool}` could not be called: {message}"),
                 },
                 _ => {}
             }
@@ -259,8 +259,8 @@ pub fn texts(run: &RunFolder) -> Value {
             Event::Called(called) => drop(tools.insert(called.call.clone(), called.tool.clone())),
             Event::Answered { call, answer, .. } => {
                 let text = match answer {
-                    Answer::Outcome(outcome) => outcome.text,
-                    Answer::Fault { message, .. } => message,
+                    CallResult::Outcome(outcome) => outcome.text,
+                    CallResult::Fault { message, .. } => message,
                 };
                 let of = texts.entry(&tools[&call]).or_insert_with(|| Value::Array(Vec::new()));
                 of.as_array_mut().expect("a list").push(text.into());

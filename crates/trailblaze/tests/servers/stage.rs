@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use trailblaze_protocol::event::{Answer, Event, Level};
+use trailblaze_protocol::event::{CallResult, Event, Level};
 
 use crate::marked::Mark;
 use crate::support::{COUNTER_APP, Project, Ran, RunFolder, Running};
@@ -193,8 +193,8 @@ impl Played {
             match event {
                 Event::Called(called) if called.tool == tool => calls.push(called.call.clone()),
                 Event::Answered { call, answer, .. } if calls.contains(&call) => answers.push(match answer {
-                    Answer::Outcome(outcome) => outcome.text,
-                    Answer::Fault { message, .. } => message,
+                    CallResult::Outcome(outcome) => outcome.text,
+                    CallResult::Fault { message, .. } => message,
                 }),
                 _ => {}
             }

@@ -143,7 +143,7 @@ fn assert_answered_by_own_device(events: &[Event]) {
         _ => None,
     }) {
         let answer = events.iter().find_map(|event| match event {
-            Event::Answered { call, answer: trailblaze_protocol::event::Answer::Outcome(outcome), .. }
+            Event::Answered { call, answer: trailblaze_protocol::event::CallResult::Outcome(outcome), .. }
                 if *call == called.call =>
             {
                 Some(outcome.text.clone())

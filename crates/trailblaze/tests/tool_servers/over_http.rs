@@ -137,7 +137,7 @@ fn cancelling_a_call_over_http_reaches_the_server() {
     let server = Elsewhere::typescript(lab);
     let played = lab.configured(&server.entry(", callTimeout: 1s")).run(&["-d", "android/sim-1"], 1);
     let told = format!("{}{}", played.ran.stdout, played.ran.stderr);
-    assert!(told.contains("server `web` gave no sign of life for 1s"), "{told}");
+    assert!(told.contains("server `web` was silent for 1s"), "{told}");
     let said = server.end();
     assert!(said.contains("staying\ncalled off\n"), "{said}");
 }

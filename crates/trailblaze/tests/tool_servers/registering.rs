@@ -60,7 +60,8 @@ fn a_tool_for_one_driver_is_absent_with_any_other() {
 
     assert_eq!(lab.run(&["-d", "android/sim-1"], 0).texts("fixture_onAccessibility"), ["by accessibility"]);
     let ran = lab.go(&["run", "--pictures", "off", "-d", "android/sim-2"]).exits(3);
-    let reason = "server fixture offers it, but it is for the drivers android-ondevice-accessibility, not android-host";
+    let reason =
+        "server fixture offers it, but it only supports the drivers android-ondevice-accessibility, not android-host";
     assert!(ran.stderr.contains(reason), "{}", ran.stderr);
     let why = lab.go(&["toolbox", "why", "fixture_onAccessibility", "-d", "android/sim-2"]).exits(0).stdout;
     assert_eq!(why, format!("`fixture_onAccessibility` on android/sim-2\n  {reason}\n"));
@@ -75,7 +76,10 @@ fn a_tool_for_the_host_is_absent_where_the_agent_runs_on_the_device() {
     // That driver cannot run an agent on its device.
     assert!(registered(lab, &["-d", "ios/sim-1"]).contains(&"fixture_onHost".to_string()));
     let why = lab.go(&["toolbox", "why", "fixture_onHost", "-d", "android/sim-1"]).exits(0).stdout;
-    assert!(why.contains("server fixture offers it, but it needs the host, and the agent runs on the device"), "{why}");
+    assert!(
+        why.contains("server fixture offers it, but it requires the host, but the agent runs on the device"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -229,7 +233,7 @@ fn calls_of_server_tools_are_checked_before_anything_runs() {
     4 |       - fixture_add: {a: 1, b: many}
       |                                ^^^^
 
-    error: `fixture_add` lacks the argument `b`
+    error: `fixture_add` is missing the argument `b`
      --> trails/a.trail.yaml:5:9
       |
     5 |       - fixture_add: {a: 1}
@@ -257,7 +261,7 @@ fn offline_the_last_listing_counts_and_a_server_without_one_is_named() {
     warning: the tools of server `fixture` are not known, and calls of them were not checked
     hint: `trailblaze check` without --offline asks it, and remembers the answer
     offline: tools of servers were judged by what they listed when they were last started
-    warning: `fixture_add` may be a tool of a server that was not asked; it was not checked
+    warning: `fixture_add` may be a tool of a server that was not queried; it was not checked
      --> trails/a.trail.yaml:4:9
       |
     4 |       - fixture_add: {a: 1, b: many}

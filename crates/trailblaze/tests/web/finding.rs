@@ -98,7 +98,7 @@ fn a_description_that_fits_several_elements_is_refused_with_what_tells_them_apar
          <form aria-label=Danger><button data-n=3 id=all>Delete</button></form>{CLICKED}"
     );
     let told = "several elements match button \"delete\": 0: button \"Delete\" in listitem \"Mug\", \
-                1: button \"Delete\" in listitem \"Cup\", 2: button \"Delete\" [id=all] in form \"Danger\"; say which with `index`";
+                1: button \"Delete\" in listitem \"Cup\", 2: button \"Delete\" [id=all] in form \"Danger\"; choose one with `index`";
     check(
         &markup,
         &[
@@ -113,8 +113,8 @@ fn a_description_that_fits_several_elements_is_refused_with_what_tells_them_apar
             (ASK, Ok("3")),
             ("web_click ref='css=li button' index=0", Ok("")),
             (ASK, Ok("1")),
-            ("web_click ref='button \"Delete\"' index=3", Err("there is no index 3 among the 3 that match")),
-            ("web_click ref='button \"Delete\"' index=-1", Err("`index` is a whole number from 0, not -1")),
+            ("web_click ref='button \"Delete\"' index=3", Err("index 3 is out of range: 3 match")),
+            ("web_click ref='button \"Delete\"' index=-1", Err("`index` must be a non-negative integer, got -1")),
             // The tools of every platform take descriptions too.
             ("tap ref='button \"Delete\"' index=1", Ok("")),
             (ASK, Ok("2")),
@@ -237,16 +237,16 @@ fn what_is_hidden_is_said_to_be() {
     check(
         markup,
         &[
-            ("assertVisible id=save timeoutMs=100", Err("button \"Save\" is there, but hidden: `display: none`")),
+            ("assertVisible id=save timeoutMs=100", Err("button \"Save\" exists, but is hidden: `display: none`")),
             (
                 "assertVisible text=Soon timeoutMs=100",
-                Err("paragraph \"Soon\" is there, but hidden: `visibility: hidden`"),
+                Err("paragraph \"Soon\" exists, but is hidden: `visibility: hidden`"),
             ),
             ("web_verifyElementVisible ref='button \"icon\"' timeoutMs=100", Err("hidden: `aria-hidden`")),
             ("web_verifyElementVisible ref=css=[inert] timeoutMs=100", Err("hidden: `inert`")),
             (
                 "assertVisible text=Folded timeoutMs=100",
-                Err("button \"Folded\" is there, but hidden: its `details` are closed"),
+                Err("button \"Folded\" exists, but is hidden: its `details` are closed"),
             ),
             ("assertVisible text=Shown timeoutMs=100", Ok("visible")),
             ("assertNotVisibleWithText text=Save timeoutMs=100", Ok("")),

@@ -31,7 +31,7 @@ fn a_ref_lasts_as_long_as_its_element() {
     );
     let ran = shop.project.feed(&["shell", "-d", "web/chromium"], &lines);
     let all = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(all.contains("ref e12 is not on the screen any more; take a new snapshot"), "{all}");
+    assert!(all.contains("ref e12 is no longer on the screen; take a new snapshot"), "{all}");
     assert!(
         all.contains("web_click {\"nodeSelector\":{\"web\":{\"cssSelector\":\"#slow\"}}}"),
         "what is still there keeps its ref: {all}"

@@ -147,7 +147,7 @@ fn what_never_rests_is_said_to_move_and_what_only_turns_is_touched() {
                   <div id=turning></div><button id=still onclick=\"this.textContent='Pressed'\">Still</button><p><button id=away>Away</button>\
                   <script>(function go() { away.style.left = Math.random() * 500 + 'px'; requestAnimationFrame(go) })()</script>";
     check(moving, &["tap: {text: Still}", "assertVisible: {text: Pressed}"], 0, &[]);
-    check(moving, &["tap: {text: Away}"], 1, &["button \"Away\" does not come to rest"]);
+    check(moving, &["tap: {text: Away}"], 1, &["button \"Away\" keeps moving"]);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn what_cannot_be_done_is_said_with_its_reason() {
     check(page, &["web_upload: {ref: 'css=#text', files: [nowhere.txt]}"], 1, &["there is no file `"]);
     check(page, &["web_tabs: {action: SELECT, index: 7}"], 1, &["there is no tab 7; there are 1, counted from 0"]);
     check(page, &["tap: {text: Pay}"], 1, &["several elements match text \"Pay\""]);
-    check(page, &["web_download: {timeoutMs: 100}"], 1, &["nothing was downloaded in time"]);
+    check(page, &["web_download: {timeoutMs: 100}"], 1, &["no download finished in time"]);
 }
 
 #[test]

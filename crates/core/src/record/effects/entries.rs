@@ -1,4 +1,4 @@
-//! What is kept of the effects of a passing attempt: those of every custom call that stands in the trail.
+//! The effects to store for a passing attempt: those of every custom call in the trail.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{CallDid, Effect, StepDid};
 use crate::trail::{StepPlan, ToolCall, Trail};
 use crate::yaml::loose;
 
-/// The entries to keep for a trail, as it reads after it was recorded: `{call, did}`, in the order of the calls.
+/// The entries to store for a trail after it was recorded: `{call, did}`, in the order of the calls.
 pub fn entries(trail: &Trail, lineage: &[String], did: &[StepDid]) -> Vec<Value> {
     let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps).enumerate();
     let entries = steps.flat_map(|(index, step)| {
@@ -16,15 +16,12 @@ pub fn entries(trail: &Trail, lineage: &[String], did: &[StepDid]) -> Vec<Value>
             StepPlan::Authored(calls) => (calls, &did.made),
             StepPlan::Model => return Vec::new(),
         };
-        match is_of(calls, did) {
-            true => calls.iter().zip(did).filter_map(entry).collect(),
-            false => Vec::new(),
-        }
+        if is_of(calls, did) { calls.iter().zip(did).filter_map(entry).collect() } else { Vec::new() }
     });
     entries.collect()
 }
 
-/// Whether these are the calls that were made: another run may have recorded others in the meantime.
+/// Whether these are the calls that were made. Another run may have recorded others in the meantime.
 fn is_of(calls: &[ToolCall], did: &[CallDid]) -> bool {
     let names = |did: &CallDid| did.call.as_object().and_then(|call| call.keys().next().cloned());
     calls.iter().map(|call| Some(call.tool.value.clone())).eq(did.iter().map(names))

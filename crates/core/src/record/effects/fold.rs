@@ -1,32 +1,32 @@
-//! From the events of an attempt to the effects of its calls.
+//! Derives the effects of calls from the events of an attempt.
 
 use serde_json::{Map, Value};
-use trailblaze_protocol::event::{Answer, Called, Event, Origin, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId};
 
 use super::Effect;
 use crate::record::fold::{Calls, as_written, steps};
 
-/// What the calls of a step did.
+/// The effects of the calls of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepDid {
     pub index: usize,
     pub kind: StepKind,
     /// The calls that the step made.
     pub made: Vec<CallDid>,
-    /// The calls that stand for them in a recording.
+    /// The calls that represent them in a recording.
     pub recorded: Vec<CallDid>,
 }
 
-/// A call, as `{tool: args}`, and what it did.
+/// A call, as `{tool: args}`, and its effects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallDid {
     pub call: Value,
-    /// None of a built-in tool, which is its own effect, and of a tool that must be run every time.
+    /// `None` for a built-in tool, which is its own effect, and for a tool that must always be run.
     pub did: Option<Vec<Effect>>,
 }
 
-/// The effects of one attempt, step by step. A step that was tried again counts as it went the last time.
+/// The effects of one attempt, step by step. Of a retried step, only the last try counts.
 pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>) -> Vec<StepDid> {
     let (steps, calls) = steps(attempt, events);
     let did = |call: &&Called| CallDid { call: as_written(&call.tool, &call.args), did: kept(&calls, call) };
@@ -46,7 +46,7 @@ pub fn fold<'e>(attempt: &AttemptId, events: impl IntoIterator<Item = &'e Event>
         .collect()
 }
 
-/// What one call has done.
+/// The effects of one call.
 pub fn of_call<'e>(call: &CallId, events: impl IntoIterator<Item = &'e Event>) -> Vec<Effect> {
     let mut calls = Calls::default();
     let mut found = None;
@@ -71,10 +71,10 @@ fn kept(calls: &Calls<'_>, call: &Called) -> Option<Vec<Effect>> {
     (call.is_custom && (call.is_recordable || call.is_delegating)).then_some(effects)
 }
 
-/// What a custom tool did before it failed is done all the same; what it wished to be remembered is not.
+/// The calls that a custom tool made before it failed count; its memory changes do not, because they were not applied.
 fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
     let outcome = match calls.answer(call) {
-        Some(Answer::Outcome(outcome)) if !outcome.is_error() => Some(outcome),
+        Some(CallResult::Outcome(outcome)) if !outcome.is_error() => Some(outcome),
         _ => None,
     };
     let beneath = calls.beneath(call);
@@ -85,7 +85,7 @@ fn add(calls: &Calls<'_>, call: &Called, effects: &mut Vec<Effect>) {
         }
         return;
     }
-    let mut delegates = beneath.into_iter().filter(|child| child.origin == Origin::Delegate).peekable();
+    let mut delegates = beneath.into_iter().filter(|child| child.origin == CallOrigin::Delegate).peekable();
     if delegates.peek().is_some() {
         delegates.for_each(|child| add(calls, child, effects));
     } else if outcome.is_some() && matches!(call.kind, ToolKind::Action | ToolKind::Assertion) {

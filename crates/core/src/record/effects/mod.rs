@@ -1,5 +1,5 @@
-//! What a custom tool did when it was recorded: the calls of built-in tools beneath its call and what it changed in
-//! memory, in order. Effects are a fold over the events, are kept beside the trail, and can be played instead of the tool.
+//! The recorded effects of a custom tool: the built-in calls beneath its call and its changes of memory, in order. Effects
+//! are a fold over the events, are stored next to the trail, and can be played instead of the tool.
 
 mod entries;
 mod fold;
@@ -16,12 +16,12 @@ use crate::table;
 use crate::trail::ToolCall;
 use crate::yaml::{Decode, Entries, Node, Problems, inline, loose};
 
-/// How a change of memory is written among calls. No built-in tool has this name, and effects call no others.
+/// The key of a memory change among calls. Unambiguous, because effects only call built-in tools and none has this name.
 pub(crate) const MEMORY: &str = "memory";
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// A call of a built-in tool, as authored: templates stay templates, secrets their names.
+    /// A call of a built-in tool, as authored: templates are not resolved, and secrets are placeholders.
     Call {
         tool: String,
         args: Map<String, Value>,
@@ -29,16 +29,16 @@ pub enum Effect {
     Memory(MemoryChanges),
 }
 
-/// The port to the events of the attempt that is under way.
+/// The port to the events of the current attempt.
 pub trait Journal: Send + Sync {
-    /// What a call that is over has done.
+    /// The effects of a call that has ended.
     fn effects(&self, call: &CallId) -> Vec<Effect>;
 }
 
 table! {
     /// A call of a custom tool in a trail, and what it did.
     pub struct CallEffects {
-        /// The call, as it stands in the trail.
+        /// The call, as written in the trail.
         "call" => call: ToolCall,
         /// Calls of built-in tools and changes of memory, in order.
         "did" => did: Vec<Effect> = Vec::new(),
@@ -56,7 +56,7 @@ table! {
 }
 
 impl Effect {
-    /// As it is written.
+    /// The effect as it is written to the file.
     pub fn json(&self) -> Value {
         match self {
             Effect::Call { tool, args } => json!({ tool: args }),
@@ -64,7 +64,7 @@ impl Effect {
         }
     }
 
-    /// Adds what happens next. One change of memory after another is one change.
+    /// Appends an effect. Consecutive memory changes are merged.
     fn push(self, effects: &mut Vec<Effect>) {
         match (effects.last_mut(), self) {
             (Some(Effect::Memory(earlier)), Effect::Memory(later)) => {
@@ -78,7 +78,7 @@ impl Effect {
     }
 }
 
-/// How what happened differs from what was recorded, line by line; nothing where it does not.
+/// The line-by-line difference between recorded and actual effects; `None` if there is none.
 pub fn differences(recorded: &[Effect], happened: &[Effect]) -> Option<String> {
     let written = |effect: &Effect| match effect {
         Effect::Call { tool, args } => format!("{tool}: {}", inline(&Value::Object(args.clone()))),

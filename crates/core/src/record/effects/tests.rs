@@ -1,10 +1,10 @@
-//! Tests of the fold, and of effects that are written and read back.
+//! Tests of the fold, and of writing effects and reading them back.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use trailblaze_protocol::event::{Answer, Called, Event, Origin, Plan, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Plan, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, Parent, SessionId, StepId};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
 
@@ -42,7 +42,7 @@ impl Made {
         self
     }
 
-    fn events(&self, parent: Parent, origin: Origin, events: &mut Vec<Event>) {
+    fn events(&self, parent: Parent, origin: CallOrigin, events: &mut Vec<Event>) {
         let call = CallId::new(format!("c{}", events.len()));
         events.push(Event::Called(Arc::new(Called {
             call: call.clone(),
@@ -58,11 +58,11 @@ impl Made {
             is_custom: self.is_custom,
             source: "".into(),
         })));
-        let origin = if self.outcome.delegates.is_empty() { Origin::Callback } else { Origin::Delegate };
+        let origin = if self.outcome.delegates.is_empty() { CallOrigin::Callback } else { CallOrigin::Delegate };
         for made in &self.beneath {
             made.events(Parent::Call(call.clone()), origin, events);
         }
-        let answer = Answer::Outcome(Box::new(self.outcome.clone()));
+        let answer = CallResult::Outcome(Box::new(self.outcome.clone()));
         events.push(Event::Answered { call, micros: 1, answer });
     }
 
@@ -75,7 +75,7 @@ impl Made {
             text: "Do it".into(),
             plan: Plan::Authored,
         }];
-        self.events(Parent::Step(StepId::new("s")), Origin::Step, &mut events);
+        self.events(Parent::Step(StepId::new("s")), CallOrigin::Step, &mut events);
         events
     }
 
@@ -155,7 +155,7 @@ fn any_made() -> impl Strategy<Value = Made> {
     prop::collection::vec(tree, 0..4).prop_map(|beneath| custom("top", beneath))
 }
 
-/// What is remembered after a call, or after its effects.
+/// The memory after a call, or after its effects.
 fn memory_after(made: &Made, memory: &mut crate::values::memory::Memory) {
     made.beneath.iter().for_each(|child| memory_after(child, memory));
     if made.is_custom && !made.outcome.is_error() {
@@ -172,7 +172,7 @@ fn any_effect() -> impl Strategy<Value = Effect> {
     let map = prop::collection::vec((".{0,8}", value), 0..4).prop_map(|pairs| pairs.into_iter().collect::<Map<_, _>>());
     prop_oneof![
         ("[a-z][a-zA-Z]{0,8}", map.clone())
-            .prop_filter("a name of its own", |(tool, _)| tool != MEMORY)
+            .prop_filter("not the name of a memory change", |(tool, _)| tool != MEMORY)
             .prop_map(|(tool, args)| Effect::Call { tool, args }),
         (map, prop::collection::vec(".{0,8}", 0..3))
             .prop_map(|(set, deleted)| Effect::Memory(MemoryChanges { set, deleted })),
@@ -180,7 +180,7 @@ fn any_effect() -> impl Strategy<Value = Effect> {
 }
 
 proptest! {
-    /// Whoever plays the effects ends up with the same memory and the same calls as the tool.
+    /// Playing the effects results in the same memory and the same calls as running the tool.
     #[test]
     fn effects_leave_what_the_tool_left(made in any_made()) {
         let effects = made.effects();

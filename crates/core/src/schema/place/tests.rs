@@ -1,4 +1,4 @@
-//! Places by example, and by chance: whatever fits a schema is written as YAML that reads back as the same value.
+//! Examples of places, and a property test: a value that is valid for a schema reads back from YAML as the same value.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -76,7 +76,7 @@ fn a_schema_without_an_end_allows_everything() {
     check(&json!({"anyOf": twice}), "x", Types::ANY);
 }
 
-/// A type, from which both a schema and values that fit it are made.
+/// A type, from which both a schema and valid values are generated.
 #[derive(Debug, Clone)]
 enum Shape {
     Text,
@@ -91,7 +91,7 @@ enum Shape {
     Mapping(Box<Shape>),
     Union(Vec<Shape>),
     Nullable(Box<Shape>),
-    /// The same, behind a reference; in an `allOf` if it is true, as some libraries write it.
+    /// The same behind a reference; within an `allOf` if true, as some libraries write it.
     Referred(Box<Shape>, bool),
 }
 
@@ -225,7 +225,7 @@ fn any_shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// A tool's schema, and arguments that fit it.
+/// A tool's schema, and valid arguments.
 fn schema_and_arguments() -> impl Strategy<Value = (Value, Value)> {
     let parameters = prop::collection::vec(any_shape(), 1..4);
     parameters.prop_flat_map(|shapes| {
@@ -247,7 +247,7 @@ fn read_back(text: &str, schema: &Value) -> Value {
 
 proptest! {
     #[test]
-    fn arguments_that_fit_their_schema_read_back_as_they_were((schema, arguments) in schema_and_arguments()) {
+    fn valid_arguments_read_back_the_same((schema, arguments) in schema_and_arguments()) {
         let fits = Schema::new(schema.clone()).check(arguments.as_object().unwrap());
         prop_assert!(fits.is_ok(), "{fits:?}");
         prop_assert_eq!(read_back(&block(&arguments, 2), &schema), arguments.clone());

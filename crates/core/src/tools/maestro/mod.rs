@@ -1,5 +1,5 @@
-//! The `maestro` tool: Maestro commands, carried out by our own actions. All commands of a call are read before the first
-//! is carried out.
+//! The `maestro` tool: runs Maestro commands with our own actions. All commands of a call are parsed before the first one
+//! runs.
 
 mod params;
 mod table;
@@ -31,18 +31,18 @@ pub const ROWS: &[Row] = &[Row::action(
     "maestro",
     "Run Maestro commands.",
     &[
-        required("commands", Ty::Commands, "Each `name: {parameters}`, or a lone name."),
+        required("commands", Ty::Commands, "A list of commands, each `name: {parameters}` or just `name`."),
         optional(
             "timeoutMs",
             Ty::Integer,
-            "How long each command waits for its element, in milliseconds; 5000 by default.",
+            "How long each command waits for its element, in milliseconds (default 5000).",
         ),
     ],
     |cx, args| Box::pin(maestro(cx, args)),
 )
 .hidden()];
 
-/// How long the screen must be quiet after an animation.
+/// How long the screen must stay unchanged for an animation to count as ended.
 const QUIET: Duration = Duration::from_millis(300);
 
 async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -53,7 +53,7 @@ async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         match carry_out(cx, &command.step, find_wait(args)).await {
             Ok(outcome) => memory.set.extend(outcome.memory.set),
             Err(Stop::Failed(outcome)) if command.is_optional => {
-                cx.progress(format!("{command} is optional and failed: {}", outcome.text));
+                cx.progress(format!("optional command {command} failed: {}", outcome.text));
             }
             Err(Stop::Failed(outcome)) => {
                 let text = format!("{command}: {}", outcome.text);
@@ -66,7 +66,7 @@ async fn maestro(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     Ok(Outcome { memory, ..Outcome::success(if n == 1 { "1 command".to_string() } else { format!("{n} commands") }) })
 }
 
-/// `wait` is how long to wait for an element.
+/// Runs one command. `wait` is how long to wait for an element.
 async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop> {
     let device = &cx.session.device;
     let size = device.description().size;
@@ -112,7 +112,7 @@ async fn carry_out(cx: &Cx, step: &Step, wait: Duration) -> Result<Outcome, Stop
         Step::Clear(named) => act(cx, &Action::ClearAppData { app: app(cx, named)? }).await,
         Step::Picture(name) => {
             device.shoot(cx, cx.parent(), Moment::After).await?;
-            Ok(Outcome::success(format!("kept a picture: {}", name.as_deref().unwrap_or_default())))
+            Ok(Outcome::success(format!("saved a screenshot: {}", name.as_deref().unwrap_or_default())))
         }
     }
 }
@@ -138,18 +138,15 @@ async fn copy_text(cx: &Cx, text: String) -> Result<Outcome, Stop> {
     Ok(Outcome { memory: MemoryChanges { set, deleted: Vec::new() }, ..Outcome::default() })
 }
 
-/// The app that is named, or the target's.
+/// The given app, or the target's.
 fn app(cx: &Cx, named: &App) -> Result<String, Stop> {
     named.clone().or_else(|| target_app(cx)).ok_or_else(|| {
         let missing = vec!["appId".to_string()];
-        Stop::error(
-            Variant::MissingRequiredArgs { missing },
-            "say which app: `appId`; there is no target to take it from",
-        )
+        Stop::error(Variant::MissingRequiredArgs { missing }, "no app: pass `appId`; the session has no target app")
     })
 }
 
-/// `50%,80%` of an area, or `540,1200` in pixels.
+/// Parses a point: `50%,80%` of an area, or `540,1200` in pixels.
 fn point(text: &str, area: Size) -> Result<Point, Stop> {
     let coordinate = |part: &str, length: u32| -> Option<i32> {
         let part = part.trim();
@@ -164,11 +161,11 @@ fn point(text: &str, area: Size) -> Result<Point, Stop> {
         .and_then(|(x, y)| Some(Point { x: coordinate(x, area.width)?, y: coordinate(y, area.height)? }));
     let Size { width, height } = area;
     parsed.ok_or_else(|| {
-        invalid(format!("`{text}` is not a point within {width}×{height}; write `50%,50%` or pixels, as `540,1200`"))
+        invalid(format!("`{text}` is not a point within {width}×{height}; use percentages such as `50%,50%` or pixels such as `540,1200`"))
     })
 }
 
-/// The longest that a command may wait.
+/// The longest time that a command may wait.
 fn bounded(millis: u32) -> Duration {
     Duration::from_millis(u64::from(millis)).min(limits::CALL_TOTAL)
 }

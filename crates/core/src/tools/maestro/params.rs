@@ -1,4 +1,4 @@
-//! The parameters of one Maestro command. Reading takes them out: what is left over would have no effect, and is refused.
+//! The parameters of one Maestro command. Reading removes them; leftovers would have no effect and are rejected.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::driver::Direction;
 use crate::engine::fault::Stop;
 use crate::query::{Element, Query, TextMatch, What};
 
-/// A parameter, and what it takes.
+/// A parameter and its type.
 pub type Param = (&'static str, Ty);
 
 #[derive(Clone, Copy)]
 pub enum Ty {
     Text,
     Flag,
-    /// A whole number from 0.
+    /// A non-negative integer.
     Count,
     /// The same, or null.
     CountOrNull,
-    /// An element: its text, or a mapping of [`SELECTOR`].
+    /// An element: its text, or a mapping with the keys of [`SELECTOR`].
     Selector,
 }
 
-/// Which element, in Maestro's words.
+/// The parameters that identify an element.
 pub const SELECTOR: &[Param] =
     &[("text", Ty::Text), ("id", Ty::Text), ("index", Ty::Count), ("enabled", Ty::Flag), ("selected", Ty::Flag)];
 
@@ -82,7 +82,9 @@ impl Params {
             None => Ok(None),
             Some(count) => match count.as_u64().and_then(|count| u32::try_from(count).ok()) {
                 Some(count) => Ok(Some(count)),
-                None => Err(invalid(format!("`{name}` of `{}` is a whole number, not {count}", self.command))),
+                None => {
+                    Err(invalid(format!("`{name}` of `{}` must be a non-negative integer, got {count}", self.command)))
+                }
             },
         }
     }
@@ -93,11 +95,11 @@ impl Params {
 
     pub fn direction(&mut self, default: Direction) -> Result<Direction, Stop> {
         let Some(word) = self.text("direction") else { return Ok(default) };
-        let unknown = || invalid(format!("`{word}` is not a direction; use one of {}", Direction::NAMES.join(", ")));
+        let unknown = || invalid(format!("unknown direction `{word}`; use one of {}", Direction::NAMES.join(", ")));
         Direction::parse(&word).ok_or_else(unknown)
     }
 
-    /// The element that the command itself names, if it names one.
+    /// The element given by the command's own parameters, if any.
     pub fn own_query(&mut self) -> Result<Option<Query>, Stop> {
         let own: Vec<&str> = SELECTOR.iter().map(|(name, _)| *name).filter(|name| self.has(name)).collect();
         if own.is_empty() {
@@ -107,12 +109,12 @@ impl Params {
         query(self.command, values).map(Some)
     }
 
-    /// The same where there must be one.
+    /// The same, if an element is required.
     pub fn query(&mut self) -> Result<Query, Stop> {
         self.own_query()?.ok_or_else(|| self.lacks("`text` or `id`"))
     }
 
-    /// An element under a name.
+    /// The element given by the parameter `name`, if any.
     pub fn query_under(&mut self, name: &str) -> Result<Option<Query>, Stop> {
         match self.values.remove(name) {
             None => Ok(None),
@@ -120,11 +122,11 @@ impl Params {
                 query(self.command, Map::from_iter([("text".to_string(), json!(text))])).map(Some)
             }
             Some(Value::Object(map)) => query(self.command, map).map(Some),
-            Some(other) => Err(invalid(format!("`{name}` of `{}` is an element, not {other}", self.command))),
+            Some(other) => Err(invalid(format!("`{name}` of `{}` must be an element, got {other}", self.command))),
         }
     }
 
-    /// Refuses what was not read: it would have no effect.
+    /// Rejects parameters that were not read, because they would have no effect.
     pub fn finish(self) -> Result<(), Stop> {
         let names: Vec<String> = self.values.keys().map(|name| format!("`{name}`")).collect();
         if names.is_empty() {
@@ -135,7 +137,7 @@ impl Params {
     }
 }
 
-/// Text and id are regular expressions for the whole value.
+/// Text and id are regular expressions that match the full value.
 fn query(command: &'static str, values: Map<String, Value>) -> Result<Query, Stop> {
     let mut params = Params { command, values };
     let element = Element {

@@ -1,4 +1,4 @@
-//! The Maestro commands that there are: what each takes, and what it comes to.
+//! The supported Maestro commands: the parameters of each, and what it does.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::driver::{Action, Direction, Key, LaunchMode};
 use crate::engine::fault::Stop;
 use crate::query::Query;
 
-/// A command that was read.
+/// A parsed command.
 pub struct Command {
     pub name: &'static str,
     pub label: Option<String>,
@@ -28,7 +28,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// What to do.
+/// What a command does.
 pub enum Step {
     Act(Action),
     Touch {
@@ -37,7 +37,7 @@ pub enum Step {
         times: u32,
     },
     CopyText(Query),
-    /// Waits as long as the call says unless the command says how long.
+    /// Without a timeout, the timeout of the call applies.
     Expect {
         visible: Option<Query>,
         gone: Option<Query>,
@@ -61,7 +61,7 @@ pub enum Step {
     Picture(Option<String>),
 }
 
-/// Where to touch. Points are as they were written.
+/// Where to touch. Points are kept as written.
 pub enum Spot {
     Element(Query),
     Screen(String),
@@ -75,12 +75,12 @@ pub enum Stroke {
     Element(Query, Direction),
 }
 
-/// An app by its id, or the target's.
+/// An app id; `None` for the target's app.
 pub type App = Option<String>;
 
 struct Row {
     name: &'static str,
-    /// What may stand in place of the mapping.
+    /// What may be written in place of the mapping.
     lone: Lone,
     params: &'static [&'static [Param]],
     read: fn(&mut Params) -> Result<Step, Stop>,
@@ -90,12 +90,12 @@ struct Row {
 enum Lone {
     /// One value, for this parameter.
     Value(&'static str, Ty),
-    /// The same, or nothing at all.
+    /// The same, or nothing.
     ValueOrNothing(&'static str, Ty),
     Nothing,
 }
 
-/// Every command takes these.
+/// Parameters of every command.
 const COMMON: &[Param] = &[("label", Ty::Text), ("optional", Ty::Flag)];
 const APP: &[Param] = &[("appId", Ty::Text)];
 const TOUCH: &[&[Param]] = &[SELECTOR, &[("point", Ty::Text), ("repeat", Ty::Count)]];
@@ -221,7 +221,7 @@ impl Row {
     }
 }
 
-/// The schema of a list of commands. Nothing is taken that has no effect.
+/// The JSON schema of a list of commands. Accepts no parameter that has no effect.
 pub fn schema() -> Value {
     let mut commands = Map::new();
     for row in ROWS {
@@ -254,7 +254,7 @@ impl Command {
             Value::Object(map) if map.len() == 1 => {
                 map.iter().next().map(|(name, given)| (name.as_str(), given)).unwrap_or(("", &Value::Null))
             }
-            _ => return Err(invalid(format!("a command is `name: {{parameters}}`, not {value}"))),
+            _ => return Err(invalid(format!("a command must be `name: {{parameters}}`, got {value}"))),
         };
         let Some(row) = ROWS.iter().find(|row| row.name == name) else {
             return Err(Stop::error(Variant::Unsupported, format!("the Maestro command `{name}` is not supported")));
@@ -265,7 +265,7 @@ impl Command {
             (Lone::Value(name, _) | Lone::ValueOrNothing(name, _), lone) => {
                 Map::from_iter([(name.to_string(), lone.clone())])
             }
-            (Lone::Nothing, other) => return Err(invalid(format!("`{name}` does not take {other}"))),
+            (Lone::Nothing, other) => return Err(invalid(format!("`{name}` does not accept {other}"))),
         };
         let mut params = Params { command: row.name, values };
         let (label, is_optional) = (params.text("label"), params.flag("optional").unwrap_or(false));
@@ -278,7 +278,7 @@ impl Command {
 fn touch(params: &mut Params, action: Action) -> Result<Step, Stop> {
     let times = params.count("repeat")?.unwrap_or(1);
     if !(1..=100).contains(&times) {
-        return Err(invalid(format!("`repeat` of `{}` is from 1 to 100, not {times}", params.command)));
+        return Err(invalid(format!("`repeat` of `{}` must be between 1 and 100, got {times}", params.command)));
     }
     let on = match (params.own_query()?, params.text("point")) {
         (Some(query), None) => Spot::Element(query),
@@ -292,7 +292,7 @@ fn touch(params: &mut Params, action: Action) -> Result<Step, Stop> {
 fn key(params: &mut Params) -> Result<Key, Stop> {
     let code = params.required("code")?;
     let names = || Key::NAMES.join(", ");
-    Key::parse(&code).ok_or_else(|| invalid(format!("`pressKey` has no key `{code}`; it has {}", names())))
+    Key::parse(&code).ok_or_else(|| invalid(format!("unknown key `{code}` for `pressKey`; use one of {}", names())))
 }
 
 fn wait_until(params: &mut Params) -> Result<Step, Stop> {
@@ -346,7 +346,7 @@ mod tests {
         }
     }
 
-    /// What a command needs besides a parameter, to be sound.
+    /// The other parameters that a command needs to be valid.
     fn needed(command: &str, param: &str) -> Value {
         match (command, param) {
             ("tapOn" | "doubleTapOn" | "longPressOn" | "copyTextFrom" | "assertVisible" | "assertNotVisible", _) => {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_can_be_written_as_its_schema_says() {
+    fn every_command_can_be_written_as_its_schema_allows() {
         for row in ROWS {
             match row.lone {
                 Lone::Value(name, ty) | Lone::ValueOrNothing(name, ty) => {
@@ -393,13 +393,13 @@ mod tests {
     }
 
     #[test]
-    fn what_would_have_no_effect_is_refused() {
+    fn parameters_without_effect_are_rejected() {
         for (command, expected) in [
             (
                 json!({"swipe": {"start": "1,1", "end": "2,2", "direction": "UP"}}),
                 "`direction` of `swipe` has no effect here",
             ),
-            (json!({"tapOn": {"id": "y", "repeat": 101}}), "`repeat` of `tapOn` is from 1 to 100, not 101"),
+            (json!({"tapOn": {"id": "y", "repeat": 101}}), "`repeat` of `tapOn` must be between 1 and 100, got 101"),
             (json!({"tapOn": {"text": "x", "below": "y"}}), "`below` of `tapOn` has no effect here"),
             (json!({"launchApp": {"clearState": true, "stopApp": false}}), "`launchApp` cannot clear the state"),
         ] {

@@ -1,4 +1,4 @@
-//! What a tool is aimed at: a ref of a snapshot, a description, a CSS selector, or the selector of a recording.
+//! The target of a tool: a ref from a snapshot, a description, a CSS selector, or the selector of a recording.
 
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
@@ -17,86 +17,86 @@ use crate::selector::Selector;
 pub const REF: P = optional(
     "ref",
     Ty::Text,
-    "The element: its ref in the last snapshot, such as e7; a description such as button \"Submit\", where a part of the \
-     name will do; css=SELECTOR; or css=SELECTOR \"TEXT\".",
+    "The element: its ref in the last snapshot, such as e7; a description such as button \"Submit\", where part of the \
+     name is enough; css=SELECTOR; or css=SELECTOR \"TEXT\".",
 );
-pub const SELECTOR: P = optional("nodeSelector", Ty::Selector, "The element, as recordings name it.");
-pub const INDEX: P = optional("index", Ty::Integer, "Which of several elements that match, from 0.");
+pub const SELECTOR: P = optional("nodeSelector", Ty::Selector, "A selector for the element, as used in recordings.");
+pub const INDEX: P = optional("index", Ty::Integer, "Which match to use, from 0.");
 
-/// The parameters that name an element.
+/// The names of the parameters that identify an element.
 pub struct Names {
     pub reference: &'static str,
     pub selector: &'static str,
     pub index: &'static str,
 }
 
-/// What most tools call them.
+/// The names that most tools use.
 pub const ELEMENT: Names = Names { reference: "ref", selector: "nodeSelector", index: "index" };
 
 pub enum Aim {
-    /// Something that finds the element on another day too.
-    Lasting(Query),
-    /// A ref means what was last shown, and no more.
-    Passing(String),
+    /// A stable description, which finds the element in later runs too.
+    Stable(Query),
+    /// A ref, which is only valid for the last snapshot.
+    Ref(String),
 }
 
 impl Aim {
     pub fn of(args: &Args) -> Result<Aim, Stop> {
         Aim::under(args, &ELEMENT)?.ok_or_else(|| {
             let missing = vec!["ref".to_string(), "nodeSelector".to_string()];
-            Stop::error(Variant::MissingRequiredArgs { missing }, "say which element: `ref` or `nodeSelector`")
+            Stop::error(Variant::MissingRequiredArgs { missing }, "no element: pass `ref` or `nodeSelector`")
         })
     }
 
-    /// What these parameters name. A recording that kept both is followed by its selector, if that is one for the web; it
-    /// takes the first match.
+    /// Reads the target from the arguments. A recording that has both parameters uses its selector, if that is a web
+    /// selector, and takes the first match.
     pub fn under(args: &Args, names: &Names) -> Result<Option<Aim>, Stop> {
         let index = args.count(names.index)?.map(|index| usize::try_from(index).unwrap_or(usize::MAX));
         let has_reference = args.value(names.reference).is_some();
         let is_used = |selector: &&Value| !has_reference || Selector::is_for(selector, Shape::Web);
         if let Some(selector) = args.value(names.selector).filter(is_used) {
-            return lasting(selector).map(|query| Some(Aim::Lasting(Query { index, ..query })));
+            return stable_query(selector).map(|query| Some(Aim::Stable(Query { index, ..query })));
         }
         let Some(text) = args.text(names.reference) else { return Ok(None) };
         match (reference(text), index) {
-            (Some(reference), None) => Ok(Some(Aim::Passing(reference.to_string()))),
-            (Some(reference), Some(_)) => {
-                Err(Stop::failed(format!("`{reference}` is one element; `{}` is for descriptions", names.index)))
-            }
+            (Some(reference), None) => Ok(Some(Aim::Ref(reference.to_string()))),
+            (Some(reference), Some(_)) => Err(Stop::failed(format!(
+                "`{reference}` is a ref to one element; `{}` only applies to descriptions",
+                names.index
+            ))),
             (None, index) => {
                 let description = Description::parse(text);
                 let description = description.ok_or_else(|| Stop::failed(format!("`{}` is empty", names.reference)))?;
-                Ok(Some(Aim::Lasting(Query { what: What::Described(Box::new(description)), index })))
+                Ok(Some(Aim::Stable(Query { what: What::Described(Box::new(description)), index })))
             }
         }
     }
 }
 
-/// The ref that a text is, or that a line of a snapshot begins with.
+/// The ref in a text that is a ref, or a line of a snapshot that starts with one.
 fn reference(text: &str) -> Option<&str> {
     let text = text.trim();
-    // In a frame it is `f1e7`.
+    // In a frame, a ref looks like `f1e7`.
     let own = text.strip_prefix('f').map_or(text, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     let number = own.strip_prefix('e').filter(|number| !number.is_empty());
     let is_ref = number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()));
     if is_ref { Some(text) } else { refs::of_line(text) }
 }
 
-pub fn lasting(selector: &Value) -> Result<Query, Stop> {
-    let selector =
-        Selector::parse(selector).map_err(|error| Stop::failed(format!("the selector makes no sense: {error}")))?;
+pub fn stable_query(selector: &Value) -> Result<Query, Stop> {
+    let selector = Selector::parse(selector).map_err(|error| Stop::failed(format!("invalid selector: {error}")))?;
     Ok(Query { what: What::Selector(Box::new(selector)), index: None })
 }
 
-/// The same call with what will find the element on another day: the best of several descriptions, each of which fits it
-/// and nothing else now. The others are kept in the answer, for repair.
+/// Delegates to the same call with a stable description of the element: the best of several, each of which currently
+/// matches this element and no other. The others are kept in the structured result, for repairs.
 pub async fn restate(cx: &Cx, tool: &str, reference: &str) -> Result<Outcome, Stop> {
     restate_under(cx, tool, &[("ref", "nodeSelector", reference)]).await
 }
 
-/// The same where several elements are named.
+/// The same for several elements.
 pub async fn restate_under(cx: &Cx, tool: &str, names: &[(&str, &str, &str)]) -> Result<Outcome, Stop> {
-    // Templates stay templates.
+    // Use the authored arguments, so that templates stay templates.
     let mut stated = cx.authored();
     let mut others = Map::new();
     for (parameter, selector, reference) in names {
@@ -111,14 +111,15 @@ pub async fn restate_under(cx: &Cx, tool: &str, names: &[(&str, &str, &str)]) ->
     Ok(Outcome { structured, ..Outcome::delegating(vec![delegate]) })
 }
 
-/// Ways to name an element, the best first.
+/// Stable descriptions of an element, best first.
 pub fn describe(screen: &Screen, node: u64, reference: &str) -> Result<Vec<Value>, Stop> {
     let node = screen.root.walk().find(|candidate| candidate.id == node);
     let found: Vec<Value> =
         node.map(|node| alternatives(screen, node)).unwrap_or_default().iter().map(Selector::to_json).collect();
-    match found.is_empty() {
-        true => Err(Stop::failed(format!("nothing tells `{reference}` from its likes; use `tapOnPoint`"))),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Stop::failed(format!("`{reference}` cannot be told apart from similar elements; use `tapOnPoint`")))
+    } else {
+        Ok(found)
     }
 }
 
@@ -127,7 +128,7 @@ mod tests {
     use super::reference;
 
     #[test]
-    fn a_ref_is_told_from_a_description() {
+    fn a_ref_is_distinguished_from_a_description() {
         for (text, expected) in [
             ("e7", Some("e7")),
             ("f3e4", Some("f3e4")),

@@ -1,4 +1,4 @@
-//! Questions to a page: they change nothing.
+//! Queries of a page. They change nothing.
 
 use serde_json::Value;
 use trailblaze_protocol::outcome::Outcome;
@@ -15,7 +15,7 @@ use crate::snapshot::{self, Details};
 const DETAILS: &[&str] = &["BOUNDS", "OFFSCREEN_ELEMENTS", "OCCLUDED_ELEMENTS", "CSS_SELECTORS", "ALL_ELEMENTS"];
 
 pub const ROWS: &[Row] = &[
-    Row::query("web_currentUrl", "The address of the page.", &[REASON], |cx, _| {
+    Row::query("web_currentUrl", "Get the URL of the page.", &[REASON], |cx, _| {
         Box::pin(async move {
             let url = cx.session.device.look(cx).await?.app.unwrap_or_default();
             Ok(Outcome::value(url.clone(), Value::String(url)))
@@ -24,20 +24,20 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::query(
         "web_snapshot",
-        "Keep a picture of the page in the report.",
-        &[required("screenName", Ty::Text, "What the page is."), REASON],
+        "Save a screenshot of the page to the report.",
+        &[required("screenName", Ty::Text, "A name for the page."), REASON],
         |cx, args| Box::pin(super::super::waiting::take_snapshot(cx, args)),
     )
     .on(WEB),
     Row::query(
         "web_requestDetails",
-        "The page with more details than a snapshot has.",
+        "Get a snapshot of the page with more details.",
         &[
             required(
                 "include",
                 Ty::Words(DETAILS),
-                "What to add: where elements are, those that are off the screen, which ones others cover, a CSS selector \
-                 of each, or elements that a snapshot leaves out.",
+                "What to add: the bounds of elements, elements that are off-screen, which elements are covered, a CSS \
+                 selector for each element, or elements that a snapshot leaves out.",
             ),
             REASON,
         ],
@@ -46,19 +46,22 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::query(
         "web_console",
-        "What the pages told their consoles so far.",
-        &[optional("level", Ty::Word(&["ERROR", "WARNING", "LOG", "INFO", "DEBUG"]), "Only lines of this level."), REASON],
+        "List the console messages of the pages so far.",
+        &[
+            optional("level", Ty::Word(&["ERROR", "WARNING", "LOG", "INFO", "DEBUG"]), "Only messages of this level."),
+            REASON,
+        ],
         |cx, args| Box::pin(console(cx, args)),
     )
     .on(WEB),
-    Row::query("web_getStorageState", "Cookies and local storage, as JSON.", &[REASON], |cx, _| {
+    Row::query("web_getStorageState", "Get cookies and local storage, as JSON.", &[REASON], |cx, _| {
         Box::pin(async move { act(cx, &Action::Browse(Browse::StorageState)).await })
     })
     .on(WEB),
     Row::action(
         "web_evaluate",
         "Evaluate JavaScript in the page.",
-        &[required("script", Ty::Text, "An expression."), REASON],
+        &[required("script", Ty::Text, "A JavaScript expression."), REASON],
         |cx, args| {
             Box::pin(async move { act(cx, &Action::EvaluateJs { script: args.required("script").into() }).await })
         },

@@ -22,7 +22,7 @@ use crate::query::{Checks, Find, Found, Query};
 pub const ROWS: &[Row] = &[
     Row::assertion(
         "web_verifyTextVisible",
-        "Fail unless a text stands on the page, also within a longer one.",
+        "Assert that text is visible on the page, also as part of a longer text.",
         &[required("text", Ty::Text, "The text."), TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move { expect_visible(cx, containing(args.required("text")), wait(args), None).await })
@@ -31,13 +31,13 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::assertion(
         "web_verifyElementVisible",
-        "Fail unless an element is on the page.",
+        "Assert that an element is visible on the page.",
         &[REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
                 match Aim::of(args)? {
-                    Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
-                    Aim::Lasting(query) => expect_visible(cx, query, wait(args), None).await,
+                    Aim::Ref(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
+                    Aim::Stable(query) => expect_visible(cx, query, wait(args), None).await,
                 }
             })
         },
@@ -45,23 +45,23 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::assertion(
         "web_verifyListVisible",
-        "Fail unless each of several texts stands on the page.",
+        "Assert that all of several texts are visible, on the page or in a list.",
         &[required("items", Ty::Texts, "The texts."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| Box::pin(list_visible(cx, args)),
     )
     .on(WEB),
     Row::assertion(
         "web_verifyValue",
-        "Fail unless an element has the text, value or attribute that is expected.",
+        "Assert that an element has the expected text, value or attribute.",
         &[
-            required("expected", Ty::Text, "What it must be."),
+            required("expected", Ty::Text, "The expected value."),
             REF,
             SELECTOR,
             INDEX,
             optional(
                 "type",
                 Ty::Word(&["TEXT", "VALUE", "ATTRIBUTE"]),
-                "What is compared: VALUE by default, or ATTRIBUTE where an attribute is named.",
+                "What to compare (default: VALUE, or ATTRIBUTE if attribute is given).",
             ),
             optional("attribute", Ty::Text, "The name of the attribute."),
             TIMEOUT,
@@ -72,8 +72,8 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::assertion(
         "web_assertNetworkEvent",
-        "Fail unless the page has sent a request whose address or body contains a name, or does so in time.",
-        &[required("eventName", Ty::Text, "The name."), TIMEOUT, REASON],
+        "Assert that the page sends, or has sent, a request whose URL or body contains a name.",
+        &[required("eventName", Ty::Text, "The name to look for."), TIMEOUT, REASON],
         |cx, args| Box::pin(network_event(cx, args)),
     )
     .on(WEB),
@@ -85,8 +85,8 @@ fn wait(args: &Args) -> Duration {
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let list = match Aim::under(args, &ELEMENT)? {
-        Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
-        Some(Aim::Lasting(query)) => Some(query),
+        Some(Aim::Ref(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
+        Some(Aim::Stable(query)) => Some(query),
         None => None,
     };
     let items = texts(args, "items");
@@ -106,21 +106,21 @@ async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                     return Ok(Err(differs(&format!("\"{item}\"{place}"), &saw)));
                 }
             }
-            Ok(Ok(Outcome::success("all are there")))
+            Ok(Ok(Outcome::success("all items are visible")))
         }
         .boxed()
     };
     cx.session.device.await_answer(cx, wait(args), ask).await
 }
 
-/// What is there in place of an item; nothing if the item is. One of those that contain its text has to lie in the list.
+/// What was seen instead of an item; `None` if the item is visible, within the list if there is one.
 async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<String>, Stop> {
     for index in 0.. {
         let query = Query { index: Some(index), ..containing(item) };
         match cx.session.device.find(cx, &query, Checks::Visible).await? {
             Find::Found(found) if list.is_none_or(|list| list.bounds.contains(found.bounds.center())) => break,
             Find::Found(_) => {}
-            Find::Not(_) if index > 0 => return Ok(Some("it elsewhere on the page".to_string())),
+            Find::Not(_) if index > 0 => return Ok(Some("the item elsewhere on the page".to_string())),
             Find::Not(why) => return Ok(Some(why.to_string())),
         }
     }
@@ -129,23 +129,23 @@ async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<Str
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let query = match Aim::of(args)? {
-        Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
-        Aim::Lasting(query) => query,
+        Aim::Ref(reference) => return restate(cx, "web_verifyValue", &reference).await,
+        Aim::Stable(query) => query,
     };
     let name = args.text("attribute");
     let kind = match (args.text("type"), name) {
         (Some("ATTRIBUTE"), None) => {
             let missing = Variant::MissingRequiredArgs { missing: vec!["attribute".to_string()] };
-            return Err(Stop::error(missing, "`attribute` says which one; it is missing"));
+            return Err(Stop::error(missing, "`attribute` is required with the type `ATTRIBUTE`"));
         }
         (Some(kind @ ("TEXT" | "VALUE")), Some(_)) => {
-            return Err(Stop::failed(format!("`attribute` has no meaning with the type `{kind}`")));
+            return Err(Stop::failed(format!("`attribute` cannot be used with the type `{kind}`")));
         }
         (Some("TEXT"), None) => "text",
         (_, Some(_)) => "attribute",
         (_, None) => "value",
     };
-    // What the device shows holds the values of secrets.
+    // The device shows the real values of secrets.
     let expected = cx.session.secrets.reveal(args.required("expected"));
     let (query, expected) = (&query, &expected);
     let ask = |_| {
@@ -163,9 +163,10 @@ async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 }
             };
             let what = name.map_or_else(|| kind.to_string(), |name| format!("attribute `{name}`"));
-            Ok(match saw == *expected {
-                true => Ok(Outcome::success(format!("{summary} has the {what} \"{saw}\""))),
-                false => Err(differs(&format!("{summary} with the {what} \"{expected}\""), &format!("\"{saw}\""))),
+            Ok(if saw == *expected {
+                Ok(Outcome::success(format!("{summary} has the {what} \"{saw}\"")))
+            } else {
+                Err(differs(&format!("{summary} with the {what} \"{expected}\""), &format!("\"{saw}\"")))
             })
         }
         .boxed()
@@ -182,12 +183,11 @@ async fn network_event(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 ["url", "body"].iter().any(|part| request[*part].as_str().is_some_and(|text| text.contains(name)))
             };
             let requests = requests.as_array().map(Vec::as_slice).unwrap_or_default();
-            Ok(match requests.iter().any(has_it) {
-                true => Ok(Outcome::success(format!("a request with `{name}` was made"))),
-                false => {
-                    let count = requests.len();
-                    Err(differs(&format!("a request with `{name}`"), &format!("{count} requests without it")))
-                }
+            Ok(if requests.iter().any(has_it) {
+                Ok(Outcome::success(format!("a request with `{name}` was made")))
+            } else {
+                let count = requests.len();
+                Err(differs(&format!("a request with `{name}`"), &format!("{count} requests without it")))
             })
         }
         .boxed()

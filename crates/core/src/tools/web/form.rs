@@ -1,4 +1,4 @@
-//! Typing into fields, one or a whole form.
+//! Types into fields, one or a whole form.
 
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome};
@@ -16,14 +16,14 @@ use crate::screen::Node;
 pub const ROWS: &[Row] = &[
     Row::action(
         "web_type",
-        "Type text into a field, or into the field that has the focus. With clearFirst the text replaces what is there \
-         at once; without, it is added key by key.",
+        "Type text into a field, or into the focused field if none is given. With clearFirst, the text replaces the \
+         current value in one go; without, it is typed key by key after it.",
         &[
             required("text", Ty::Text, "The text."),
             REF,
             SELECTOR,
             INDEX,
-            defaulted("clearFirst", Ty::Flag, Preset::Flag(true), "Replace what is there."),
+            defaulted("clearFirst", Ty::Flag, Preset::Flag(true), "Replace the current value."),
             TIMEOUT,
             REASON,
         ],
@@ -33,7 +33,7 @@ pub const ROWS: &[Row] = &[
     Row::action(
         "web_fillSecret",
         "Fill a field with a secret.",
-        &[required("value", Ty::Text, "The secret, as {{NAME}}."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
+        &[required("value", Ty::Text, "The secret to fill in, as {{NAME}}."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             let text = args.required("value").to_string();
             Box::pin(super::touching::on_element(cx, "web_fillSecret", args, Action::SetText { text }))
@@ -42,12 +42,12 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_fillForm",
-        "Fill several fields at once: text fields, checkboxes and lists.",
+        "Fill several fields in one call: text fields, checkboxes and lists.",
         &[
             required(
                 "fields",
                 Ty::Fields,
-                "Each with ref or nodeSelector, index where several match, and value: a text, true or false, or a list.",
+                "Each with ref or nodeSelector, index if several match, and value: a text, true or false, or a list.",
             ),
             TIMEOUT,
             REASON,
@@ -64,26 +64,26 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
     match Aim::under(args, &ELEMENT)? {
         None => act(cx, &action).await,
-        Some(Aim::Passing(reference)) => restate(cx, "web_type", &reference).await,
-        Some(Aim::Lasting(query)) => act_on(cx, query, &action, find_wait(args)).await,
+        Some(Aim::Ref(reference)) => restate(cx, "web_type", &reference).await,
+        Some(Aim::Stable(query)) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
-/// One call for each field, of the tool that its kind needs.
+/// Delegates to one call per field, of the tool that fits its role.
 async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let fields = args.value("fields").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut delegates = Vec::new();
     for field in fields {
         let named = Args(field.as_object().cloned().unwrap_or_default());
         let (screen, node, mut names) = match Aim::of(&named)? {
-            Aim::Passing(reference) => {
+            Aim::Ref(reference) => {
                 let (screen, node) = cx.session.device.resolve_ref(cx, &reference).await?;
                 let selector = describe(&screen, node, &reference)?.swap_remove(0);
                 (screen, node, Map::from_iter([("nodeSelector".to_string(), selector)]))
             }
-            // What finds it on another day too is passed on as it is.
-            Aim::Lasting(query) => {
-                // It may be scrolled away; that it is there is enough.
+            // A stable description is passed on unchanged.
+            Aim::Stable(query) => {
+                // The field may be scrolled out of view; it only has to exist.
                 let node = visible(cx, &query, find_wait(args)).await?.node;
                 (cx.session.device.look(cx).await?, node, named.0)
             }
@@ -98,7 +98,7 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     Ok(Outcome::delegating(delegates))
 }
 
-/// The call that fills a field; `args` name it.
+/// The call that fills a field. `args` identify the field.
 fn one_field(node: Option<&Node>, mut args: Map<String, Value>, value: &Value) -> Result<Delegate, Stop> {
     let text = || value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let role = node.and_then(Node::class).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Addresses, history, tabs, dialogs, windows.
+//! Navigation, history, tabs, dialogs, downloads and windows.
 
 use futures::FutureExt;
 use serde_json::Value;
@@ -17,10 +17,10 @@ use crate::screen::Screen;
 pub const ROWS: &[Row] = &[
     Row::action(
         "web_navigate",
-        "Open an address, or go back, forward, or load the page again.",
+        "Open a URL, go back or forward, or reload the page.",
         &[
-            defaulted("action", Ty::Word(&["GOTO", "BACK", "FORWARD", "RELOAD"]), Preset::Word("GOTO"), "Where to go."),
-            optional("url", Ty::Text, "The address, for GOTO. One without a scheme is a file beside the trail."),
+            defaulted("action", Ty::Word(&["GOTO", "BACK", "FORWARD", "RELOAD"]), Preset::Word("GOTO"), "Where to navigate."),
+            optional("url", Ty::Text, "The URL, for GOTO. Without a scheme, it is a file path relative to the trail."),
             LOAD_TIMEOUT,
             REASON,
         ],
@@ -29,15 +29,15 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_waitForUrl",
-        "Wait until the address matches.",
-        &[required("pattern", Ty::Text, "A part of it, or all of it with * for anything."), TIMEOUT, REASON],
+        "Wait until the URL of the page matches a pattern.",
+        &[required("pattern", Ty::Text, "Part of the URL, or the full URL with * as a wildcard."), TIMEOUT, REASON],
         |cx, args| Box::pin(wait_for_url(cx, args)),
     )
     .on(WEB),
     Row::action(
         "web_wait",
-        "Wait for a while. Prefer to wait for something.",
-        &[defaulted("seconds", Ty::Number, Preset::Number(1.0), "How long."), REASON],
+        "Wait for a fixed time. Prefer waiting for something specific.",
+        &[defaulted("seconds", Ty::Number, Preset::Number(1.0), "How long to wait, in seconds."), REASON],
         |cx, args| {
             Box::pin(async move { super::super::waiting::wait_for(cx, args.number("seconds").unwrap_or(1.0)).await })
         },
@@ -45,26 +45,26 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_resize",
-        "Give the window another size.",
-        &[required("width", Ty::Integer, "In pixels."), required("height", Ty::Integer, "In pixels."), REASON],
+        "Resize the window.",
+        &[required("width", Ty::Integer, "The width, in pixels."), required("height", Ty::Integer, "The height, in pixels."), REASON],
         |cx, args| Box::pin(resize(cx, args)),
     )
     .on(WEB),
     Row::action(
         "web_tabs",
-        "List the tabs, bring one to the front, open one, or close one.",
+        "List the tabs, or select, open or close one.",
         &[
             defaulted("action", Ty::Word(&["LIST", "SELECT", "NEW", "CLOSE"]), Preset::Word("LIST"), "What to do."),
             optional(
                 "index",
                 Ty::Integer,
-                "Which tab to SELECT or CLOSE, from 0; CLOSE takes the one in front by default.",
+                "Which tab to SELECT or CLOSE, from 0 (default for CLOSE: the active tab).",
             ),
-            optional("url", Ty::Text, "What a NEW tab opens."),
+            optional("url", Ty::Text, "The URL that a NEW tab opens."),
             optional(
                 "timeoutMs",
                 Ty::Integer,
-                "How long to wait for the tab (3000 by default) or for the page of a new one, in milliseconds.",
+                "How long to wait for the tab (default 3000), or for the page of a NEW tab to load, in milliseconds.",
             ),
             REASON,
         ],
@@ -73,11 +73,11 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_dialogs",
-        "Say how alerts, confirmations and prompts are answered from now on; they are accepted unless said otherwise. \
-         Answers with those that were shown.",
+        "Choose how alerts, confirmations and prompts are answered from now on (default: accepted). Returns the dialogs \
+         that were shown so far.",
         &[
-            optional("answer", Ty::Word(&["ACCEPT", "DISMISS"]), "How they are answered."),
-            optional("text", Ty::Text, "What is typed into a prompt, which is then accepted."),
+            optional("answer", Ty::Word(&["ACCEPT", "DISMISS"]), "How to answer dialogs."),
+            optional("text", Ty::Text, "The text to type into a prompt before accepting it."),
             REASON,
         ],
         |cx, args| Box::pin(dialogs(cx, args)),
@@ -85,23 +85,23 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_download",
-        "Wait for a download that something before has started, and keep it with the record.",
-        &[optional("name", Ty::Text, "What its name must be."), TIMEOUT, REASON],
+        "Wait for a download that an earlier action started, and save the file with the run.",
+        &[optional("name", Ty::Text, "The file name that the download must have."), TIMEOUT, REASON],
         |cx, args| Box::pin(download(cx, args)),
     )
     .on(WEB),
     Row::action(
         "web_applyCookies",
-        "Set cookies, and local storage if the state has any.",
+        "Set cookies, and local storage if the JSON contains any.",
         &[
-            required("cookiesJson", Ty::Text, "A list of cookies, or what web_getStorageState answered, as JSON."),
+            required("cookiesJson", Ty::Text, "A list of cookies, or the result of web_getStorageState, as JSON."),
             REASON,
         ],
         |cx, args| {
             Box::pin(async move {
                 let text = args.required("cookiesJson");
                 let state = serde_json::from_str(text)
-                    .map_err(|error| Stop::failed(format!("`cookiesJson` is no JSON: {error}")))?;
+                    .map_err(|error| Stop::failed(format!("`cookiesJson` is not valid JSON: {error}")))?;
                 act(cx, &Action::Browse(Browse::Restore { state })).await
             })
         },
@@ -116,7 +116,7 @@ async fn navigate(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         Some("RELOAD") => Action::Browse(Browse::Reload),
         _ => {
             let url = args.text("url").filter(|url| !url.trim().is_empty());
-            Action::OpenUrl { url: address(cx, url.ok_or_else(|| missing("url", "where to go"))?) }
+            Action::OpenUrl { url: resolve_url(cx, url.ok_or_else(|| missing("url", "the URL to open"))?) }
         }
     };
     if !matches!(action, Action::OpenUrl { .. }) {
@@ -127,44 +127,45 @@ async fn navigate(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 
 fn missing(name: &str, what: &str) -> Stop {
     let variant = Variant::MissingRequiredArgs { missing: vec![name.to_string()] };
-    Stop::error(variant, format!("`{name}` says {what}; it is missing"))
+    Stop::error(variant, format!("`{name}` is missing: {what}"))
 }
 
-/// Refuses parameters that would be of no effect with this action.
+/// Rejects parameters that have no effect with this action.
 fn forbid(args: &Args, names: &[&str]) -> Result<(), Stop> {
     match names.iter().find(|name| args.value(name).is_some()) {
-        Some(name) => Err(Stop::failed(format!("`{name}` has no meaning with `{}`", args.required("action")))),
+        Some(name) => Err(Stop::failed(format!("`{name}` cannot be used with `{}`", args.required("action")))),
         None => Ok(()),
     }
 }
 
-/// An address as it is, or of a file beside the trail.
-fn address(cx: &Cx, url: &str) -> String {
+/// A URL unchanged, or the URL of a file relative to the trail.
+fn resolve_url(cx: &Cx, url: &str) -> String {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
     let is_scheme = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
     if !scheme.is_empty() && scheme.chars().all(is_scheme) {
         return url.to_string();
     }
-    let path = cx.beside_trail(url.strip_prefix("./").unwrap_or(url));
+    let path = cx.resolve_path(url.strip_prefix("./").unwrap_or(url));
     format!("file://{}", path.replace('%', "%25").replace(' ', "%20"))
 }
 
 async fn wait_for_url(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    // Secrets in the address are placeholders already.
+    // Secrets in the URL are already replaced by placeholders.
     let pattern = &*cx.session.secrets.redact(args.required("pattern"));
     let is_there = |screen: Screen| {
         let url = screen.app.unwrap_or_default();
-        match is_like(&url, pattern) {
-            true => Ok(Outcome::success(url)),
-            false => Err(Box::new(Outcome::failed(format!("the address does not match `{pattern}`: it is `{url}`")))),
+        if matches_url(&url, pattern) {
+            Ok(Outcome::success(url))
+        } else {
+            Err(Box::new(Outcome::failed(format!("the URL does not match `{pattern}`: it is `{url}`"))))
         }
     };
     let ask = |screen: Screen| async move { Ok(is_there(screen)) }.boxed();
     cx.session.device.await_answer(cx, timeout(args, limits::ASSERT_WAIT), ask).await
 }
 
-/// Whether an address contains the pattern, or is all of it where it has stars.
-fn is_like(url: &str, pattern: &str) -> bool {
+/// Whether a URL contains the pattern, or matches it in full if the pattern has wildcards.
+fn matches_url(url: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let rest: Vec<&str> = parts.collect();
@@ -185,7 +186,7 @@ async fn resize(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         pixels.filter(|pixels| (1..=10_000).contains(pixels))
     };
     let (Some(width), Some(height)) = (side("width"), side("height")) else {
-        return Err(Stop::failed("a window is between 1 and 10000 pixels wide and high"));
+        return Err(Stop::failed("`width` and `height` must be between 1 and 10000 pixels"));
     };
     act(cx, &Action::Browse(Browse::Resize { size: Size { width, height } })).await
 }
@@ -193,8 +194,10 @@ async fn resize(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let index = args.integer("index").map(|index| usize::try_from(index).unwrap_or(usize::MAX));
     let (browse, unused): (_, &[&str]) = match args.text("action") {
-        Some("SELECT") => (Browse::SelectTab { index: index.ok_or_else(|| missing("index", "which tab"))? }, &["url"]),
-        Some("NEW") => (Browse::NewTab { url: args.text("url").map(|url| address(cx, url)) }, &["index"]),
+        Some("SELECT") => {
+            (Browse::SelectTab { index: index.ok_or_else(|| missing("index", "the tab to select"))? }, &["url"])
+        }
+        Some("NEW") => (Browse::NewTab { url: args.text("url").map(|url| resolve_url(cx, url)) }, &["index"]),
         Some("CLOSE") => (Browse::CloseTab { index }, &["url"]),
         _ => (Browse::Tabs, &["index", "url"]),
     };
@@ -205,7 +208,7 @@ async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn dialogs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let text = args.text("text").map(str::to_string);
     let accept = match (args.text("answer"), &text) {
-        (Some("DISMISS"), Some(_)) => return Err(Stop::failed("a dialog that is dismissed gets no `text`")),
+        (Some("DISMISS"), Some(_)) => return Err(Stop::failed("`text` cannot be used with `DISMISS`")),
         (Some(answer), _) => Some(answer == "ACCEPT"),
         (None, Some(_)) => Some(true),
         (None, None) => None,
@@ -221,7 +224,7 @@ async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
                 .structured
                 .is_some()
                 .then_some(outcome)
-                .ok_or_else(|| Box::new(Outcome::failed("nothing was downloaded in time"))))
+                .ok_or_else(|| Box::new(Outcome::failed("no download finished in time"))))
         }
         .boxed()
     };
@@ -229,7 +232,7 @@ async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let name = outcome.structured.as_ref().and_then(|value| value.get("name")).and_then(Value::as_str);
     match (args.text("name"), name) {
         (Some(wanted), Some(name)) if wanted != name => {
-            Err(Stop::failed(format!("`{name}` was downloaded, not `{wanted}`")))
+            Err(Stop::failed(format!("expected a download named `{wanted}`, got `{name}`")))
         }
         _ => Ok(outcome),
     }
@@ -237,16 +240,16 @@ async fn download(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_like;
+    use super::matches_url;
 
     #[test]
-    fn an_address_is_like_a_part_of_it_or_a_pattern_for_all_of_it() {
+    fn a_url_matches_a_part_of_it_or_a_pattern_for_all_of_it() {
         let url = "https://shop.test/cart?id=7";
         for pattern in ["/cart", "https://*/cart*", "**/cart?id=7", "*", url] {
-            assert!(is_like(url, pattern), "{pattern}");
+            assert!(matches_url(url, pattern), "{pattern}");
         }
         for pattern in ["/checkout", "https://*/cart", "*/cart/*", "http://*"] {
-            assert!(!is_like(url, pattern), "{pattern}");
+            assert!(!matches_url(url, pattern), "{pattern}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What only browsers have, in the names that users of the Kotlin Trailblaze know.
+//! Tools for browsers, named as in the Kotlin version of Trailblaze.
 
 mod aim;
 mod asking;
@@ -13,7 +13,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
     [touching::ROWS, form::ROWS, going::ROWS, checking::ROWS, asking::ROWS].into_iter().flatten()
 }
 
-/// The names of those that models are offered by default, acting and asking.
+/// The actions and queries that models are offered by default.
 pub const CORE: &[&str] = &[
     "web_navigate",
     "web_click",

@@ -1,4 +1,4 @@
-//! Clicking, hovering, dragging, keys and files.
+//! Clicks, hovers, drags, presses keys and uploads files.
 
 use std::ops::RangeInclusive;
 
@@ -15,33 +15,35 @@ use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 
-const TO_REF: P = optional("toRef", Ty::Text, "The element to drop it on, in the same ways as ref.");
-const TO_SELECTOR: P = optional("toNodeSelector", Ty::Selector, "The element to drop it on, as recordings name it.");
-const TO_INDEX: P = optional("toIndex", Ty::Integer, "Which of several that match toRef, from 0.");
+const TO_REF: P = optional("toRef", Ty::Text, "The element to drop it on, in the same form as ref.");
+const TO_SELECTOR: P =
+    optional("toNodeSelector", Ty::Selector, "A selector for the element to drop it on, as used in recordings.");
+const TO_INDEX: P = optional("toIndex", Ty::Integer, "Which match of toRef to use, from 0.");
 const TO: Names = Names { reference: "toRef", selector: "toNodeSelector", index: "toIndex" };
 const OFFSET_X: P = optional(
     "offsetX",
     Ty::Integer,
-    "Where in the element, in pixels from its left edge, with offsetY; its middle by default.",
+    "Where in the element, in pixels from its left edge (default: its center); requires offsetY.",
 );
-const OFFSET_Y: P = optional("offsetY", Ty::Integer, "The same from its top edge, with offsetX.");
+const OFFSET_Y: P =
+    optional("offsetY", Ty::Integer, "Where in the element, in pixels from its top edge; requires offsetX.");
 
-/// The most clicks or key presses of one call.
+/// The most clicks or key presses in one call.
 const REPETITIONS: u32 = 100;
-/// The furthest that one call scrolls.
+/// The furthest that one call may scroll.
 const MOST_PIXELS: u32 = 1_000_000;
 
 pub const ROWS: &[Row] = &[
     Row::action(
         "web_click",
-        "Click an element. Waits until it is there, at rest, enabled and not covered.",
+        "Click an element. Waits until it is visible, stable, enabled and not covered.",
         &[
             REF,
             SELECTOR,
             INDEX,
-            defaulted("button", Ty::Word(Button::NAMES), Preset::Word("LEFT"), "Which button of the mouse."),
-            defaulted("clickCount", Ty::Integer, Preset::Integer(1), "2 is a double click, 3 a triple click."),
-            optional("modifiers", Ty::Words(Modifier::NAMES), "Keys to hold meanwhile."),
+            defaulted("button", Ty::Word(Button::NAMES), Preset::Word("LEFT"), "The mouse button."),
+            defaulted("clickCount", Ty::Integer, Preset::Integer(1), "How many clicks; 2 is a double click."),
+            optional("modifiers", Ty::Words(Modifier::NAMES), "Keys to hold down while clicking."),
             OFFSET_X,
             OFFSET_Y,
             TIMEOUT,
@@ -52,7 +54,7 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_hover",
-        "Move the pointer onto an element.",
+        "Move the mouse pointer over an element.",
         &[REF, SELECTOR, INDEX, OFFSET_X, OFFSET_Y, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move { on_element(cx, "web_hover", args, Action::Hover { at: offset(args)? }).await })
@@ -61,7 +63,7 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_check",
-        "Check a checkbox, radio button or switch, or uncheck it. Leaves it alone if it is so already.",
+        "Check or uncheck a checkbox, radio button or switch. Does nothing if it already has that state.",
         &[
             REF,
             SELECTOR,
@@ -78,9 +80,9 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_selectOption",
-        "Choose from a list, by the value of an option or by its words.",
+        "Select options of a list, by value or by label.",
         &[
-            required("values", Ty::Texts, "What to choose; several where the list allows it."),
+            required("values", Ty::Texts, "The options to select; several if the list allows it."),
             REF,
             SELECTOR,
             INDEX,
@@ -95,7 +97,7 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_drag",
-        "Drag an element onto another, to a point of the window, or by a number of pixels.",
+        "Drag an element onto another element, to a point in the window, or by a distance.",
         &[
             REF,
             SELECTOR,
@@ -105,8 +107,8 @@ pub const ROWS: &[Row] = &[
             TO_REF,
             TO_SELECTOR,
             TO_INDEX,
-            optional("toX", Ty::Integer, "The point of the window to drop it at, in pixels, with toY."),
-            optional("toY", Ty::Integer, "The same from the top, with toX."),
+            optional("toX", Ty::Integer, "Where to drop it, in pixels from the left edge of the window; requires toY."),
+            optional("toY", Ty::Integer, "Where to drop it, in pixels from the top edge of the window; requires toX."),
             optional("byX", Ty::Integer, "How far to drag it to the right, in pixels; to the left if negative."),
             optional("byY", Ty::Integer, "How far to drag it down, in pixels; up if negative."),
             TIMEOUT,
@@ -117,9 +119,9 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_upload",
-        "Give files to a field for files, or to the file chooser that a click on the element opens.",
+        "Upload files to a file input, or to the file chooser that opens when the element is clicked.",
         &[
-            required("files", Ty::Texts, "Paths of the files, beside the trail unless absolute."),
+            required("files", Ty::Texts, "Paths of the files, relative to the trail or absolute."),
             REF,
             SELECTOR,
             INDEX,
@@ -127,17 +129,22 @@ pub const ROWS: &[Row] = &[
             REASON,
         ],
         |cx, args| {
-            let files = texts(args, "files").iter().map(|file| cx.beside_trail(file)).collect();
+            let files = texts(args, "files").iter().map(|file| cx.resolve_path(file)).collect();
             Box::pin(on_element(cx, "web_upload", args, Action::Upload { files }))
         },
     )
     .on(WEB),
     Row::action(
         "web_scroll",
-        "Scroll the page, or what scrolls at an element.",
+        "Scroll the page, or the scrollable area around an element.",
         &[
-            defaulted("direction", Ty::Word(Direction::NAMES), Preset::Word("DOWN"), "Where the view goes."),
-            optional("amount", Ty::Integer, "How far, in pixels; most of what is shown by default."),
+            defaulted(
+                "direction",
+                Ty::Word(Direction::NAMES),
+                Preset::Word("DOWN"),
+                "The direction that the view moves in.",
+            ),
+            optional("amount", Ty::Integer, "How far to scroll, in pixels (default: most of the visible area)."),
             REF,
             SELECTOR,
             INDEX,
@@ -149,15 +156,15 @@ pub const ROWS: &[Row] = &[
     .on(WEB),
     Row::action(
         "web_pressKey",
-        "Press a key, or keys together.",
+        "Press a key or a key combination.",
         &[
-            required("key", Ty::Text, "Such as Enter, ArrowDown, a, Control+K."),
+            required("key", Ty::Text, "The key, such as Enter, ArrowDown, a or Control+K."),
             defaulted("count", Ty::Integer, Preset::Integer(1), "How many times to press and release it."),
             defaulted(
                 "repeats",
                 Ty::Integer,
                 Preset::Integer(0),
-                "How many more times it goes down before it is released, as a key that is held does.",
+                "How many times the key auto-repeats before it is released, as when it is held down.",
             ),
             REASON,
         ],
@@ -185,7 +192,7 @@ fn click(args: &Args) -> Result<Action, Stop> {
         modifiers: texts(args, "modifiers").iter().filter_map(|word| Modifier::parse(word)).collect(),
         at: offset(args)?,
     };
-    // What every device can do is asked for in the words of every device.
+    // A plain click is the `Tap` that every device supports.
     Ok(match click {
         Click { button: Button::Left, count: 1, ref modifiers, at: None } if modifiers.is_empty() => Action::Tap,
         Click { button: Button::Left, count: 2, ref modifiers, at: None } if modifiers.is_empty() => Action::DoubleTap,
@@ -193,12 +200,12 @@ fn click(args: &Args) -> Result<Action, Stop> {
     })
 }
 
-/// Two numbers that are given together or not at all.
+/// Two numbers that must be given together or not at all.
 fn pair(args: &Args, x: &str, y: &str) -> Result<Option<(i32, i32)>, Stop> {
     let number = |name: &str| {
         let given = args.integer(name);
         given.map(|number| {
-            i32::try_from(number).map_err(|_| Stop::failed(format!("`{name}` is no number of pixels: {number}")))
+            i32::try_from(number).map_err(|_| Stop::failed(format!("`{name}` is out of range: {number}")))
         })
     };
     match (number(x).transpose()?, number(y).transpose()?) {
@@ -206,7 +213,7 @@ fn pair(args: &Args, x: &str, y: &str) -> Result<Option<(i32, i32)>, Stop> {
         (Some(x), Some(y)) => Ok(Some((x, y))),
         (given, _) => {
             let missing = if given.is_some() { y } else { x };
-            let text = format!("`{x}` and `{y}` go together; `{missing}` is missing");
+            let text = format!("`{x}` and `{y}` must be given together; `{missing}` is missing");
             Err(Stop::error(Variant::MissingRequiredArgs { missing: vec![missing.to_string()] }, text))
         }
     }
@@ -221,11 +228,11 @@ pub fn texts(args: &Args, name: &str) -> Vec<String> {
     values.iter().filter_map(Value::as_str).map(str::to_string).collect()
 }
 
-/// Acts on an element; one that a ref names is restated first.
+/// Acts on an element. A ref is first replaced by a stable description.
 pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Result<Outcome, Stop> {
     match Aim::of(args)? {
-        Aim::Passing(reference) => restate(cx, tool, &reference).await,
-        Aim::Lasting(query) => act_on(cx, query, &action, find_wait(args)).await,
+        Aim::Ref(reference) => restate(cx, tool, &reference).await,
+        Aim::Stable(query) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
@@ -245,26 +252,26 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         (None, None, Some(by)) => Some(DragEnd::By(by)),
         (None, None, None) => {
             let missing = vec!["toRef".to_string(), "toX".to_string(), "byX".to_string()];
-            let text = "say where to drop it: `toRef` or `toNodeSelector`, `toX` and `toY`, or `byX` and `byY`";
+            let text = "nowhere to drop it: pass `toRef` or `toNodeSelector`, `toX` and `toY`, or `byX` and `byY`";
             return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
         }
         _ => {
             let ways = "an element, a point (`toX`, `toY`) or a distance (`byX`, `byY`)";
-            return Err(Stop::failed(format!("say where to drop it in one way: {ways}")));
+            return Err(Stop::failed(format!("pass only one place to drop it: {ways}")));
         }
     };
     let from = Aim::of(args)?;
     let mut names: Vec<(&str, &str, &str)> = Vec::new();
-    if let Aim::Passing(reference) = &from {
+    if let Aim::Ref(reference) = &from {
         names.push(("ref", "nodeSelector", reference));
     }
-    if let Some(Aim::Passing(reference)) = &element {
+    if let Some(Aim::Ref(reference)) = &element {
         names.push(("toRef", "toNodeSelector", reference));
     }
-    let Aim::Lasting(from) = &from else { return restate_under(cx, "web_drag", &names).await };
+    let Aim::Stable(from) = &from else { return restate_under(cx, "web_drag", &names).await };
     let to = match (end, &element) {
         (Some(end), _) => end,
-        (None, Some(Aim::Lasting(to))) => DragEnd::Element(Box::new(visible(cx, to, find_wait(args)).await?)),
+        (None, Some(Aim::Stable(to))) => DragEnd::Element(Box::new(visible(cx, to, find_wait(args)).await?)),
         (None, _) => return restate_under(cx, "web_drag", &names).await,
     };
     act_on(cx, from.clone(), &Action::Drag { at: offset(args)?, to }, find_wait(args)).await

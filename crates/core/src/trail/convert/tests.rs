@@ -1,4 +1,4 @@
-//! What converting makes of older files, by example and by chance.
+//! Tests of converting older files, with examples and random files.
 
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ fn a_list_without_a_platform_becomes_tools_for_every_device() {
 #[test]
 fn what_is_not_a_list_is_not_converted() {
     let unified = convert(&Source::new("a.trail.yaml", "trail: [{step: a}]\n"));
-    assert_eq!(unified.map_err(|error| error.to_string()), Err("a.trail.yaml is in the unified form already".into()));
+    assert_eq!(unified.map_err(|error| error.to_string()), Err("a.trail.yaml is already in the unified form".into()));
     let broken = convert(&Source::new("a.trail.yaml", "- prompts: [{step: a, recording: {}}]\n- steps: []\n"));
     let Err(ConvertError::Unreadable { problems, .. }) = broken else { panic!("{broken:?}") };
     let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -119,7 +119,7 @@ fn what_is_not_a_list_is_not_converted() {
     );
 }
 
-/// Parts of older files, to be put together in any order that the form allows. `%` is where a comment may stand.
+/// Parts of older files, to combine in any order that the form allows. `%` is where a comment may be.
 const CONFIGS: &[&str] = &[
     "",
     "- config: {id: 'a', platform: ios}%\n",
@@ -142,14 +142,14 @@ const STEPS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn whatever_is_converted_says_the_same_and_keeps_its_comments(
+    fn a_converted_trail_has_the_same_content_and_comments(
         config in prop::sample::select(CONFIGS),
         head in prop::sample::select(HEADS),
         steps in prop::collection::vec(prop::sample::select(STEPS), 1..4),
         comments in prop::collection::vec(prop::sample::select(&["", " # why", "\t#: [ünï", " #"][..]), 40),
         has_windows_ends in any::<bool>(),
     ) {
-        // An anchor may be named a second time; the later one counts from there on.
+        // An anchor may be redefined; the later one applies from there on.
         let parts = format!("{config}{head}{}", steps.concat());
         let mut comments = comments.into_iter().cycle();
         let text: String = parts.split_inclusive('%').map(|part| match part.strip_suffix('%') {

@@ -1,4 +1,4 @@
-//! Sessions that are put into trails that exist.
+//! Tests of merging sessions into existing trails.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn a_session_that_began_with_the_trail_adds_what_came_after_it() {
     );
     assert_eq!(super::merge(&Source::new("a", TRAIL), &[], &steps[..2], Merge::Append).unwrap().text, TRAIL);
 
-    // The same trailhead, in other words.
+    // The same trailhead with another text.
     let with_head = "trailhead:\n  step: Begin\n  tools:\n    - launch: {}\ntrail:\n  - step: A\n";
     let head = step(StepKind::Trailhead, "Start the app", NewCalls::Anywhere(vec![json!({"launch": {}})]));
     check(
@@ -126,7 +126,7 @@ fn a_step_that_does_what_its_tools_say_has_no_recording_for_this_device() {
     let same = step(StepKind::Step, "A", NewCalls::Anywhere(vec![json!({"tap": {"id": 5}})]));
     let expected = "trail:\n  - step: A\n    tools:\n      - tap: {id: '5'}\n    recording:\n      ios: []\n";
     check(before, &[same], Merge::Replace, expected);
-    // What is left to a model has nothing to replay either.
+    // A step that is left to a model has nothing to replay either.
     check(before, &[step(StepKind::Step, "A", NewCalls::None)], Merge::Replace, expected);
 }
 
@@ -145,10 +145,7 @@ fn a_trail_that_cannot_take_them_says_why() {
     let error = |before: &str, steps: &[NewStep], how| merged(before, steps, how).unwrap_err().to_string();
     let head = step(StepKind::Trailhead, "Start", NewCalls::Anywhere(vec![json!({"launch": {}})]));
     let steps = [head, does("A", "a")];
-    assert_eq!(
-        error("config: {id: a}\n", &steps, Merge::Append),
-        "a.trail.yaml has no steps that a new one could follow"
-    );
+    assert_eq!(error("config: {id: a}\n", &steps, Merge::Append), "a.trail.yaml has no steps to add to");
     assert_eq!(
         error("trailhead: other\ntrail:\n  - step: A\n", &steps, Merge::Replace),
         "the trailhead of a.trail.yaml is the name of a tool; write it as `step:` and `tools:` to record it"

@@ -1,4 +1,4 @@
-//! What several changes at once do to files, in block and in flow style.
+//! Tests of several changes in one go, in block and flow style.
 
 use super::*;
 

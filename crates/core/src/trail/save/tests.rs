@@ -1,4 +1,4 @@
-//! What saving does to files, by example and by chance.
+//! Tests of saving recordings, with examples and random files.
 
 use super::*;
 

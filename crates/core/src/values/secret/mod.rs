@@ -1,4 +1,4 @@
-//! Values that must not be shown. Everywhere but at the device a secret is its placeholder, `{{NAME}}`.
+//! Values that must not be shown. Everywhere but at the device, a secret appears as its placeholder `{{NAME}}`.
 
 mod spelling;
 
@@ -14,11 +14,11 @@ use crate::{ids, limits};
 
 /// The secrets of a run.
 ///
-/// Between a template and the device a secret travels as its seal: a token that cannot be guessed. Only a seal is turned
-/// into the value, so that a page which shows `{{NAME}}` cannot have the secret typed into it.
+/// Between a template and the device, a secret is represented by its seal: a token that cannot be guessed. Only seals are
+/// replaced by values, so that a page that shows `{{NAME}}` cannot have the secret typed into it.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// Longest value first, so that a secret within another does not break the other up.
+    /// Longest value first, so that a secret that contains another is replaced as a whole.
     entries: Vec<Entry>,
     finder: Option<Finder>,
 }
@@ -30,13 +30,13 @@ struct Entry {
     seal: String,
 }
 
-/// Finds values, however they are spelled, and seals. It stands before every event, so it looks for all at once.
+/// Finds values in all spellings, and seals. Every event passes through it, so it searches for all in one pass.
 #[derive(Clone)]
 struct Finder {
     regex: Regex,
-    /// What each pattern stands for: the index of an entry, and in which form.
+    /// What each pattern matches: the index of an entry, and in which form.
     patterns: Vec<(usize, Form)>,
-    /// Whether a number can spell a secret.
+    /// Whether a secret can appear as a number.
     is_in_numbers: bool,
 }
 
@@ -69,34 +69,34 @@ impl Secrets {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
-    /// What stands for a secret on its way to the device.
+    /// The seal that represents a secret on its way to the device.
     pub fn seal(&self, name: &str) -> Option<&str> {
         self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.seal.as_str())
     }
 
-    /// Whether a seal stands in the text.
+    /// Whether the text contains a seal.
     pub fn is_sealed_in(&self, text: &str) -> bool {
         self.entries.iter().any(|entry| text.contains(&entry.seal))
     }
 
-    /// Whether a value or a seal stands in the text.
+    /// Whether the text contains a value or a seal.
     pub fn is_in(&self, text: &str) -> bool {
         !self.find(text).is_empty()
     }
 
-    /// The most bytes that a value takes in any of its usual spellings. A text that is read in pieces must overlap by it.
+    /// The most bytes that a value takes in any of its usual spellings. Chunks of a text must overlap by this much.
     pub fn longest(&self) -> usize {
         const MOST_OF_A_BYTE: usize = 6;
         self.entries.first().map_or(0, |entry| entry.value.len() * MOST_OF_A_BYTE)
     }
 
-    /// Puts placeholders where values or seals stand.
+    /// Replaces values and seals with placeholders.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         replace(text, self.find(text), |found| self.entries[found.entry].placeholder().into())
     }
 
-    /// As [`Secrets::redact`], for what may be no text: there, what is secret is overwritten, so that whatever counts
-    /// bytes still finds the rest.
+    /// Like [`Secrets::redact`], for bytes that may not be text: there, secrets are overwritten in place, so that offsets of
+    /// the other bytes stay valid.
     pub fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let finder = self.finder.as_ref()?;
         if let Ok(text) = std::str::from_utf8(bytes) {
@@ -131,9 +131,9 @@ impl Secrets {
         found
     }
 
-    /// Beginnings of values that were cut off where a message would have become too long.
+    /// Replaces the beginnings of values that were cut off when a message was shortened.
     fn cut_off(&self, text: &str) -> Vec<Found> {
-        /// More than any message keeps.
+        /// Longer than any shortened message.
         const MOST: usize = 400;
         let mut found = Vec::new();
         for (end, _) in text.match_indices('…') {
@@ -150,7 +150,7 @@ impl Secrets {
         found
     }
 
-    /// As `redact`, for a server that may have the values of some secrets: their seals become values.
+    /// Like `redact`, for a server that may have the values of some secrets: their seals become values.
     fn share(&self, text: &mut String, with: &[String]) {
         let Some(finder) = &self.finder else { return };
         let may_have = |entry: usize| with.contains(&self.entries[entry].name);
@@ -164,7 +164,7 @@ impl Secrets {
         }
     }
 
-    /// Makes every text of a map fit for a server that may have the values of some secrets, keys included.
+    /// Does the same for every text of a map, including keys.
     pub fn share_map(&self, map: &mut Map<String, Value>, with: &[String]) {
         if self.is_empty() {
             return;
@@ -181,7 +181,7 @@ impl Secrets {
             Value::String(text) => self.share(text, with),
             Value::Array(items) => items.iter_mut().for_each(|item| self.share_value(item, with)),
             Value::Object(map) => self.share_map(map, with),
-            // A secret of digits may have become a number.
+            // A secret that consists of digits may have become a number.
             Value::Number(number) => {
                 let digits = number.to_string();
                 let mut shared = digits.clone();
@@ -200,13 +200,13 @@ impl Secrets {
         }
     }
 
-    /// Redacts every text of a value, keys included.
+    /// Redacts every text of a value, including keys.
     pub fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
             Value::Object(map) => self.redact_map(map),
-            // A secret of digits may come back as a number.
+            // A secret that consists of digits may appear as a number.
             Value::Number(number) if self.finder.as_ref().is_some_and(|finder| finder.is_in_numbers) => {
                 if let Cow::Owned(redacted) = self.redact(&number.to_string()) {
                     *value = Value::from(redacted);
@@ -216,7 +216,7 @@ impl Secrets {
         }
     }
 
-    /// Redacts every text of a map, keys included.
+    /// Redacts every text of a map, including keys.
     pub fn redact_map(&self, map: &mut Map<String, Value>) {
         if map.keys().any(|key| self.is_in(key)) {
             let entries = std::mem::take(map);
@@ -225,16 +225,19 @@ impl Secrets {
         map.values_mut().for_each(|value| self.redact_value(value));
     }
 
-    /// Puts values where seals stand. Only for what goes to the device.
+    /// Replaces seals with values. Only for what is sent to the device.
     pub fn reveal(&self, text: &str) -> String {
         self.entries.iter().fold(text.to_string(), |text, entry| text.replace(&entry.seal, &entry.value))
     }
 
-    /// The same for a pattern, where the value is to be taken literally.
+    /// The same for a regular expression, in which the value is taken literally.
     pub fn reveal_in_pattern(&self, text: &str) -> String {
-        let reveal = |text: String, entry: &Entry| match text == entry.seal {
-            true => entry.value.clone(),
-            false => text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value)),
+        let reveal = |text: String, entry: &Entry| {
+            if text == entry.seal {
+                entry.value.clone()
+            } else {
+                text.replace(&entry.seal, &format!("\\Q{}\\E", entry.value))
+            }
         };
         self.entries.iter().fold(text.to_string(), reveal)
     }
@@ -273,7 +276,7 @@ impl Finder {
                 patterns.push((index, Form::Value));
             }
         }
-        // How long a value may be is limited where it is read.
+        // The length of a value is limited where it is read.
         let config = Regex::config().nfa_size_limit(None).onepass(false);
         let regex = Regex::builder().configure(config).build_many(&texts).expect("spellings are valid patterns");
         let is_number = |entry: &Entry| entry.value.trim().chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
@@ -284,7 +287,7 @@ impl Finder {
         self.find_if(text, |_, _| true)
     }
 
-    /// What is wanted, in order. Where two overlap, both are one.
+    /// The matches, in order. Overlapping matches are merged.
     fn find_if(&self, text: &[u8], is_wanted: impl Fn(usize, Form) -> bool) -> Vec<Found> {
         let mut all: Vec<Found> = Vec::new();
         let mut at = 0;
@@ -301,7 +304,7 @@ impl Finder {
     }
 }
 
-/// Names only: a debug print must not leak.
+/// Shows only names, so that debug output cannot leak values.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()

@@ -1,9 +1,9 @@
-//! Every way in which a value may be spelled in somebody else's text, as a regular expression: raw, escaped for JSON, a
-//! URL, a form or HTML, nested or mixed, and in base64.
+//! Regular expressions for all spellings of a value in other programs' texts: raw, escaped for JSON, a URL, a form or
+//! HTML, nested or mixed, and in base64.
 //!
-//! Encoders disagree about which characters they escape, so each character may be escaped or not by itself. Letters and
-//! digits are never escaped. No text can make the search slow: what may be repeated never stands at the beginning, where
-//! each repetition would be another match.
+//! Encoders disagree about which characters they escape, so each character may be escaped or not, independently of the
+//! others. Letters and digits are never escaped. No text can make the search slow: a repetition is never at the start of
+//! a pattern, where each repeated character could start another match.
 
 use std::fmt::Write;
 
@@ -12,21 +12,21 @@ use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::NO_PAD;
 
-/// The shortest value, in bytes, that is looked for within longer base64. What is left of a shorter one after its ends
-/// are cut off would be found by chance.
+/// The shortest value, in bytes, that is searched for within longer base64. What remains of a shorter one after cutting
+/// its ends would match by chance.
 const LONG_ENOUGH_FOR_BASE64: usize = 8;
-/// The shortest line that counts as a secret where a secret has several.
+/// The shortest line of a multi-line secret that counts as a secret by itself.
 const LONG_ENOUGH_FOR_LINE: usize = 8;
 
-/// How much of a long value is looked for in base64. What follows it there goes with it.
+/// How much of a long value is searched for in base64. The base64 text that follows is redacted as well.
 const BASE64_CHARS: usize = 32;
 
-/// Blanks of any kind, since pages and forms turn one into another.
+/// Any whitespace, since pages and forms convert one kind into another.
 const BLANKS: &str = r"(?:[ \t\r\n\x{a0}+]|%(?:25)*(?:20|0[9aAdD]|[cC]2%(?:25)*[aA]0)|\\+(?:[ntr]|u00(?:20|0[9aAdD]|[aA]0))|&(?:amp;)*(?:nbsp|#[xX]?[0-9aAdD]{1,6});)+";
 
 /// The patterns for one value.
 pub fn patterns(value: &str) -> Vec<String> {
-    // A value that was read from a file often ends in a newline, which is not shown with it.
+    // A value that was read from a file often ends in a newline, which is usually not displayed.
     let trimmed = value.trim();
     let mut patterns = vec![spelled(trimmed)];
     patterns.extend(in_base64(value.as_bytes()));
@@ -36,7 +36,7 @@ pub fn patterns(value: &str) -> Vec<String> {
     patterns
 }
 
-/// A text that stands for itself.
+/// A pattern that matches a text literally.
 pub fn literal(text: &str) -> String {
     text.chars().fold(String::new(), |mut pattern, c| {
         let _ = write!(pattern, r"\x{{{:x}}}", u32::from(c));
@@ -64,11 +64,11 @@ fn push_spelled(pattern: &mut String, c: char) {
     if c.is_ascii_alphanumeric() {
         return pattern.push_str(&raw);
     }
-    // JSON within JSON is escaped once more, and so on.
+    // JSON within JSON is escaped repeatedly.
     let (any, some) = if pattern.is_empty() { ("", r"\\") } else { (r"\\*", r"\\+") };
     let code = u32::from(c);
     let digits = hex(code, 1);
-    // The longer spellings first: the shorter ones are the beginnings of some.
+    // Longer spellings first, because some start with a shorter one.
     pattern.push_str("(?:");
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
         let _ = write!(pattern, "%(?:25)*{}", hex(u32::from(byte), 2));
@@ -93,17 +93,15 @@ fn push_spelled(pattern: &mut String, c: char) {
     };
 }
 
-/// The number in hexadecimal digits of either case.
+/// A pattern for the number in hexadecimal digits of either case.
 fn hex(number: u32, width: usize) -> String {
-    let digit = |c: char| match c.is_ascii_alphabetic() {
-        true => format!("[{c}{}]", c.to_ascii_uppercase()),
-        false => c.to_string(),
-    };
+    let digit =
+        |c: char| if c.is_ascii_alphabetic() { format!("[{c}{}]", c.to_ascii_uppercase()) } else { c.to_string() };
     format!("{number:0width$x}").chars().map(digit).collect()
 }
 
-/// A value in base64, by itself or within something longer: which characters encode it depends on where in a group of
-/// three bytes it starts.
+/// A pattern for a value in base64, by itself or within something longer: the characters that encode it depend on its
+/// offset in a group of three bytes.
 fn in_base64(value: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     for alphabet in [&STANDARD, &URL_SAFE] {
@@ -114,7 +112,7 @@ fn in_base64(value: &[u8]) -> Vec<String> {
         }
         for n_before in 0..3 {
             let encoded = engine.encode([&[0; 2][..n_before], value].concat());
-            // Only the characters that encode nothing else.
+            // Only the characters that encode nothing but the value.
             let (first, end) = ((n_before * 8).div_ceil(6), (n_before + value.len()) * 8 / 6);
             found.push(encoded[first..end].to_string());
         }
@@ -134,7 +132,7 @@ mod tests {
 
     use crate::values::secret::Secrets;
 
-    /// What is left of texts that spell the value in one way or another.
+    /// Checks that every spelling of the value is redacted.
     fn check(value: &str, texts: &[&str]) {
         let secrets = Secrets::new([("KEY".to_string(), value.to_string())]);
         for text in texts {
@@ -166,7 +164,7 @@ mod tests {
         check("a😀b1", &["a😀b1", r"a\ud83d\ude00b1", r"a\u{1f600}b1", "a%F0%9F%98%80b1", "a&#128512;b1"]);
     }
 
-    /// Escapes what is neither a letter nor a digit.
+    /// Escapes everything but letters and digits.
     fn escaped(text: &str, escape: impl Fn(char) -> String) -> String {
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_string() } else { escape(c) }).collect()
     }

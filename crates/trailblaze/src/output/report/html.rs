@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use trailblaze_protocol::driver::AgentMode;
-use trailblaze_protocol::event::{Answer, Device, Level, Moment, Origin, Plan, StepKind, ToolKind, TrailRef};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Device, Level, Moment, Plan, StepKind, ToolKind, TrailRef};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::outcome::{Attachment, Variant};
@@ -195,7 +195,7 @@ struct CallView<'a> {
     depth: usize,
     tool: &'a str,
     args: Vec<(&'a str, String)>,
-    origin: Origin,
+    origin: CallOrigin,
     kind: ToolKind,
     is_recordable: bool,
     is_delegating: bool,
@@ -431,9 +431,9 @@ fn call_view<'a>(depth: usize, call: &'a Call, album: &mut Album) -> CallView<'a
     }
 }
 
-fn answer<'a>(answer: &'a Answer, album: &mut Album) -> AnswerView<'a> {
+fn answer<'a>(answer: &'a CallResult, album: &mut Album) -> AnswerView<'a> {
     match answer {
-        Answer::Outcome(outcome) => AnswerView::Outcome {
+        CallResult::Outcome(outcome) => AnswerView::Outcome {
             variant: &outcome.variant,
             text: clip(&outcome.text, LONGEST).into_owned(),
             structured: outcome.structured.as_ref().map(value),
@@ -446,7 +446,7 @@ fn answer<'a>(answer: &'a Answer, album: &mut Album) -> AnswerView<'a> {
             remembered: values(&outcome.memory.set),
             forgotten: &outcome.memory.deleted,
         },
-        Answer::Fault { exit, message } => {
+        CallResult::Fault { exit, message } => {
             AnswerView::Fault { exit: *exit, message: clip(message, LONGEST).into_owned() }
         }
     }

@@ -10,7 +10,7 @@ use std::{fs, io};
 use serde_json::{Map, Value};
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
-    self, Answer, Device, Failure, Header, Level, Moment, Origin, Plan, StepKind, ToolKind, TrailRef, Verdict,
+    self, CallOrigin, CallResult, Device, Failure, Header, Level, Moment, Plan, StepKind, ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -183,7 +183,7 @@ pub struct Call {
     pub id: CallId,
     pub tool: String,
     pub args: Map<String, Value>,
-    pub origin: Origin,
+    pub origin: CallOrigin,
     pub kind: ToolKind,
     pub is_recordable: bool,
     pub is_delegating: bool,
@@ -231,7 +231,7 @@ pub struct Picture {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     pub micros: u64,
-    pub answer: Answer,
+    pub answer: CallResult,
 }
 
 /// How an attempt or a step stands: its verdict, or that it has none.

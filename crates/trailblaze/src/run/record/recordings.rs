@@ -97,7 +97,7 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
                 Due::Put(_) if step.kind == StepKind::Trailhead && step.calls.len() > 1 => {
                     let n_calls = step.calls.len();
                     let warning = format!(
-                        "the trailhead made {n_calls} calls, and a recording of it holds one; it stays as it is"
+                        "the trailhead made {n_calls} calls, and a recording of it holds one; it is left unchanged"
                     );
                     if !recorded.warnings.contains(&warning) {
                         recorded.warnings.push(warning);

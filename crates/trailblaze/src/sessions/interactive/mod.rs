@@ -25,7 +25,7 @@ use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::{snapshot, yaml};
 use trailblaze_protocol::driver::DriverKey;
-use trailblaze_protocol::event::{Event, Failure, Origin, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::event::{CallOrigin, Event, Failure, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{Parent, StepId};
 
@@ -274,16 +274,16 @@ impl Interactive {
     async fn make_call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
         let registry = self.session.registry_with(tool).await;
         let Some(known) = registry.get(tool) else {
-            let mut lack = registry.lack(tool);
-            lack.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
-            return refused(lack);
+            let mut missing = registry.explain_missing(tool);
+            missing.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
+            return refused(missing);
         };
         let args = match typed(known, args) {
             Ok(args) => args,
             Err(error) => return refused(error),
         };
         let cx = self.cx(cancel);
-        let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), Origin::Step)).await;
+        let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), CallOrigin::Step)).await;
         match answer {
             Ok(outcome) if !outcome.is_error() => {
                 let delegates: Vec<String> = outcome

@@ -1,4 +1,4 @@
-//! Any valid trail, in any layout, with any recording.
+//! Random valid trails, layouts and recordings.
 
 use proptest::prelude::*;
 use serde_json::Map;
@@ -7,7 +7,7 @@ use trailblaze_protocol::event::StepKind;
 use super::*;
 use crate::trail::{Change, Merge, NewCalls, NewStep, merge, revise};
 
-/// Answers questions by chance; fewer bytes make a simpler file.
+/// Makes random choices; fewer bytes make a simpler file.
 struct Chance {
     bytes: std::vec::IntoIter<u8>,
 }
@@ -29,7 +29,7 @@ impl Chance {
 const COMMENTS: &[&str] = &["", "", "", " # why", "\t# tab\tin it", "  # ünï: [{'\"", " #"];
 const BETWEEN: &[&str] = &["", "", "", "", "# on: its own", "      # deep", "", "#\ttab"];
 
-/// A trail file in the making.
+/// A trail file under construction.
 struct Layout {
     chance: Chance,
     lines: Vec<String>,
@@ -269,7 +269,7 @@ fn recordings(trail: &Trail, calls: &[Vec<Value>], skip: u8) -> Vec<StepCalls> {
     recordings
 }
 
-/// What a step says apart from its places and its recording.
+/// The content of a step without its places and its recording.
 type Outline = (StepKind, String, Option<usize>, bool, Option<u32>);
 
 fn outline(trail: &Trail) -> Vec<Outline> {
@@ -282,7 +282,7 @@ fn outline(trail: &Trail) -> Vec<Outline> {
         .collect()
 }
 
-/// Whether the bytes that an edit takes away belong to the slot's old value.
+/// Whether the bytes that an edit removes are part of the slot's old value.
 fn is_of_the_slot(text: &str, edit: &Edit, root: &Node, recordings: &[&StepCalls]) -> bool {
     let removed = &text[edit.start..edit.end];
     let start = edit.start + (removed.len() - removed.trim_start().len());
@@ -302,7 +302,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_saved_recording_reads_back_and_all_else_stays(
+    fn a_saved_recording_reads_back_and_nothing_else_changes(
         text in any_trail(),
         calls in prop::collection::vec(any_calls(), 4),
         skip in any::<u8>(),
@@ -329,7 +329,7 @@ proptest! {
     }
 
     #[test]
-    fn any_trail_takes_further_steps_behind_its_last_one(text in any_trail(), calls in any_calls()) {
+    fn steps_can_be_appended_to_any_trail(text in any_trail(), calls in any_calls()) {
         let source = Source::new("a.trail.yaml", text.as_str());
         let (trail, _) = parse(&source).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let step = NewStep { kind: StepKind::Verify, text: "new: 1 #".into(), calls: NewCalls::Anywhere(calls.clone()) };
@@ -342,13 +342,13 @@ proptest! {
     }
 
     #[test]
-    fn a_recording_that_goes_leaves_all_else_as_it_was(text in any_trail()) {
+    fn removing_a_recording_changes_nothing_else(text in any_trail()) {
         let source = Source::new("a.trail.yaml", text.as_str());
         let (trail, root) = parse(&source).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let is_there = |step: &Slot| step_of(&root, step).and_then(|step| slot_of(step, "android")).is_some();
         let Some(step) = (0..trail.steps.len()).map(Slot::Step).find(is_there) else { return Ok(()) };
         let change = Change::RemoveRecordings { step: step.clone(), classifiers: vec!["android".into()] };
-        // In brackets with comments, and where an anchor is used elsewhere, it is refused.
+        // Rejected in brackets with comments, and if an anchor is used elsewhere.
         let Ok(text) = revise(&source, &[change]) else { return Ok(()) };
         let (reread, root) = parse(&Source::new("a.trail.yaml", text)).unwrap();
         prop_assert_eq!(outline(&reread), outline(&trail));
