@@ -18,8 +18,8 @@ use trailblaze_core::foreign_json::{self, Foreign};
 
 use crate::http::{Http, HttpError, Post, Protocol};
 use crate::limits;
-use crate::patience::Glance;
 use crate::pipe::{Input, Pipe};
+use crate::spin_wait::{Glance, SpinTurn};
 
 /// Receives everything other than answers.
 pub trait Listener: Send + Sync {
@@ -136,8 +136,9 @@ impl Connection {
         input: impl Input + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
         listener: Arc<dyn Listener>,
+        turn: Arc<SpinTurn>,
     ) -> Connection {
-        let shared = Shared::new(Wire::Pipe(Pipe::new(input, output)), listener);
+        let shared = Shared::new(Wire::Pipe(Pipe::new(input, output, turn)), listener);
         let reading = Arc::clone(&shared);
         let reader = tokio::spawn(async move {
             if let Wire::Pipe(pipe) = &reading.wire {
@@ -322,7 +323,7 @@ impl Request<'_> {
         };
         self.is_answered = true;
         if let Wire::Pipe(pipe) = &shared.wire {
-            pipe.patience.learn(asked.elapsed());
+            pipe.spin_wait.learn(asked.elapsed());
         }
         answer.unwrap_or_else(|| Err(self.connection.closed().unwrap_or(Closed::Ended).into()))
     }
@@ -363,7 +364,7 @@ impl Shared {
     /// Polls briefly for the answer to the request just sent. `Some(None)` means that none will come.
     fn look_for(self: &Arc<Self>, asked: Instant, answer: &mut Answer) -> Option<Option<Result<Value, RequestError>>> {
         let Wire::Pipe(pipe) = &self.wire else { return None };
-        pipe.patience.look(asked, || {
+        pipe.spin_wait.poll(asked, || {
             let makes_sense = pipe.take_what_is_there(self);
             match answer.try_recv() {
                 Ok(answer) => Glance::Found(Some(answer)),

@@ -16,7 +16,7 @@ pub mod launch;
 pub mod listing;
 pub mod live;
 pub mod offline;
-mod patience;
+pub mod spin_wait;
 mod pipe;
 pub mod restarts;
 pub mod server;

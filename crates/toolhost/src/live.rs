@@ -153,7 +153,7 @@ impl Starter<'_> {
     async fn on_pipe(&self, launch: Launch) -> Result<Instance, SetupError> {
         let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await?;
         let stderr = self.captured(stderr);
-        let connection = Connection::open(stdout, stdin, self.listener());
+        let connection = Connection::open(stdout, stdin, self.listener(), Arc::clone(&self.spec.spin_turn));
         let error = match self.handshake(&connection).await {
             Ok(handshake) => return Ok(self.instance(Some(child), connection, handshake, vec![stderr])),
             Err(SetupError::Handshake(HandshakeError::Request(RequestError::Closed(closed)))) => {
@@ -180,7 +180,7 @@ impl Starter<'_> {
         let (lines, stdout_lines) = tokio::io::duplex(64 << 10);
         let outputs = vec![self.captured(stderr), tokio::spawn(drain(stdout, lines))];
         let filter = Arc::new(NoiseFilter { router: Arc::clone(self.router), reports_noise: Mutex::new(false) });
-        let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&filter) as Arc<dyn Listener>);
+        let pipe = Connection::open(stdout_lines, stdin, Arc::clone(&filter) as _, Arc::clone(&self.spec.spin_turn));
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
         let at_port = async {
             opens(port).await;

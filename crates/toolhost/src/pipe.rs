@@ -14,7 +14,7 @@ use tokio::process::ChildStdout;
 
 use crate::connection::{Closed, Shared};
 use crate::limits;
-use crate::patience::Patience;
+use crate::spin_wait::{SpinTurn, SpinWait};
 
 /// The capacity that an emptied buffer keeps.
 const LARGE: usize = 256 << 10;
@@ -24,7 +24,7 @@ const ROOM: usize = 16 << 10;
 /// The streams to and from the peer.
 pub(crate) struct Pipe {
     way_in: Mutex<WayIn>,
-    pub patience: Patience,
+    pub spin_wait: SpinWait,
     backlog: Mutex<Vec<u8>>,
     /// Bytes that the peer has not read yet.
     n_waiting: AtomicUsize,
@@ -40,11 +40,15 @@ struct WayOut {
 }
 
 impl Pipe {
-    pub fn new(input: impl Input + 'static, output: impl AsyncWrite + Send + Unpin + 'static) -> Pipe {
+    pub fn new(
+        input: impl Input + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        turn: Arc<SpinTurn>,
+    ) -> Pipe {
         let way_out = WayOut { stream: Box::new(output), leaving: Vec::new(), n_written: 0 };
         Pipe {
             way_in: Mutex::new(WayIn { stream: Box::new(input), buffer: Vec::new(), searched: 0 }),
-            patience: Patience::default(),
+            spin_wait: SpinWait::new(turn),
             backlog: Mutex::default(),
             n_waiting: AtomicUsize::new(0),
             way_out: tokio::sync::Mutex::new(Some(way_out)),
@@ -244,7 +248,7 @@ mod tests {
 
     async fn answer(glances: &[&'static str], reads: &[&'static str]) -> Result<Value, RequestError> {
         let peer = Peer { glances: glances.iter().copied().collect(), reads: reads.iter().copied().collect() };
-        let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Deaf));
+        let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Deaf), SpinTurn::new());
         connection.request("ask", &json!({})).answer().await
     }
 

@@ -39,6 +39,7 @@ use crate::listing::{RawListing, interpret};
 use crate::live::{InUse, Instance, SetupError, Starter, Transport};
 use crate::notification_router::{NotificationRouter, ServerEvents, lock};
 use crate::restarts::Restarts;
+use crate::spin_wait::SpinTurn;
 use crate::stderr::Excerpt;
 use calling::CallStyle;
 
@@ -67,6 +68,8 @@ pub struct Spec {
     pub events: Arc<dyn ServerEvents>,
     /// Records its listings and answers, when a cassette is being recorded.
     pub tape: Option<Arc<Tape>>,
+    /// Shared by all connections of the process.
+    pub spin_turn: Arc<SpinTurn>,
 }
 
 pub struct Server {

@@ -29,6 +29,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::StepId;
 use trailblaze_protocol::outcome::Outcome;
 use trailblaze_supervise::Supervisor;
+use trailblaze_toolhost::spin_wait::SpinTurn;
 
 /// A JavaScript runtime, with the scripts laid out so that it finds the official libraries.
 pub struct Script {
@@ -75,6 +76,11 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(entries: &str, n_devices: usize) -> Stage {
+        Stage::with(entries, n_devices, SpinTurn::new())
+    }
+
+    /// The same with a turn to poll of the caller's choice.
+    pub fn with(entries: &str, n_devices: usize, spin_turn: Arc<SpinTurn>) -> Stage {
         let project = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(project.path().join("trailblaze.yaml"), format!("mcpServers:\n{entries}")).expect("a project");
         let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
@@ -85,8 +91,8 @@ impl Stage {
             Outlets { events: Some(Arc::clone(&folder) as _), console: None, folder: Some(folder.path.clone()) };
         let supervisor = Supervisor::new();
         let invocations = Arc::default();
-        let listener = Listener::new(Arc::clone(&invocations), None);
-        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, listener);
+        let host = Listener::with(Arc::clone(&invocations), None, spin_turn).host();
+        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, host.process);
         let servers = servers.with_outlets(outlets).for_devices(n_devices);
         Stage { _project: project, folder, servers, supervisor, invocations, secrets: Arc::default() }
     }

@@ -15,8 +15,10 @@ use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
+use trailblaze_toolhost::spin_wait::SpinTurn;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
+use crate::servers::process::ProcessParts;
 use crate::sessions::host::Host;
 use guard::Names;
 
@@ -30,6 +32,7 @@ pub struct Listener {
     /// The port to open and no other; by default the usual one, or any that is free.
     port: Option<u16>,
     open: OnceCell<Open>,
+    spin_turn: Arc<SpinTurn>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -42,12 +45,18 @@ pub enum ListenError {
 
 impl Listener {
     pub fn new(invocations: Arc<Invocations>, port: Option<u16>) -> Arc<Listener> {
-        Arc::new(Listener { invocations, port, open: OnceCell::new() })
+        Listener::with(invocations, port, SpinTurn::new())
+    }
+
+    /// The same with a turn to poll of the caller's choice.
+    pub fn with(invocations: Arc<Invocations>, port: Option<u16>, spin_turn: Arc<SpinTurn>) -> Arc<Listener> {
+        Arc::new(Listener { invocations, port, open: OnceCell::new(), spin_turn })
     }
 
     /// What sessions that use this listener share.
     pub fn host(self: &Arc<Self>) -> Host {
-        Host { invocations: Arc::clone(&self.invocations), callback: Arc::clone(self) as _ }
+        let process = ProcessParts { callback: Arc::clone(self) as _, spin_turn: Arc::clone(&self.spin_turn) };
+        Host { invocations: Arc::clone(&self.invocations), process }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which tool servers a session has, and how each is reached.
 
 pub mod callback;
+pub mod process;
 pub(crate) mod entries;
 pub mod tool_servers;
 pub mod transport;

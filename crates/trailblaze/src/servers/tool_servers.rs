@@ -34,9 +34,9 @@ use crate::output::console::Console;
 use crate::output::words::count;
 use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
-use crate::servers::callback::CallbackAddress;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
 use crate::servers::entries::{Named, entries};
+use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
 use crate::servers::transport::reach;
 
@@ -54,7 +54,7 @@ pub struct ToolServers {
     is_crowded: bool,
     supervisor: Arc<Supervisor>,
     runtimes: Runtimes,
-    address: Arc<dyn CallbackAddress>,
+    process: ProcessParts,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
     /// Whether each refuses the argument that carries the context, as all its sessions learn once one did.
@@ -110,7 +110,7 @@ pub struct Absent {
 }
 
 impl ToolServers {
-    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor, address: Arc<dyn CallbackAddress>) -> ToolServers {
+    pub fn new(loaded: &Loaded, mode: Mode, supervisor: &Supervisor, process: ProcessParts) -> ToolServers {
         ToolServers {
             root: loaded.root.clone(),
             entries: entries(loaded),
@@ -119,7 +119,7 @@ impl ToolServers {
             is_crowded: false,
             supervisor: Arc::new(supervisor.clone()),
             runtimes: Runtimes::new(loaded.environment.path().to_os_string(), supervisor.clone()),
-            address,
+            process,
             shared: Mutex::default(),
             restarts: Mutex::default(),
             refuses_context: Mutex::default(),
@@ -209,7 +209,7 @@ impl ToolServers {
         if wanted.is_empty() {
             return Ok(SessionServers::default());
         }
-        let base_url = self.address.base_url().await.map_err(|error| SourceError::NotStarted {
+        let base_url = self.process.callback.base_url().await.map_err(|error| SourceError::NotStarted {
             source_name: wanted[0].0.name.clone(),
             evidence: error.to_string(),
         })?;
@@ -317,7 +317,7 @@ impl ToolServers {
         let known = self.entries.iter().find(|named| named.name == name);
         let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
         named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
-        let base_url = self.address.base_url().await.map_err(|error| not_started(error.to_string()))?;
+        let base_url = self.process.callback.base_url().await.map_err(|error| not_started(error.to_string()))?;
         let server = self.started(&named, &base_url, Some(session), secrets).await?;
         let listed = list(&*server).await;
         server.stop().await;
@@ -389,6 +389,7 @@ impl ToolServers {
             secrets: Arc::clone(secrets),
             events: Arc::new(Record { session: session.map(|(id, _)| id.clone()), log, outlets: self.outlets.clone() }),
             tape: self.recording().map(|recording| recording.tape(&named.key())),
+            spin_turn: Arc::clone(&self.process.spin_turn),
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use trailblaze_core::engine::invocations::Invocations;
 
-use crate::servers::callback::CallbackAddress;
+use crate::servers::process::ProcessParts;
 
 /// The calls in flight of the process, and the address where tools call back. Sessions of several commands may share it.
 #[derive(Clone)]
 pub struct Host {
     pub invocations: Arc<Invocations>,
-    pub callback: Arc<dyn CallbackAddress>,
+    /// What tool servers share.
+    pub process: ProcessParts,
 }

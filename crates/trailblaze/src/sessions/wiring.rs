@@ -81,7 +81,7 @@ impl Wiring {
             host: host.clone(),
             groups: Vec::new(),
             prefixes: Vec::new(),
-            servers: ToolServers::new(loaded, Mode::Start, &supervisor, Arc::clone(&host.callback)),
+            servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()),
             browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,
             ready: Mutex::default(),
@@ -119,7 +119,7 @@ impl Wiring {
 
     /// The project's tool servers, for [`Wiring::servers`].
     pub fn tool_servers(&self, mode: Mode) -> ToolServers {
-        ToolServers::new(&self.loaded, mode, &self.supervisor, Arc::clone(&self.host.callback))
+        ToolServers::new(&self.loaded, mode, &self.supervisor, self.host.process.clone())
     }
 
     /// The tools of the project's files that a session on this device has; those of servers are not among them.
