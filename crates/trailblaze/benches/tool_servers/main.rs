@@ -7,6 +7,7 @@ mod crowd;
 mod official;
 mod pipe;
 mod slow_start;
+mod spin;
 mod stage;
 #[path = "../support/mod.rs"]
 mod support;
@@ -40,10 +41,11 @@ fn main() -> ExitCode {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;
         };
-        let parts: [(&str, Part); 5] = [
+        let parts: [(&str, Part); 6] = [
             ("calls", calls::row),
             ("callbacks", callbacks::row),
             ("crowd", crowd::row),
+            ("spin", spin::row),
             ("start", slow_start::scripts),
             ("swap", swap::row),
         ];
