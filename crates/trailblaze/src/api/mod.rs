@@ -20,6 +20,7 @@ use trailblaze_toolhost::spin_wait::SpinTurn;
 use crate::servers::callback::{CallbackAddress, NoAddress};
 use crate::servers::process::ProcessParts;
 use crate::sessions::host::Host;
+use crate::sessions::pool::DevicePool;
 use guard::Names;
 
 /// The port that is taken unless another is asked for.
@@ -56,7 +57,7 @@ impl Listener {
     /// What sessions that use this listener share.
     pub fn host(self: &Arc<Self>) -> Host {
         let process = ProcessParts { callback: Arc::clone(self) as _, spin_turn: Arc::clone(&self.spin_turn) };
-        Host { invocations: Arc::clone(&self.invocations), process }
+        Host { invocations: Arc::clone(&self.invocations), devices: DevicePool::closing(), process }
     }
 }
 

@@ -31,6 +31,16 @@ pub enum DeviceKind {
     Chromium(Start),
 }
 
+impl DeviceKind {
+    /// The key of the driver that opens such a device.
+    pub fn key(&self) -> &'static str {
+        match self {
+            DeviceKind::Simulated => DriverKey::SIM,
+            DeviceKind::Chromium(_) => "playwright-native",
+        }
+    }
+}
+
 impl DeviceSpec {
     pub fn is_simulated(&self) -> bool {
         self.kind == DeviceKind::Simulated
@@ -44,7 +54,8 @@ impl DeviceSpec {
     /// Why it cannot have its driver, if that is so. A simulated device stands for any.
     pub fn unsupported_driver(&self) -> Option<&'static str> {
         match (&self.kind, self.driver.as_str()) {
-            (DeviceKind::Simulated, _) | (DeviceKind::Chromium(_), "playwright-native") => None,
+            (DeviceKind::Simulated, _) => None,
+            (kind, key) if key == kind.key() => None,
             (DeviceKind::Chromium(_), "playwright-electron") => {
                 Some("this build drives Chromium, not Electron apps; use `playwright-native`")
             }

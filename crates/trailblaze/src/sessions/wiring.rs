@@ -16,18 +16,19 @@ use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::Severity;
 use trailblaze_core::{ids, limits};
-use trailblaze_drivers::sim::{FaultsError, Options, Sim};
-use trailblaze_drivers::web::{BrowserOptions, Browsers, Web};
+use trailblaze_drivers::sim::FaultsError;
+use trailblaze_drivers::web::{BrowserOptions, Browsers};
 use trailblaze_protocol::event::{Device, Event, Level};
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 
-use crate::project::devices::{DeviceKind, DeviceSpec};
+use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::project::sim::{SimOptions, SimSetup};
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, header_secrets};
+use crate::sessions::drivers::Drivers;
 use crate::sessions::host::Host;
 
 /// What every session of a run shares.
@@ -132,19 +133,9 @@ impl Wiring {
         scope(&self.loaded, device, target, &self.groups, &self.prefixes)
     }
 
+    /// A driver for a device, which is not started before it is first used.
     pub fn driver(&self, device: &DeviceSpec) -> Arc<dyn Driver> {
-        let (id, key) = (device.id.clone(), device.driver.clone());
-        match &device.kind {
-            DeviceKind::Simulated => {
-                let options = Options { seed: self.seed, faults: self.sim.faults.clone() };
-                let sim = Sim::open(id, device.platform, key, self.sim.apps.clone(), options);
-                Arc::new(sim.with_classifiers(&device.classifiers))
-            }
-            DeviceKind::Chromium(start) => {
-                let browsers = Arc::clone(&self.browsers);
-                Arc::new(Web::new(id, key, &device.classifiers, start.clone(), browsers))
-            }
-        }
+        Drivers { sim: self.sim.clone(), seed: self.seed, browsers: Arc::clone(&self.browsers) }.open(device)
     }
 
     /// Makes a session ready with all of its servers, or not at all.
@@ -162,7 +153,11 @@ impl Wiring {
     /// Makes a session ready: starts its servers and asks for their tools. It does without those that do not start.
     pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
         let id = ids::session();
-        let driver = self.driver(device);
+        let driver = self.host.devices.take(device, || self.driver(device)).await;
+        let driver = driver.map_err(|taken| SourceError::NotStarted {
+            source_name: device.id.to_string(),
+            evidence: taken.to_string(),
+        })?;
         let servers = self.servers.start(target, (&id, driver.describe()), &self.secrets).await?;
         let absent = servers.absent;
         let batches = self.loaded.batches.iter().chain(&servers.batches).chain(&absent.batches);
