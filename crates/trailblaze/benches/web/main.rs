@@ -29,6 +29,8 @@ use trailblaze_protocol::ids::StepId;
 
 const RUNS: usize = 20;
 const WARM_UP: usize = 3;
+/// How many fresh browsers the first run is measured in.
+const FRESH: usize = 7;
 /// Devices and trails of the last row.
 const DEVICES: usize = 10;
 
@@ -45,8 +47,8 @@ fn main() -> ExitCode {
     if is_wanted("actions") {
         let Some(playwright) = peer(&folder, "playwright.mjs", &[]) else { return ExitCode::FAILURE };
         let Some(minimal) = peer(&folder, "minimal.mjs", &[]) else { return ExitCode::FAILURE };
-        let own = runtime.block_on(actions(&folder, PicturePolicy::Off));
-        let pictured = runtime.block_on(actions(&folder, PicturePolicy::Step));
+        let own = runtime.block_on(actions(&folder, PicturePolicy::Off, (WARM_UP, RUNS)));
+        let pictured = runtime.block_on(actions(&folder, PicturePolicy::Step, (WARM_UP, RUNS)));
         let row = |what: &str, own: Duration, against: &Peer, most: Option<f64>, goal: &str| {
             let is_met = most.map(|most| own.as_secs_f64() <= against.seconds() * most);
             Row { what, measured: Measure::Time(own), against: Some(against.time()), goal, is_met }.print();
@@ -57,11 +59,26 @@ fn main() -> ExitCode {
             row("30 actions | a bare script, a click sent at once", own, &at_once, None, "");
         }
         row("30 actions, pictures as by default | playwright-core", pictured, &playwright, None, "");
+        let firsts = (0..FRESH).map(|_| runtime.block_on(actions(&folder, PicturePolicy::Off, (0, 1))));
+        let first = quantile(&mut firsts.collect::<Vec<_>>(), 0.5);
+        first_row("the first 30 actions in a fresh browser | later ones", first, own);
+        if let Some(peer) = playwright.other("firstMs") {
+            row("the first 30 actions in a fresh browser | playwright-core's first", first, &peer, None, "");
+        }
     }
     if is_wanted("snapshot") {
         let is_done = LOOKED_AT.iter().all(|page| {
             let Some(peer) = peer(&folder, "mcp_snapshot.mjs", &[page.file]) else { return false };
-            compare_snapshots(page, &peer, runtime.block_on(snapshots(&folder, page)));
+            let own = runtime.block_on(snapshots(&folder, page, (WARM_UP, RUNS)));
+            let firsts = (0..FRESH).map(|_| runtime.block_on(snapshots(&folder, page, (0, 1))).0);
+            let first = quantile(&mut firsts.collect::<Vec<_>>(), 0.5);
+            let later = own.0;
+            compare_snapshots(page, &peer, own);
+            first_row(&format!("the first snapshot of {} in a fresh browser | later ones", page.what), first, later);
+            if let Some(peer) = peer.other("firstMs") {
+                let (what, measured) = ("the same | @playwright/mcp's first", Measure::Time(first));
+                Row { what, measured, against: Some(peer.time()), goal: "", is_met: None }.print();
+            }
             true
         });
         if !is_done {
@@ -90,6 +107,11 @@ const LOOKED_AT: &[LookedAt] = &[
         shown: ["Section 1\n", "First point of 1000", "Note 1000"],
     },
 ];
+
+fn first_row(what: &str, first: Duration, later: Duration) {
+    let (measured, against) = (Measure::Time(first), Some(Measure::Time(later)));
+    Row { what, measured, against, goal: "≤ 1.5 ×", is_met: Some(first <= later.mul_f64(1.5)) }.print();
+}
 
 fn compare_snapshots(page: &LookedAt, peer: &Peer, (took, text): (Duration, String)) {
     let is_met = Some(took.as_secs_f64() <= peer.seconds() * 0.3);
@@ -193,12 +215,13 @@ fn address(folder: &Path, page: &str) -> String {
     format!("file://{}", folder.join(page).display())
 }
 
-async fn actions(folder: &Path, pictures: PicturePolicy) -> Duration {
+/// How long thirty actions take, the median of `runs` after `warm_up` others in the same browser.
+async fn actions(folder: &Path, pictures: PicturePolicy, (warm_up, runs): (usize, usize)) -> Duration {
     let lane = Lane::open(pictures);
     lane.call("web_navigate", json!({"url": address(folder, "form.html")})).await;
     let by = |role: &str, name: String| json!({"web": {"ariaRole": role, "ariaName": name}});
     let mut times = Vec::new();
-    for run in 0..WARM_UP + RUNS {
+    for run in 0..warm_up + runs {
         lane.call("web_evaluate", json!({"script": "reset()"})).await;
         let started = Instant::now();
         for n in 1..=10 {
@@ -211,7 +234,7 @@ async fn actions(folder: &Path, pictures: PicturePolicy) -> Duration {
         for n in 1..=10 {
             lane.call("web_click", json!({"nodeSelector": by("button", format!("Button {n}"))})).await;
         }
-        if run >= WARM_UP {
+        if run >= warm_up {
             times.push(started.elapsed());
         }
         let counts = lane.call("web_evaluate", json!({"script": "counts()"})).await;
@@ -222,16 +245,16 @@ async fn actions(folder: &Path, pictures: PicturePolicy) -> Duration {
 }
 
 /// As an agent gets it: the text of the whole page.
-async fn snapshots(folder: &Path, page: &LookedAt) -> (Duration, String) {
+async fn snapshots(folder: &Path, page: &LookedAt, (warm_up, runs): (usize, usize)) -> (Duration, String) {
     let lane = Lane::open(PicturePolicy::Off);
     lane.call("web_navigate", json!({"url": address(folder, page.file)})).await;
     let details = Details { offscreen: true, ..Details::default() };
     let (mut times, mut text) = (Vec::new(), String::new());
-    for run in 0..WARM_UP + RUNS {
+    for run in 0..warm_up + runs {
         let started = Instant::now();
         let screen = lane.session.device.show(&lane.cx).await.expect("the page is seen");
         text = snapshot::text(&screen, &details);
-        if run >= WARM_UP {
+        if run >= warm_up {
             times.push(started.elapsed());
         }
         for part in page.shown {
