@@ -6,6 +6,8 @@ mod acting;
 mod finding;
 #[path = "processes/marked.rs"]
 mod marked;
+#[path = "web/phone.rs"]
+mod phone;
 #[path = "web/roles.rs"]
 mod roles;
 #[path = "web/secrets.rs"]

@@ -13,7 +13,7 @@ use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
-use crate::query::{Description, Element, Found, Query, TextMatch, What};
+use crate::query::{Checks, Description, Element, Find, Found, Query, TextMatch, What};
 use crate::query::{Stable, stable};
 use crate::refs;
 use crate::screen::Screen;
@@ -246,6 +246,20 @@ pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, St
         Reached::Met { found: Some(found), .. } => Ok(found),
         Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no place on the screen"))),
         Reached::Missed { saw, waited } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),
+    }
+}
+
+/// The same, and scrolls it into view where the device knows of elements that it does not show.
+pub async fn in_view(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
+    let found = visible(cx, query, wait).await?;
+    let device = &cx.session.device;
+    if let Find::Found(found) = device.find(cx, query, Checks::InView).await? {
+        return Ok(found);
+    }
+    device.act(cx, &Target::Element(found), &Action::ScrollIntoView).await?;
+    match device.find(cx, query, Checks::InView).await? {
+        Find::Found(found) => Ok(found),
+        Find::Not(why) => Err(missed(query, "find", &why.to_string(), Duration::ZERO, Variant::ExceptionThrown)),
     }
 }
 
