@@ -18,7 +18,7 @@ use crate::engine::fault::{Fault, Stop};
 use crate::limits;
 use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot};
 use crate::record::events::{PicturePolicy, Shot};
-use crate::screen::{Node, Screen, SnapshotId};
+use crate::screen::{Node, Screen, Shape, SnapshotId};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
 
@@ -163,7 +163,9 @@ impl Device {
             holds_secret |= self.secrets.is_in(text);
             self.secrets.redact_in_place(text);
         }
-        if holds_secret {
+        // The title of a page is no part of its picture.
+        let is_page = node.props.shape == Shape::Web && node.class() == Some("document");
+        if holds_secret && !is_page {
             masks.extend(node.bounds);
         }
         node.children.iter_mut().for_each(|child| self.redact(child, masks));
