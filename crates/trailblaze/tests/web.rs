@@ -2,6 +2,8 @@
 
 #[path = "web/acting.rs"]
 mod acting;
+#[path = "web/describing.rs"]
+mod describing;
 #[path = "web/finding.rs"]
 mod finding;
 #[path = "processes/marked.rs"]

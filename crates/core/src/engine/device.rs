@@ -109,6 +109,11 @@ impl Device {
         Ok((screen, masks))
     }
 
+    /// Whether the last snapshot that a caller was shown has this ref.
+    pub fn has_shown(&self, reference: &str) -> bool {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).contains_key(reference)
+    }
+
     /// The element that a ref means, on the screen as it is now.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());

@@ -139,9 +139,10 @@
       if (!e.isConnected) return { why: "gone" };
     }
     const box = boxOf(body);
-    if (box.width === 0 || box.height === 0) return { why: "hidden" };
+    if (box.width === 0 || box.height === 0) return { why: "hidden", by: "it has no size" };
     const point = pointOf(body, at);
     if (how === "touch") {
+      if (!isInWindow(point)) return { why: "hidden", by: "it lies outside the page" };
       const got = hit(point.x, point.y);
       if (!got || !reaches(got, e)) return { why: "covered", by: got ? summary(got) : "nothing" };
       takeAim(e);
@@ -231,6 +232,7 @@
       // A frame that is taller than the window is scrolled to the point.
       if (!isInWindow(at())) scrollBy({ left: at().x - innerWidth / 2, top: at().y - innerHeight / 2, behavior: "instant" });
       if (how === "touch") {
+        if (!isInWindow(at())) return { why: "hidden", by: "its frame lies outside the page" };
         const got = hit(at().x, at().y);
         if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
         // A touch that is seen here did not reach the child frame.

@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         &[REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
-                match Aim::of(args)? {
+                match Aim::of(cx, args)? {
                     Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
                     Aim::Lasting(query) => expect_visible(cx, query, wait(args), None).await,
                 }
@@ -84,7 +84,7 @@ fn wait(args: &Args) -> Duration {
 }
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let list = match Aim::under(args, &ELEMENT)? {
+    let list = match Aim::under(cx, args, &ELEMENT)? {
         Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
         Some(Aim::Lasting(query)) => Some(query),
         None => None,
@@ -128,7 +128,7 @@ async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<Str
 }
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = match Aim::of(args)? {
+    let query = match Aim::of(cx, args)? {
         Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
         Aim::Lasting(query) => query,
     };
