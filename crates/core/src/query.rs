@@ -9,7 +9,7 @@ mod words;
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
-pub use self::description::Description;
+pub use self::description::{Description, NoDescription};
 pub use self::stable::{Stable, alternatives, stable};
 use crate::screen::SnapshotId;
 use crate::selector::Selector;
@@ -17,7 +17,8 @@ use crate::selector::Selector;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     pub what: What,
-    /// Which of several matches, from 0 in reading order; `None` requires exactly one match.
+    /// Which of several matches, from 0: on a page as a snapshot lists them, elsewhere and for selectors in reading order;
+    /// `None` asks for exactly one.
     pub index: Option<usize>,
 }
 

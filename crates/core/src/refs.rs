@@ -34,12 +34,17 @@ pub fn assign(root: &mut Node) {
 
 /// The ref in brackets at the start of a line of a snapshot: `e7` in `[e7] button "Pay"`.
 pub fn of_line(line: &str) -> Option<&str> {
+    split_line(line).map(|(reference, _)| reference)
+}
+
+/// The ref that the line of a snapshot begins with, and what the line says of its element.
+pub fn split_line(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     // The line of an off-screen field starts with how to scroll to it.
     let line = line.strip_prefix("(scroll ").and_then(|rest| rest.split_once(") ")).map_or(line, |(_, line)| line);
-    let (reference, _) = line.strip_prefix('[')?.split_once(']')?;
+    let (reference, rest) = line.strip_prefix('[')?.split_once(']')?;
     let is_ref = reference.starts_with(char::is_alphabetic) && reference.chars().all(|c| c.is_ascii_alphanumeric());
-    is_ref.then_some(reference)
+    is_ref.then_some((reference, rest.trim()))
 }
 
 fn has_content_or_function(node: &Node) -> bool {

@@ -266,7 +266,7 @@ impl Node {
         let uses_label = self.is_editable() || self.props.shape == Shape::Web;
         let words = if uses_label { self.label().or(text) } else { text.or(self.label()) };
         let name = match (words, self.short_id()) {
-            (Some(text), _) => Some(format!("\"{}\"", shorten(text))),
+            (Some(text), _) => Some(quoted(&shorten(text))),
             (None, Some(id)) => Some(format!("[id={}]", shorten(id))),
             (None, None) => None,
         };
@@ -312,6 +312,11 @@ pub(crate) fn shorten(text: &str) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+/// In quotes, as snapshots and messages print names, so that they can be read back.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 impl From<&str> for Prop {

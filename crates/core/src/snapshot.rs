@@ -4,7 +4,7 @@ mod line;
 
 use serde_json::{Value, json};
 
-use crate::screen::{Field, Node, Screen, Shape, fold};
+use crate::screen::{Field, Node, Screen, Shape, fold, quoted};
 use crate::selector::Outline;
 
 /// What to show in addition to visible elements that have a ref.
@@ -87,7 +87,18 @@ pub(crate) fn shown_label(outline: &Outline<'_>, place: usize) -> Option<String>
     })
 }
 
-/// Whether the element is only a layout container.
+/// The row of a table in one line, as a snapshot shows it.
+pub(crate) fn shown_row(node: &Node) -> Option<String> {
+    line::row(node)
+}
+
+/// Whether the line of an element has this mark; without brackets, such as `checked`.
+pub(crate) fn has_mark(node: &Node, mark: &str) -> bool {
+    let items = || line::item_count(node.children.len());
+    line::marks(node).any(|own| own[1..own.len() - 1] == *mark) || items() == mark
+}
+
+/// Whether it only arranges others.
 pub(crate) fn is_layout_box(node: &Node) -> bool {
     line::is_box(node)
 }
@@ -221,8 +232,8 @@ impl<'a> Page<'a> {
             return None;
         }
         if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
-            let is_said = line::contains_words(self.outline.node(bearer), label);
-            return (!is_said).then(|| line::quoted(label));
+            let is_said = line::says(self.outline.node(bearer), label);
+            return (!is_said).then(|| quoted(label));
         }
         if !details.all && !details.bounds && !details.css {
             if let Some(row) = line::row(node) {

@@ -2,10 +2,14 @@
 
 #[path = "web/acting.rs"]
 mod acting;
+#[path = "web/describing.rs"]
+mod describing;
 #[path = "web/finding.rs"]
 mod finding;
 #[path = "processes/marked.rs"]
 mod marked;
+#[path = "web/phone.rs"]
+mod phone;
 #[path = "web/roles.rs"]
 mod roles;
 #[path = "web/secrets.rs"]

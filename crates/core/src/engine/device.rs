@@ -18,7 +18,7 @@ use crate::engine::fault::{Fault, Stop};
 use crate::limits;
 use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot};
 use crate::record::events::{PicturePolicy, Shot};
-use crate::screen::{Node, Screen, SnapshotId};
+use crate::screen::{Node, Screen, Shape, SnapshotId};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
 
@@ -110,7 +110,12 @@ impl Device {
         Ok((screen, masks))
     }
 
-    /// Finds the element that a ref refers to on the current screen.
+    /// Whether the last snapshot that a caller was shown has this ref.
+    pub fn has_shown(&self, reference: &str) -> bool {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).contains_key(reference)
+    }
+
+    /// The element that a ref means, on the screen as it is now.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());
         let fingerprint = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
@@ -169,7 +174,9 @@ impl Device {
             holds_secret |= self.secrets.is_in(text);
             self.secrets.redact_in_place(text);
         }
-        if holds_secret {
+        // The title of a page is no part of its picture.
+        let is_page = node.props.shape == Shape::Web && node.class() == Some("document");
+        if holds_secret && !is_page {
             masks.extend(node.bounds);
         }
         node.children.iter_mut().for_each(|child| self.redact(child, masks));

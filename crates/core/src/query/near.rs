@@ -10,8 +10,10 @@ use crate::selector::{Outline, Selector, Want};
 const SUGGESTIONS: usize = 3;
 /// The most texts that are compared. A screen usually has fewer, and a waiting loop repeats the search.
 const COMPARED: usize = 500;
-/// Below this similarity, a suggestion only distracts.
-const LIKENESS: f64 = 0.7;
+/// Below this likeness a suggestion only distracts: up to two letters in five may differ.
+const LIKENESS: f64 = 0.6;
+/// How much of a text another one must have, as a part or as its beginning, to be similar whatever else it says.
+const PART: usize = 3;
 
 /// The visible elements whose texts or ids are most similar to the requested ones, most similar first.
 pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec<String> {
@@ -31,8 +33,7 @@ pub(super) fn near(query: &Query, screen: &Screen, outline: &Outline<'_>) -> Vec
         .flat_map(|place| names(outline.node(place)).into_iter().map(move |name| (place, name)))
         .filter(|(_, name)| seen.insert(name.clone()))
         .take(COMPARED)
-        .map(|(place, name)| (likeness(&wanted, &name.to_lowercase()), place))
-        .filter(|(score, _)| *score >= LIKENESS)
+        .filter_map(|(place, name)| Some((likeness(&wanted, &name.to_lowercase())?, place)))
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut places: Vec<usize> = Vec::new();
@@ -81,8 +82,13 @@ fn asked_by_selector(selector: &Selector) -> Option<Asked> {
     text.or_else(|| wanted(matcher.shape.id_fields()).map(Asked::Id))
 }
 
-fn likeness(wanted: &str, name: &str) -> f64 {
-    let is_part = !wanted.is_empty() && !name.is_empty() && (name.contains(wanted) || wanted.contains(name));
-    let likeness = strsim::jaro_winkler(wanted, name);
-    if is_part { likeness.max(LIKENESS) } else { likeness }
+/// How alike two texts are, if they are enough so to be worth a suggestion.
+fn likeness(wanted: &str, name: &str) -> Option<f64> {
+    let length = |text: &str| text.chars().count();
+    let is_part = length(wanted) >= PART && name.contains(wanted) || length(name) >= PART && wanted.contains(name);
+    // One of them begins as the other does, but for a letter or so at its end.
+    let n_same = wanted.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    let begins_alike = n_same >= PART && n_same * 3 >= length(wanted).min(length(name)) * 2;
+    let likeness = strsim::normalized_damerau_levenshtein(wanted, name);
+    (is_part || begins_alike || likeness >= LIKENESS).then_some(likeness)
 }

@@ -5,7 +5,7 @@ use trailblaze_protocol::geometry::Point;
 use super::near::near;
 use super::whereabouts::describe_all;
 use super::{Checks, Element, Find, Found, Query, Reason, TextMatch, What, WhyNot};
-use crate::screen::{Field, Node, Screen, fold};
+use crate::screen::{Field, Node, Screen, Shape, fold};
 use crate::selector::{Case, Outline, Patience, Pattern};
 
 /// How many of several matches a message lists.
@@ -39,7 +39,13 @@ impl Query {
         if is_by_words {
             keep_innermost(&outline, &mut places);
         }
-        outline.sort_for_reading(&mut places);
+        // On a page, descriptions and texts are counted as a snapshot lists them; recordings count in reading order.
+        let is_page = screen.root.props.shape == Shape::Web && !matches!(self.what, What::Selector(_));
+        if is_page {
+            places.sort_unstable();
+        } else {
+            outline.sort_for_reading(&mut places);
+        }
         let place = self.pick(&outline, &places)?;
         let node = outline.node(place);
         let Some(visible) = screen.visible_part(node) else {
@@ -167,6 +173,9 @@ fn unseen(node: &Node) -> Reason {
     let element = node.summary();
     match node.hidden() {
         Some(how) => Reason::Hidden { element, how: how.to_string() },
+        None if node.bounds.is_some_and(|bounds| bounds.width() == 0 || bounds.height() == 0) => {
+            Reason::Hidden { element, how: "it has no size".to_string() }
+        }
         None => Reason::Offscreen { element },
     }
 }
@@ -243,7 +252,6 @@ mod tests {
     use trailblaze_protocol::geometry::Rect;
 
     use super::*;
-    use crate::screen::Shape;
     use crate::selector::Selector;
     use crate::selector::samples::{Build, android, node, screen};
 

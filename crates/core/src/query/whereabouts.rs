@@ -1,6 +1,6 @@
 //! Describes where an element is, to distinguish it from others of the same name.
 
-use crate::screen::{Field, Node, shorten};
+use crate::screen::{Field, Node, quoted, shorten};
 use crate::selector::Outline;
 use crate::snapshot::{is_layout_box, shown_label};
 
@@ -29,23 +29,47 @@ pub(super) fn describe_all(outline: &Outline<'_>, places: &[usize]) -> Vec<Strin
     told.iter().zip(places).map(with_place).collect()
 }
 
-/// The closest ancestor that has a name, or the heading above it.
+/// What an element is in, or under.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Around {
+    Container { role: String, name: Option<String> },
+    Heading { name: String },
+}
+
+/// The nearest thing around it that has a name, or the heading that it stands under.
 fn whereabouts(outline: &Outline<'_>, place: usize) -> Option<String> {
     let own = shown_label(outline, place);
-    let differs = |label: &String| Some(label) != own.as_ref();
     let around = outline.ancestors(place).filter(|around| *around != 0 && !is_layout_box(outline.node(*around)));
     let container = around.into_iter().find_map(|around| {
-        let node = outline.node(around);
-        let class = node.class()?;
-        let is_item = ITEMS.contains(&class);
-        let first = || outline.beneath(around).find_map(|inner| shown_label(outline, inner).filter(differs));
-        let label = shown_label(outline, around).filter(differs);
-        let label = label.or_else(|| is_item.then(first).flatten())?;
-        Some(format!("in {class} \"{}\"", shorten(&label)))
+        let class = outline.node(around).class()?;
+        let label = container_label(outline, around, own.as_deref())?;
+        Some(format!("in {class} {}", quoted(&shorten(&label))))
     });
     container.or_else(|| {
-        let heading = (0..place).rev().find(|before| is_heading(outline.node(*before)))?;
-        Some(format!("under heading \"{}\"", shorten(&shown_label(outline, heading)?)))
+        let heading = headings_above(outline, place).next()?;
+        Some(format!("under heading {}", quoted(&shorten(&shown_label(outline, heading)?))))
+    })
+}
+
+/// What a container of an element is called, if that is not what the element is called.
+pub(super) fn container_label(outline: &Outline<'_>, container: usize, own: Option<&str>) -> Option<String> {
+    let differs = |label: &String| Some(label.as_str()) != own;
+    let is_item = outline.node(container).class().is_some_and(|class| ITEMS.contains(&class));
+    let first = || outline.beneath(container).find_map(|inner| shown_label(outline, inner).filter(differs));
+    shown_label(outline, container).filter(differs).or_else(|| is_item.then(first).flatten())
+}
+
+/// The headings that an element stands under, the nearest first: each is of a higher rank than those after it.
+pub(super) fn headings_above(outline: &Outline<'_>, place: usize) -> impl Iterator<Item = usize> {
+    let mut lowest = i64::MAX;
+    (0..place).rev().filter(move |before| {
+        let node = outline.node(*before);
+        let level = node.props.number(Field::HeadingLevel).unwrap_or(1);
+        let is_above = is_heading(node) && level < lowest;
+        if is_above {
+            lowest = level;
+        }
+        is_above
     })
 }
 

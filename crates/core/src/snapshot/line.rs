@@ -1,7 +1,7 @@
 //! Formats one element as one line of a snapshot.
 
 use super::Details;
-use crate::screen::{Field, Node, Shape, fold};
+use crate::screen::{Field, Node, Shape, fold, quoted};
 use crate::selector::Outline;
 
 /// Classes of layout containers.
@@ -101,13 +101,16 @@ pub(super) fn group(node: &Node) -> Option<String> {
         return None;
     }
     if LISTS.contains(&class) {
-        let items = node.children.len();
-        return Some(format!("{class} [{items} {}]:", if items == 1 { "item" } else { "items" }));
+        return Some(format!("{class} [{}]:", item_count(node.children.len())));
     }
     (node.props.shape == Shape::Web && is_landmark(node)).then(|| match label(node) {
         Some(label) => format!("{class} {}:", quoted(&label)),
         None => format!("{class}:"),
     })
+}
+
+pub(super) fn item_count(items: usize) -> String {
+    format!("{items} {}", if items == 1 { "item" } else { "items" })
 }
 
 pub(super) fn is_landmark(node: &Node) -> bool {
@@ -135,7 +138,7 @@ pub(super) fn reading(node: &Node, text: &str) -> Option<String> {
         return None;
     }
     let class = node.class().unwrap_or_default();
-    let is_plain = text.starts_with(char::is_alphanumeric) && !text.ends_with(':');
+    let is_plain = text.starts_with(char::is_alphanumeric) && !text.ends_with(':') && !text.contains(['"', '[']);
     let words = if is_plain { text.to_string() } else { quoted(text) };
     match class {
         "heading" => {
@@ -226,14 +229,16 @@ pub(super) fn is_nameable_leaf(node: &Node) -> bool {
     node.children.is_empty() && node.developer_id().is_some() && node.class().is_some_and(|c| !GENERIC.contains(&c))
 }
 
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+/// The text of a mark; in quotes where it could end the mark or begin with a quote itself.
+fn mark_text(text: &str) -> String {
+    if text.contains("] ") || text.contains("]:") || text.starts_with('"') { quoted(text) } else { text.to_string() }
 }
 
-fn marks(node: &Node) -> impl Iterator<Item = String> {
+/// What is said of an element behind its name, in brackets.
+pub(super) fn marks(node: &Node) -> impl Iterator<Item = String> {
     let flag = |is: bool, mark: &str| is.then(|| format!("[{mark}]"));
     let text = |field: Field| node.props.text(field).map(fold).filter(|text| !text.is_empty());
-    let id = node.short_id().map(|id| format!("[id={}]", fold(id)));
+    let id = node.short_id().map(|id| format!("[id={}]", mark_text(&fold(id))));
     let is_switch = node.props.flag(Field::IsCheckable).unwrap_or(false)
         || node.class().is_some_and(|class| SWITCHES.contains(&class));
     let checked = match node.is_checked() {
@@ -252,9 +257,9 @@ fn marks(node: &Node) -> impl Iterator<Item = String> {
         flag(node.is_password(), "password"),
         flag(node.props.flag(Field::IsHeading).unwrap_or(false), "heading"),
         node.props.number(Field::HeadingLevel).map(|level| format!("[level={level}]")),
-        value.map(|value| format!("[value: {value}]")),
+        value.map(|value| format!("[value: {}]", mark_text(&value))),
         state.map(|state| format!("[state: {}]", quoted(&state))),
-        text(Field::Options).map(|options| format!("[options: {options}]")),
+        text(Field::Options).map(|options| format!("[options: {}]", mark_text(&options))),
     ]
     .into_iter()
     .flatten()

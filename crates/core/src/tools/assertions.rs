@@ -100,7 +100,7 @@ pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         if names_element {
             return Err(Stop::failed("pass either `ref`, or `text` and `id`, not both"));
         }
-        return match described(reference, None) {
+        return match described(cx, reference, None)? {
             Some(query) => {
                 expect_visible(cx, query, timeout(args, limits::ASSERT_WAIT), args.text("expectedText")).await
             }

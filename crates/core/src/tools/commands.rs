@@ -301,7 +301,7 @@ fn css(args: &Args) -> Query {
 
 async fn tap(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let action = elements::press(args);
-    match Aim::of(args)? {
+    match Aim::of(cx, args)? {
         Aim::Reference => elements::delegate_by_ref(cx, args, action).await,
         Aim::Described(query) => elements::act_on(cx, query, &action, find_wait(args)).await,
         Aim::Point(point) => {
@@ -386,7 +386,7 @@ async fn swipe(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let size = cx.session.device.description().size;
     let wait = find_wait(args);
     let from = match args.text("swipeOnElementText") {
-        Some(text) => elements::visible(cx, &elements::containing(text), wait).await?.point,
+        Some(text) => elements::in_view(cx, &elements::containing(text), wait).await?.point,
         None => center(size),
     };
     let action = Action::Swipe {

@@ -13,7 +13,7 @@ use crate::engine::cx::Cx;
 use crate::engine::device::{Goal, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
-use crate::query::{Description, Element, Found, Query, TextMatch, What};
+use crate::query::{Checks, Description, Element, Find, Found, NoDescription, Query, TextMatch, What};
 use crate::query::{Stable, stable};
 use crate::refs;
 use crate::screen::Screen;
@@ -41,7 +41,7 @@ pub const ROWS: &[Row] = &[
         ],
         |cx, args| {
             Box::pin(async move {
-                match described(args.required("ref"), None) {
+                match described(cx, args.required("ref"), None)? {
                     Some(query) => act_on(cx, query, &Action::LongPress, find_wait(args)).await,
                     None => delegate_by_ref(cx, args, Action::LongPress).await,
                 }
@@ -104,11 +104,11 @@ pub enum Aim {
 }
 
 impl Aim {
-    pub fn of(args: &Args) -> Result<Aim, Stop> {
+    pub fn of(cx: &Cx, args: &Args) -> Result<Aim, Stop> {
         let has = |name: &str| args.value(name).is_some();
         let ways = [has("ref"), has("x") || has("y"), has("text") || has("id")];
         let described = match ways {
-            [true, false, false] => described(args.required("ref"), index(args)?),
+            [true, false, false] => described(cx, args.required("ref"), index(args)?)?,
             _ => None,
         };
         if has("index") && described.is_none() && ways != [false, false, true] {
@@ -158,11 +158,27 @@ async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     delegate_tap(&screen, node, &press(args), args.value("timeoutMs"))
 }
 
-/// The element that a `ref` describes as a snapshot does, such as `button "Pay"`; `None` if it is a plain ref.
-pub fn described(reference: &str, index: Option<usize>) -> Option<Query> {
-    let is_description = reference.contains('"') && refs::of_line(reference).is_none();
-    let description = Description::parse(reference).filter(|_| is_description)?;
-    Some(Query { what: What::Described(Box::new(description)), index })
+/// The element that a `ref` describes in the words of a snapshot, such as `button "Pay"`; nothing if it is a ref.
+pub fn described(cx: &Cx, reference: &str, index: Option<usize>) -> Result<Option<Query>, Stop> {
+    let is_line = refs::of_line(reference).is_some();
+    let is_description = if is_line { is_unknown_line(cx, reference) } else { reference.contains('"') };
+    is_description.then(|| describing("ref", reference, index)).transpose()
+}
+
+/// The element that a text describes; the ref that a line of a snapshot begins with is no part of that.
+pub fn describing(parameter: &str, text: &str, index: Option<usize>) -> Result<Query, Stop> {
+    let words = refs::split_line(text).map_or(text, |(_, words)| words);
+    let description = Description::parse(words).map_err(|error| match error {
+        NoDescription::Empty => Stop::failed(format!("`{parameter}` is empty")),
+        error => Stop::failed(format!("`{parameter}` does not describe an element: {error}")),
+    })?;
+    Ok(Query { what: What::Described(Box::new(description)), index })
+}
+
+/// Whether a text is the line of a snapshot that this session has not seen, as one that was written down is.
+pub fn is_unknown_line(cx: &Cx, text: &str) -> bool {
+    refs::split_line(text)
+        .is_some_and(|(reference, words)| !words.is_empty() && !cx.session.device.has_shown(reference))
 }
 
 /// Delegates to a tap that will find the same element in later runs.
@@ -248,7 +264,21 @@ pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, St
     }
 }
 
-/// The failure of a wait: what was expected, and what was seen instead.
+/// The same, and scrolls it into view where the device knows of elements that it does not show.
+pub async fn in_view(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
+    let found = visible(cx, query, wait).await?;
+    let device = &cx.session.device;
+    if let Find::Found(found) = device.find(cx, query, Checks::InView).await? {
+        return Ok(found);
+    }
+    device.act(cx, &Target::Element(found), &Action::ScrollIntoView).await?;
+    match device.find(cx, query, Checks::InView).await? {
+        Find::Found(found) => Ok(found),
+        Find::Not(why) => Err(missed(query, "find", &why.to_string(), Duration::ZERO, Variant::ExceptionThrown)),
+    }
+}
+
+/// What to say when waiting was in vain: what was expected, and what was seen.
 pub fn missed(query: &Query, action: &str, saw: &str, waited: Duration, variant: Variant) -> Stop {
     let within = match waited.as_secs_f64() {
         seconds if seconds < 0.1 => String::new(),

@@ -166,15 +166,18 @@ impl Actor<'_> {
             let reason = format!("`{url}` is not a full URL; add a scheme, such as https://{url}");
             return Err(DriverError::Refused { reason });
         }
-        self.page.expect_document(true);
         let started = Instant::now();
+        self.page.revive(self.budget).await?;
+        let commits = self.page.commits();
+        self.page.expect_document(true);
         let budget = Budget { deadline: self.budget.until(OPENING), ..self.budget.clone() };
         let answer = self.page.command(&budget, "Page.navigate", json!({"url": url})).await;
         let failed = match &answer {
             Ok(answer) => answer.get("errorText").and_then(Value::as_str).map(str::to_string),
             Err(DriverError::Refused { reason }) => Some(reason.clone()),
             Err(DriverError::TimedOut { .. }) => {
-                self.page.command(self.budget, "Page.stopLoading", json!({})).await?;
+                // A tab that loads nothing refuses it, which is as good.
+                let _ = self.page.command(self.budget, "Page.stopLoading", json!({})).await;
                 Some(format!("nothing answered within {:.0} s", started.elapsed().as_secs_f64()))
             }
             Err(_) => None,
@@ -187,9 +190,15 @@ impl Actor<'_> {
             }
             return Err(DriverError::Refused { reason: format!("cannot open `{url}`: {why}") });
         }
-        if answer?.get("loaderId").is_none() {
-            // Navigated within the same document.
+        let answer = answer?;
+        let is_download = answer.get("isDownload").and_then(Value::as_bool).unwrap_or(false);
+        if answer.get("loaderId").is_none() || is_download {
+            // Navigated within the same document, or not at all.
             self.page.expect_document(false);
+        } else if !self.page.wait(&budget, budget.deadline, |state| state.has_committed(commits)).await? {
+            self.page.expect_document(false);
+            let why = format!("the page before it did not give way within {:.0} s", started.elapsed().as_secs_f64());
+            return Err(DriverError::Refused { reason: format!("cannot open `{url}`: {why}") });
         }
         let wait = self.budget.wait.map(|wait| wait.saturating_sub(started.elapsed()));
         self.page.settle(&Budget { wait, ..self.budget.clone() }).await

@@ -139,9 +139,10 @@
       if (!e.isConnected) return { why: "gone" };
     }
     const box = boxOf(body);
-    if (box.width === 0 || box.height === 0) return { why: "hidden" };
+    if (box.width === 0 || box.height === 0) return { why: "hidden", by: "it has no size" };
     const point = pointOf(body, at);
     if (how === "touch") {
+      if (!isInWindow(point)) return { why: "hidden", by: "it lies outside the page" };
       const got = hit(point.x, point.y);
       if (!got || !reaches(got, e)) return { why: "covered", by: got ? summary(got) : "nothing" };
       takeAim(e);
@@ -150,13 +151,13 @@
   }
 
   // A text that is being typed into a field.
-  /** @typedef {{ element: El, before: Event | null, hasInput: boolean }} Delivery */
+  /** @typedef {{ element: El, root: Root, name: string, before: Event | null, hasInput: boolean }} Delivery */
   /** @type {Delivery | null} */
   let delivery = null;
   /** @param {El} element */
   const expectText = (element) => {
     /** @type {Delivery} */
-    const own = { element, before: null, hasInput: false };
+    const own = { element, root: element.getRootNode(), name: nameOf(element, roleOf(element)), before: null, hasInput: false };
     delivery = own;
     element.addEventListener("beforeinput", (event) => { own.before = event; }, { once: true, capture: true });
     element.addEventListener("input", () => { own.hasInput = true; }, { once: true, capture: true });
@@ -180,6 +181,16 @@
   const selectAll = (e) => {
     if (e.select) e.select();
     else document.getSelection()?.selectAllChildren(e);
+  };
+  /** @param {El} e */
+  const moveToEnd = (e) => {
+    const selection = document.getSelection();
+    if (e.isContentEditable) {
+      selection?.selectAllChildren(e);
+      selection?.collapseToEnd();
+    } else if (e.selectionStart != null) e.setSelectionRange?.(textIn(e).length, textIn(e).length);
+    // Scripts cannot set the caret in a number or e-mail field.
+    else selection?.modify("move", "forward", "documentboundary");
   };
   // The editor that an element belongs to: its outermost editable ancestor.
   /** @param {El} e */
@@ -221,6 +232,7 @@
       // A frame that is taller than the window is scrolled to the point.
       if (!isInWindow(at())) scrollBy({ left: at().x - innerWidth / 2, top: at().y - innerHeight / 2, behavior: "instant" });
       if (how === "touch") {
+        if (!isInWindow(at())) return { why: "hidden", by: "its frame lies outside the page" };
         const got = hit(at().x, at().y);
         if (got !== e) return { why: "covered", by: got ? summary(got) : "nothing" };
         // A touch that is seen here did not reach the child frame.
@@ -268,18 +280,32 @@
       return {};
     },
 
-    // Why the typed text is not in the field; null if it is. A page may replace the field while it receives its text, and then
-    // focuses the new one.
+    // Moves the caret behind the text of a field, or of the focused field that has replaced it.
+    /** @param {number} id */
+    moveToEnd(id) {
+      const now = focused();
+      if (!isField(now)) return;
+      const e = elementOf(id);
+      moveToEnd(e && isField(e) && isWithin(e, now) ? e : now);
+    },
+
+    // Why the typed text is not in the field; null if it is. A page may replace the field while it receives its text; then the
+    // focused field has the text, or one with the same name.
     took() {
       // A new document, loaded because of the text, expects none.
       if (!delivery) return null;
-      const { element, before, hasInput } = delivery;
+      const { element, root, name, before, hasInput } = delivery;
       delivery = null;
       // A page may handle the text itself before it is inserted.
       if (!hasInput && !before?.defaultPrevented) return before ? "it does not accept this text" : "the text did not arrive";
       if (element.isConnected) return null;
       const now = focused();
-      return isField(now) && textIn(now) !== "" ? null : "it was replaced as the text arrived";
+      if (isField(now) && textIn(now) !== "") return null;
+      /** @type {NodeListOf<El>} */
+      const fields = root.querySelectorAll(element.localName);
+      /** @param {El} e */
+      const hasText = (e) => isField(e) && textIn(e) === textIn(element) && nameOf(e, roleOf(e)) === name;
+      return [...fields].some(hasText) ? null : "it was replaced as the text arrived";
     },
 
     // The focused element, if it takes keys: a frame, or the length of its text if it is a field; otherwise why none does.

@@ -17,6 +17,7 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
         Browse::Back => travel(actor, -1).await?,
         Browse::Forward => travel(actor, 1).await?,
         Browse::Reload => {
+            page.revive(budget).await?;
             page.expect_document(true);
             page.command(budget, "Page.reload", json!({})).await?;
             page.settle(budget).await?;
@@ -118,6 +119,7 @@ pub async fn travel(actor: &Actor<'_>, by: i64) -> Result<(), DriverError> {
         let (what, way) = if by < 0 { ("earlier", "back") } else { ("later", "forward") };
         return Err(DriverError::Refused { reason: format!("there is no {what} page to go {way} to") });
     };
+    page.revive(budget).await?;
     page.expect_document(true);
     page.command(budget, "Page.navigateToHistoryEntry", json!({"entryId": entry})).await?;
     page.settle(budget).await

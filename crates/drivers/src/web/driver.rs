@@ -254,7 +254,7 @@ fn judge(found: &mut Found, ready: &Ready) -> Option<Reason> {
         Some("disabled") => Some(Reason::Disabled { element }),
         Some("covered") => Some(Reason::Covered { element, by: ready.by.clone() }),
         Some("moving") => Some(Reason::Restless { element }),
-        Some("hidden") => Some(Reason::Offscreen { element }),
+        Some("hidden") => Some(Reason::Hidden { element, how: ready.by.clone() }),
         Some(_) => Some(Reason::NoMatch { near: Vec::new() }),
     }
 }

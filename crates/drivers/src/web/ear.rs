@@ -98,6 +98,7 @@ impl Listener for PageListener {
                         tab.frame(text("/frame/id"));
                         // The document has arrived; its scripts have not run, whatever was reported about the previous
                         // one.
+                        tab.commits += 1;
                         tab.loading_since = (!is_whole).then(Instant::now);
                         tab.has_loaded = is_whole;
                     }
@@ -133,6 +134,7 @@ impl Listener for PageListener {
             "Page.fileChooserOpened" => self.shared.bump(|state| state.chooser = Some(params.clone())),
             "Input.dragIntercepted" => self.shared.bump(|state| state.drag = params.get("data").cloned()),
             "Inspector.targetCrashed" => self.tab(session, |tab| tab.is_crashed = true),
+            "Inspector.targetReloadedAfterCrash" => self.tab(session, |tab| tab.is_crashed = false),
             "Runtime.consoleAPICalled" => self.console(params),
             "Runtime.exceptionThrown" => {
                 let thrown = params.pointer("/exceptionDetails/exception/description");

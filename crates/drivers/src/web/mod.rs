@@ -12,6 +12,7 @@ mod frames;
 mod keys;
 mod look;
 mod page;
+mod reviving;
 mod pointer;
 mod state;
 mod typing;

@@ -14,6 +14,7 @@ use super::browser::Browser;
 use super::cdp::{CdpError, Listener};
 use super::ear::PageListener;
 use super::emulation::Emulation;
+use super::reviving::Running;
 use super::state::{Shared, State, Tab};
 
 /// The script injected into each document. Its two halves share one function.
@@ -381,7 +382,16 @@ impl Page {
         let params = json!({
             "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true, "replMode": true,
         });
-        value_of(&self.command(budget, "Runtime.evaluate", params).await?)
+        let session = self.session()?;
+        let mut running = Running { cdp: Arc::clone(&self.browser.cdp), session: session.clone(), has_ended: false };
+        let answer = budget.run("the script to end", self.browser.cdp.call(Some(&session), "Runtime.evaluate", params));
+        let answer = answer.await?;
+        running.has_ended = true;
+        value_of(&answer.map_err(|error| self.wrong(error))?)
+    }
+
+    pub fn commits(&self) -> u64 {
+        self.shared.state().front().map_or(0, |tab| tab.commits)
     }
 
     pub fn version(&self) -> SnapshotId {

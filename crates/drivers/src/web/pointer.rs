@@ -11,8 +11,11 @@ use super::act::Actor;
 use super::keys::HeldKeys;
 use super::look::Use;
 
-/// How long a long press lasts.
-const LONG_PRESS: Duration = Duration::from_millis(600);
+/// How long a long press lasts; Chromium recognizes one after half a second.
+const LONG_PRESS: Duration = Duration::from_millis(700);
+/// How long a finger rests at the end of a drag. A finger that is lifted in motion starts a fling, even where nothing
+/// scrolls, and Chromium does not turn a tap that stops a fling into a click.
+const REST: Duration = Duration::from_millis(100);
 /// The number of moves in a drag.
 const MOVES: i32 = 8;
 /// How long a browser may take to start a drag.
@@ -110,18 +113,43 @@ impl Actor<'_> {
 
     pub async fn long_press(&self, target: &Target) -> Result<(), DriverError> {
         let point = self.aim(target, None).await?;
-        let is_mobile = self.page.is_mobile();
-        match is_mobile {
-            true => self.finger(touch("touchStart", Some(point))).await?,
-            false => self.mouse(vec![moved(point, 0), pressed(point)]).await?,
+        match self.page.is_mobile() {
+            true => self.long_press_finger(point).await?,
+            false => self.long_press_mouse(point).await?,
         }
-        let lasted = self.budget.run("the press to last", tokio::time::sleep(LONG_PRESS)).await;
-        match is_mobile {
-            true => self.finger(touch("touchEnd", None)).await?,
-            false => self.mouse(vec![released(point)]).await?,
-        }
-        lasted?;
         self.check_landed(target, true).await
+    }
+
+    async fn long_press_mouse(&self, point: Point) -> Result<(), DriverError> {
+        self.mouse(vec![moved(point, 0), pressed(point)]).await?;
+        let lasted = self.rest("the press to last", LONG_PRESS).await;
+        self.mouse(vec![released(point)]).await?;
+        lasted
+    }
+
+    /// Chromium recognizes a long press, which opens a context menu instead of clicking, only in touches that it makes
+    /// of mouse events itself.
+    async fn long_press_finger(&self, point: Point) -> Result<(), DriverError> {
+        const PRESS: &str = "Input.emulateTouchFromMouseEvent";
+        let event = |kind: &str| json!({"type": kind, "x": point.x, "y": point.y, "button": "left", "clickCount": 1});
+        self.emit_touches(true).await?;
+        let pressed = self.page.commands(self.budget, vec![(PRESS, event("mousePressed"))]).await;
+        let lasted = self.rest("the press to last", LONG_PRESS).await;
+        let released = self.page.commands(self.budget, vec![(PRESS, event("mouseReleased"))]).await;
+        // The command is answered before the page has the touch, and the change below would take it back.
+        let seen = self.page.next_frame(self.budget).await;
+        let off = self.emit_touches(false).await;
+        pressed.and(lasted).and(released).and(seen).and(off)
+    }
+
+    /// Whether mouse events become touches. Either change also ends the gesture that Chromium is in, without an event.
+    async fn emit_touches(&self, enabled: bool) -> Result<(), DriverError> {
+        let params = json!({"enabled": enabled, "configuration": "mobile"});
+        self.page.commands(self.budget, vec![("Emulation.setEmitTouchEventsForMouse", params)]).await
+    }
+
+    async fn rest(&self, what: &str, duration: Duration) -> Result<(), DriverError> {
+        self.budget.run(what, tokio::time::sleep(duration)).await
     }
 
     pub async fn hover(&self, target: &Target, at: Option<Offset>) -> Result<(), DriverError> {
@@ -206,7 +234,7 @@ impl Actor<'_> {
         for point in path(from, end) {
             self.finger(touch("touchMove", Some(point))).await?;
         }
-        Ok(())
+        self.rest("the drag to end", REST).await
     }
 
     async fn is_draggable(&self, target: &Target) -> Result<bool, DriverError> {
@@ -251,7 +279,10 @@ impl Actor<'_> {
         }
         self.finger(touch("touchEnd", None)).await?;
         moved?;
-        self.page.ask(self.budget, "trailblaze.scrolled()").await.map(drop)
+        self.page.ask(self.budget, "trailblaze.scrolled()").await?;
+        // The fling goes on where nothing scrolls, and would swallow the next tap.
+        self.emit_touches(true).await?;
+        self.emit_touches(false).await
     }
 
     /// Turns the wheel, and waits until scrolling has ended.

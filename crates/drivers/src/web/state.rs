@@ -55,6 +55,8 @@ pub struct Tab {
     pub is_ready: bool,
     /// When the loading document was requested or arrived; `None` once it has loaded.
     pub loading_since: Option<Instant>,
+    /// How many documents have arrived so far.
+    pub commits: u64,
     /// Whether the front document has loaded, whatever has happened in it since.
     pub has_loaded: bool,
     pub is_crashed: bool,
@@ -126,6 +128,11 @@ impl State {
         self.tabs.iter().find(|tab| tab.target == self.front)
     }
 
+    /// Whether another document came since there were so many.
+    pub fn has_committed(&self, commits: u64) -> bool {
+        self.front().is_none_or(|tab| tab.commits != commits)
+    }
+
     pub fn tab_of(&mut self, session: &str) -> Option<&mut Tab> {
         let target = self.sessions.get(session)?;
         self.tabs.iter_mut().find(|tab| tab.target == *target)
@@ -182,6 +189,7 @@ impl Tab {
             main_frame: String::new(),
             is_ready: false,
             loading_since: None,
+            commits: 0,
             has_loaded: true,
             is_crashed: false,
             frames: HashMap::new(),

@@ -29,6 +29,8 @@ interface El extends HTMLElement {
   readonly select: (() => void) | undefined;
   readonly selected: boolean | undefined;
   readonly selectedOptions: HTMLCollectionOf<HTMLOptionElement>;
+  readonly selectionStart: number | null | undefined;
+  readonly setSelectionRange: ((start: number, end: number) => void) | undefined;
   readonly shadowRoot: Root | null;
   readonly size: number;
   readonly type: string;

@@ -17,6 +17,11 @@ impl Actor<'_> {
             self.tap(target, 1).await?;
         }
         let Focus { node: focus, .. } = self.focus(target, Text::Keep).await?;
+        if let Target::Element(found) = target {
+            // The click put the caret into the middle of what is there.
+            let _: Value =
+                self.page.ask_about(self.budget, found.node, |id| format!("trailblaze.moveToEnd({id})")).await?;
+        }
         let mut steps: Vec<Vec<(&str, Value)>> = vec![Vec::new()];
         let mut count = 0;
         for sign in text.chars() {
@@ -155,7 +160,8 @@ impl Actor<'_> {
         Ok(())
     }
 
-    /// Presses keys and holds them for one frame, for pages that poll which keys are down once per frame.
+    /// Presses keys and holds them for one frame, for pages that poll which keys are down once per frame. Waits one more
+    /// frame after the release, so that they see the next press as another one.
     pub async fn press(&self, chord: &Chord, count: u32, repeats: u32) -> Result<(), DriverError> {
         for _ in 0..count {
             self.keys(chord.down()).await?;
@@ -165,6 +171,7 @@ impl Actor<'_> {
                 self.page.next_frame(self.budget).await?;
             }
             self.keys(chord.up()).await?;
+            self.page.next_frame(self.budget).await?;
         }
         Ok(())
     }

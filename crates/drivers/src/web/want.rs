@@ -94,13 +94,18 @@ fn target(query: &Query) -> Option<&str> {
 
 /// What a description requires of the element itself. A box may be named by its contents.
 fn only_described(description: &Description) -> Option<Value> {
+    if description.depends_on_others() {
+        return None;
+    }
     let mut only = Map::new();
     match (&description.css, &description.role) {
         (Some(css), _) => only.insert("css".to_string(), css.as_str().into()),
         (None, Some(role)) if role != "generic" => only.insert("role".to_string(), role.as_str().into()),
         _ => return None,
     };
-    let bare = |text: &String| text.split_whitespace().collect::<String>().to_lowercase();
+    // A message cuts long names short.
+    let whole = |text: &str| text.strip_suffix('…').unwrap_or(text).to_string();
+    let bare = |text: &String| whole(text).split_whitespace().collect::<String>().to_lowercase();
     only.extend(description.name.as_ref().map(|name| ("like".to_string(), bare(name).into())));
     Some(Value::Object(only))
 }

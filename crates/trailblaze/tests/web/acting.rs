@@ -223,6 +223,19 @@ fn a_key_is_held_for_a_frame_and_may_repeat() {
 }
 
 #[test]
+fn presses_are_apart_for_a_page_that_asks_once_a_frame() {
+    let page = "<script>let isDown = false, wasDown = false, presses = 0; onkeydown = () => { isDown = true }; onkeyup = () => { isDown = false };\
+                (function step() { if (isDown && !wasDown) presses++; wasDown = isDown; requestAnimationFrame(step) })()</script><p>A game</p>";
+    let press = "web_pressKey: {key: ArrowRight}";
+    check(
+        page,
+        &["web_pressKey: {key: ArrowRight, count: 5}", &holds("presses === 5"), press, press, &holds("presses === 7")],
+        0,
+        &[],
+    );
+}
+
+#[test]
 fn a_scroll_is_over_when_it_returns() {
     let page = "<style>html { scroll-snap-type: y mandatory } body { margin: 0 } section { height: 700px; scroll-snap-align: start }</style>\
                 <section>One</section><section>Two</section><section>Three</section><script>window.log = []; onscroll = () => log.push(scrollY); onscrollend = () => log.push('end')</script>";

@@ -29,7 +29,7 @@ fn answers(markup: &str, lines: &[&str]) -> Option<Vec<Result<String, String>>> 
 
 /// Checks what each line answers: text that must be in it, or in the reason why it failed.
 #[track_caller]
-fn check(markup: &str, lines: &[(&str, Result<&str, &str>)]) {
+pub fn check(markup: &str, lines: &[(&str, Result<&str, &str>)]) {
     let asked: Vec<&str> = lines.iter().map(|(line, _)| *line).collect();
     let Some(answers) = answers(markup, &asked) else { return };
     assert_eq!(answers.len(), lines.len(), "{answers:#?}");
@@ -43,10 +43,10 @@ fn check(markup: &str, lines: &[(&str, Result<&str, &str>)]) {
 }
 
 /// Tells the number of the last element that was clicked.
-const CLICKED: &str = "<script>let clicked = ''; addEventListener('click', (event) => {
+pub const CLICKED: &str = "<script>let clicked = ''; addEventListener('click', (event) => {
     clicked = event.composedPath().find((one) => one.dataset?.n)?.dataset.n ?? 'nothing'; event.preventDefault();
 }, true)</script>";
-const ASK: &str = "web_evaluate script=clicked";
+pub const ASK: &str = "web_evaluate script=clicked";
 
 #[test]
 fn what_a_snapshot_prints_can_be_pasted_back() {

@@ -75,6 +75,26 @@ fn what_a_page_does_with_a_secret_is_not_told() {
     assert!(!SPELLED.iter().any(|spelled| said.contains(spelled)), "{said}");
 }
 
+#[test]
+fn a_secret_in_the_title_masks_nothing() {
+    let Some(shop) = Shop::open(&calls(&["web_navigate: {url: page.html}", "tap: {text: Press}"])) else { return };
+    let page = "<!doctype html><title>hunter22</title><body style='background: #ff0000'><button>Press</button>";
+    shop.project.write("trails/page.html", page);
+    let mut command = shop.command(&["run", "--pictures", "action", "--secret", "PIN"]);
+    command.env("PIN", "hunter22");
+    shop.project.finish(command).exits(0);
+    let is_red = |file: &std::path::PathBuf| {
+        let file = std::io::BufReader::new(std::fs::File::open(file).expect("a picture"));
+        let mut reader = png::Decoder::new(file).read_info().expect("a PNG");
+        let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+        let info = reader.next_frame(&mut pixels).expect("a picture");
+        let row = &pixels[info.line_size * (info.height as usize / 2)..];
+        row.starts_with(&[255, 0, 0])
+    };
+    let pictures = files(&shop.project.last_run().path.join("pictures"));
+    assert!(pictures.iter().any(is_red), "the page is as it was drawn: {pictures:?}");
+}
+
 /// Secrets are not in the environment of a browser, and nothing of a killed one is left.
 #[cfg(target_os = "linux")]
 #[test]

@@ -215,6 +215,39 @@ fn a_page_whose_scripts_never_end_holds_up_nobody_for_longer_than_they_like() {
     assert!(ran.stdout.contains("the trail took longer than 8s"), "{}", ran.stdout);
 }
 
+#[test]
+fn a_page_that_hangs_is_left_for_another() {
+    for hang in [
+        "setTimeout(() => { for (;;); })",
+        "function hang() { setTimeout(hang); for (;;); } setTimeout(hang)",
+        "onbeforeunload = () => {}; setTimeout(() => { for (;;); })",
+    ] {
+        let server = server();
+        let made = [
+            format!("web_navigate: {{url: '{server}/first'}}"),
+            format!("web_evaluate: {{script: '{hang}; 1'}}"),
+            format!("web_navigate: {{url: '{server}/second'}}"),
+            "web_verifyTextVisible: {text: Not here}".to_string(),
+            "web_waitForUrl: {pattern: '*/second'}".to_string(),
+            "web_tabs: {action: CLOSE}".to_string(),
+        ];
+        let made: Vec<&str> = made.iter().map(String::as_str).collect();
+        let Some(shop) = Shop::open(&calls(&made)) else { return };
+        let ran = shop.run(&[], 1);
+        assert!(ran.stdout.contains("it is the only tab"), "only the last call fails: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_script_that_is_given_up_is_stopped() {
+    let Some(shop) = Shop::open("") else { return };
+    shop.project.write("page.html", "<!doctype html><p>Here</p>");
+    let told = crate::finding::feed(&shop, &["web_evaluate script='for (;;);'", "web_verifyTextVisible text=Here"]);
+    let answers: Vec<&str> = told.lines().filter(|line| line.starts_with('{')).collect();
+    assert!(answers[1].contains("\"ok\":false") && answers[1].contains("the script to end"), "{told}");
+    assert!(answers[2].contains("\"ok\":true"), "{told}");
+}
+
 /// A server with a certificate that nobody has signed; none where it cannot be made. It ends when it is dropped.
 fn unsigned_server(folder: &Path) -> Option<(String, Child)> {
     let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();

@@ -58,6 +58,49 @@ fn a_field_that_is_drawn_again_is_looked_for_again() {
 }
 
 #[test]
+fn a_field_that_is_drawn_again_with_its_text_is_filled() {
+    for later in ["draw()", "queueMicrotask(draw)", "setTimeout(draw)", "setTimeout(draw, 50)"] {
+        let page = format!(
+            "<div id=box></div><script>let n = 0, text = ''; const draw = () => {{ box.innerHTML = '<label>Name <input></label>'; \
+             box.querySelector('input').value = text }}; draw(); box.oninput = (e) => {{ n++; text = e.target.value; {later} }}</script>"
+        );
+        let filled = holds("n === 1 && text === 'Ada'");
+        check(&page, &["web_type: {ref: 'textbox \"Name\"', text: Ada}", &filled], 0, &[]);
+        let form = "web_fillForm: {fields: [{ref: 'textbox \"Name\"', value: Ada}]}";
+        check(&page, &[form, &filled], 0, &[]);
+    }
+}
+
+#[test]
+fn text_that_is_added_goes_behind_what_is_there() {
+    let long = "one two three four five";
+    let page = format!(
+        "<input aria-label=Plain value='{long}'><input type=number aria-label=Number value=12345678><input type=email aria-label=Mail value=someone@example.com>\
+         <textarea aria-label=Area cols=30 rows=4>line one\nline two\nline three</textarea>\
+         <div contenteditable aria-label=Rich><p id=first>first part</p><p>second part</p></div>"
+    );
+    let add = |field: &str, text: &str| format!("web_type: {{ref: '{field}', text: '{text}', clearFirst: false}}");
+    let value =
+        |field: &str, text: &str| holds(&format!("document.querySelector('[aria-label={field}]').value === `{text}`"));
+    let made = [
+        add("textbox \"Plain\"", " six"),
+        value("Plain", "one two three four five six"),
+        add("spinbutton \"Number\"", "9"),
+        value("Number", "123456789"),
+        add("textbox \"Mail\"", ".org"),
+        value("Mail", "someone@example.com.org"),
+        add("textbox \"Area\"", "!"),
+        value("Area", "line one\\nline two\\nline three!"),
+        add("css=#first", "!"),
+        add("textbox \"Rich\"", "?"),
+        holds(
+            "document.querySelector('[aria-label=Rich]').innerText.replace(/\\s+/g, ` `) === 'first part! second part?'",
+        ),
+    ];
+    check(&page, &made.each_ref().map(String::as_str), 0, &[]);
+}
+
+#[test]
 fn text_goes_where_the_focus_is_and_nowhere_else() {
     let page = "<label>Name <input id=name value=Ada></label><button>Pay</button><iframe srcdoc=\"<input aria-label=Inner value=old>\"></iframe>";
     let value = |text: &str| holds(&format!("document.getElementById('name').value === '{text}'"));

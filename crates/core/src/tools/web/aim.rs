@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-use super::super::elements::delegate;
+use super::super::elements::{delegate, describing, is_unknown_line};
 use super::super::row::{P, Ty, optional};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::query::alternatives;
-use crate::query::{Description, Query, What};
+use crate::query::{Query, What};
 use crate::refs;
 use crate::screen::{Screen, Shape};
 use crate::selector::Selector;
@@ -41,16 +41,16 @@ pub enum Aim {
 }
 
 impl Aim {
-    pub fn of(args: &Args) -> Result<Aim, Stop> {
-        Aim::under(args, &ELEMENT)?.ok_or_else(|| {
+    pub fn of(cx: &Cx, args: &Args) -> Result<Aim, Stop> {
+        Aim::under(cx, args, &ELEMENT)?.ok_or_else(|| {
             let missing = vec!["ref".to_string(), "nodeSelector".to_string()];
             Stop::error(Variant::MissingRequiredArgs { missing }, "no element: pass `ref` or `nodeSelector`")
         })
     }
 
-    /// Reads the target from the arguments. A recording that has both parameters uses its selector, if that is a web
-    /// selector, and takes the first match.
-    pub fn under(args: &Args, names: &Names) -> Result<Option<Aim>, Stop> {
+    /// What these parameters name. A recording that kept both is followed by its selector, if that is one for the web; it
+    /// takes the first match.
+    pub fn under(cx: &Cx, args: &Args, names: &Names) -> Result<Option<Aim>, Stop> {
         let index = args.count(names.index)?.map(|index| usize::try_from(index).unwrap_or(usize::MAX));
         let has_reference = args.value(names.reference).is_some();
         let is_used = |selector: &&Value| !has_reference || Selector::is_for(selector, Shape::Web);
@@ -59,16 +59,13 @@ impl Aim {
         }
         let Some(text) = args.text(names.reference) else { return Ok(None) };
         match (reference(text), index) {
-            (Some(reference), None) => Ok(Some(Aim::Ref(reference.to_string()))),
-            (Some(reference), Some(_)) => Err(Stop::failed(format!(
-                "`{reference}` is a ref to one element; `{}` only applies to descriptions",
-                names.index
-            ))),
-            (None, index) => {
-                let description = Description::parse(text);
-                let description = description.ok_or_else(|| Stop::failed(format!("`{}` is empty", names.reference)))?;
-                Ok(Some(Aim::Stable(Query { what: What::Described(Box::new(description)), index })))
-            }
+            (Some(reference), index) if !is_unknown_line(cx, text) => match index {
+                None => Ok(Some(Aim::Passing(reference.to_string()))),
+                Some(_) => {
+                    Err(Stop::failed(format!("`{reference}` is one element; `{}` is for descriptions", names.index)))
+                }
+            },
+            (_, index) => Ok(Some(Aim::Lasting(describing(names.reference, text, index)?))),
         }
     }
 }

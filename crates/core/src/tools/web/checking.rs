@@ -35,9 +35,9 @@ pub const ROWS: &[Row] = &[
         &[REF, SELECTOR, INDEX, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
-                match Aim::of(args)? {
-                    Aim::Ref(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
-                    Aim::Stable(query) => expect_visible(cx, query, wait(args), None).await,
+                match Aim::of(cx, args)? {
+                    Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
+                    Aim::Lasting(query) => expect_visible(cx, query, wait(args), None).await,
                 }
             })
         },
@@ -84,9 +84,9 @@ fn wait(args: &Args) -> Duration {
 }
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let list = match Aim::under(args, &ELEMENT)? {
-        Some(Aim::Ref(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
-        Some(Aim::Stable(query)) => Some(query),
+    let list = match Aim::under(cx, args, &ELEMENT)? {
+        Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
+        Some(Aim::Lasting(query)) => Some(query),
         None => None,
     };
     let items = texts(args, "items");
@@ -128,9 +128,9 @@ async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<Str
 }
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = match Aim::of(args)? {
-        Aim::Ref(reference) => return restate(cx, "web_verifyValue", &reference).await,
-        Aim::Stable(query) => query,
+    let query = match Aim::of(cx, args)? {
+        Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
+        Aim::Lasting(query) => query,
     };
     let name = args.text("attribute");
     let kind = match (args.text("type"), name) {

@@ -62,7 +62,7 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let text = args.required("text").to_string();
     let replaces = args.flag("clearFirst").unwrap_or(true);
     let action = if replaces { Action::SetText { text } } else { Action::InputText { text } };
-    match Aim::under(args, &ELEMENT)? {
+    match Aim::under(cx, args, &ELEMENT)? {
         None => act(cx, &action).await,
         Some(Aim::Ref(reference)) => restate(cx, "web_type", &reference).await,
         Some(Aim::Stable(query)) => act_on(cx, query, &action, find_wait(args)).await,
@@ -75,8 +75,8 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let mut delegates = Vec::new();
     for field in fields {
         let named = Args(field.as_object().cloned().unwrap_or_default());
-        let (screen, node, mut names) = match Aim::of(&named)? {
-            Aim::Ref(reference) => {
+        let (screen, node, mut names) = match Aim::of(cx, &named)? {
+            Aim::Passing(reference) => {
                 let (screen, node) = cx.session.device.resolve_ref(cx, &reference).await?;
                 let selector = describe(&screen, node, &reference)?.swap_remove(0);
                 (screen, node, Map::from_iter([("nodeSelector".to_string(), selector)]))

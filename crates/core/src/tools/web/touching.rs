@@ -230,14 +230,14 @@ pub fn texts(args: &Args, name: &str) -> Vec<String> {
 
 /// Acts on an element. A ref is first replaced by a stable description.
 pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Result<Outcome, Stop> {
-    match Aim::of(args)? {
-        Aim::Ref(reference) => restate(cx, tool, &reference).await,
-        Aim::Stable(query) => act_on(cx, query, &action, find_wait(args)).await,
+    match Aim::of(cx, args)? {
+        Aim::Passing(reference) => restate(cx, tool, &reference).await,
+        Aim::Lasting(query) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
 async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let element = Aim::under(args, &TO)?;
+    let element = Aim::under(cx, args, &TO)?;
     let point = pair(args, "toX", "toY")?;
     let by = match (args.integer("byX"), args.integer("byY")) {
         (None, None) => None,
@@ -260,7 +260,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             return Err(Stop::failed(format!("pass only one place to drop it: {ways}")));
         }
     };
-    let from = Aim::of(args)?;
+    let from = Aim::of(cx, args)?;
     let mut names: Vec<(&str, &str, &str)> = Vec::new();
     if let Aim::Ref(reference) = &from {
         names.push(("ref", "nodeSelector", reference));
@@ -280,7 +280,7 @@ async fn drag(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
 async fn scroll(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let direction = args.text("direction").and_then(Direction::parse).unwrap_or(Direction::Down);
     let action = Action::Scroll { direction, amount: count(args, "amount", 1..=MOST_PIXELS)? };
-    match Aim::under(args, &ELEMENT)? {
+    match Aim::under(cx, args, &ELEMENT)? {
         None => act(cx, &action).await,
         Some(_) => on_element(cx, "web_scroll", args, action).await,
     }
