@@ -232,7 +232,7 @@ impl<'a> Page<'a> {
             return None;
         }
         if let Some((bearer, label)) = bearer.zip(label.as_ref()).filter(|_| !details.all) {
-            let is_said = line::says(self.outline.node(bearer), label);
+            let is_said = line::contains_words(self.outline.node(bearer), label);
             return (!is_said).then(|| quoted(label));
         }
         if !details.all && !details.bounds && !details.css {

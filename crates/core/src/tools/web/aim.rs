@@ -60,12 +60,12 @@ impl Aim {
         let Some(text) = args.text(names.reference) else { return Ok(None) };
         match (reference(text), index) {
             (Some(reference), index) if !is_unknown_line(cx, text) => match index {
-                None => Ok(Some(Aim::Passing(reference.to_string()))),
+                None => Ok(Some(Aim::Ref(reference.to_string()))),
                 Some(_) => {
                     Err(Stop::failed(format!("`{reference}` is one element; `{}` is for descriptions", names.index)))
                 }
             },
-            (_, index) => Ok(Some(Aim::Lasting(describing(names.reference, text, index)?))),
+            (_, index) => Ok(Some(Aim::Stable(describing(names.reference, text, index)?))),
         }
     }
 }

@@ -36,8 +36,8 @@ pub const ROWS: &[Row] = &[
         |cx, args| {
             Box::pin(async move {
                 match Aim::of(cx, args)? {
-                    Aim::Passing(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
-                    Aim::Lasting(query) => expect_visible(cx, query, wait(args), None).await,
+                    Aim::Ref(reference) => restate(cx, "web_verifyElementVisible", &reference).await,
+                    Aim::Stable(query) => expect_visible(cx, query, wait(args), None).await,
                 }
             })
         },
@@ -85,8 +85,8 @@ fn wait(args: &Args) -> Duration {
 
 async fn list_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let list = match Aim::under(cx, args, &ELEMENT)? {
-        Some(Aim::Passing(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
-        Some(Aim::Lasting(query)) => Some(query),
+        Some(Aim::Ref(reference)) => return restate(cx, "web_verifyListVisible", &reference).await,
+        Some(Aim::Stable(query)) => Some(query),
         None => None,
     };
     let items = texts(args, "items");
@@ -129,8 +129,8 @@ async fn absence(cx: &Cx, item: &str, list: Option<&Found>) -> Result<Option<Str
 
 async fn verify_value(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     let query = match Aim::of(cx, args)? {
-        Aim::Passing(reference) => return restate(cx, "web_verifyValue", &reference).await,
-        Aim::Lasting(query) => query,
+        Aim::Ref(reference) => return restate(cx, "web_verifyValue", &reference).await,
+        Aim::Stable(query) => query,
     };
     let name = args.text("attribute");
     let kind = match (args.text("type"), name) {

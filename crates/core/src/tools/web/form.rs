@@ -76,7 +76,7 @@ async fn fill_form(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     for field in fields {
         let named = Args(field.as_object().cloned().unwrap_or_default());
         let (screen, node, mut names) = match Aim::of(cx, &named)? {
-            Aim::Passing(reference) => {
+            Aim::Ref(reference) => {
                 let (screen, node) = cx.session.device.resolve_ref(cx, &reference).await?;
                 let selector = describe(&screen, node, &reference)?.swap_remove(0);
                 (screen, node, Map::from_iter([("nodeSelector".to_string(), selector)]))

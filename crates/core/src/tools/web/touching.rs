@@ -231,8 +231,8 @@ pub fn texts(args: &Args, name: &str) -> Vec<String> {
 /// Acts on an element. A ref is first replaced by a stable description.
 pub async fn on_element(cx: &Cx, tool: &str, args: &Args, action: Action) -> Result<Outcome, Stop> {
     match Aim::of(cx, args)? {
-        Aim::Passing(reference) => restate(cx, tool, &reference).await,
-        Aim::Lasting(query) => act_on(cx, query, &action, find_wait(args)).await,
+        Aim::Ref(reference) => restate(cx, tool, &reference).await,
+        Aim::Stable(query) => act_on(cx, query, &action, find_wait(args)).await,
     }
 }
 
