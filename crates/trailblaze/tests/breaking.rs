@@ -138,7 +138,7 @@ fn ctrl_c_ends_a_long_wait_in_good_order() {
     insta::assert_snapshot!(ran.normal(ran.stdout.trim_start()), @r#"
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Wait": cancelled
-      and alike: trails/a on ios/sim-1
+      same failure: trails/a on ios/sim-1
 
     0 passed, 2 cancelled, 2 not run in [time]
     Report: [project]/logs/[run]/report.html

@@ -156,7 +156,7 @@ const PASSES_LATER: &str = "    tools: [{launchApp: {packageId: com.example.coun
 fn a_trail_that_passes_at_a_later_try_is_flaky() {
     let project = Project::counter().with("trails/f.trail.yaml", trail("", PASSES_LATER));
     let ran = project.run(&["run", "--pictures", "off", "--retries", "1"]).exits(0);
-    assert!(ran.stdout.contains("flaky: trails/f on android/sim-1 passed at try 2"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("flaky: trails/f on android/sim-1 passed on attempt 2"), "{}", ran.stdout);
     let junit = project.last_run().text("junit.xml");
     assert!(junit.contains("<flakyFailure"), "{junit}");
     // What passed is what counts.
@@ -189,7 +189,7 @@ fn failures_that_say_the_same_are_told_once() {
         .with("trails/f.trail.yaml", trail("", "    tools: [{tap: {x: 1}}]\n"));
     let ran = project.run(&["run", "--pictures", "off"]).exits(1);
     let told = ran.stdout.matches("`assertVisible` failed").count();
-    assert!(told == 1 && ran.stdout.contains("  and alike: trails/e on android/sim-1\n"), "{}", ran.stdout);
+    assert!(told == 1 && ran.stdout.contains("  same failure: trails/e on android/sim-1\n"), "{}", ran.stdout);
     assert!(ran.stdout.contains("`tap` failed") && ran.stdout.contains("3 passed, 3 failed"), "{}", ran.stdout);
 }
 

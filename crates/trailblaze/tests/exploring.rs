@@ -125,14 +125,14 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     insta::assert_snapshot!(ran.normal(&ran.stderr), @r#"
     error: unknown tool `foo`; `tools` lists what there is
     error: unknown tool `tapp`; did you mean `tap`?
-    error: arguments are written name=value, not `Add`
+    error: expected an argument as name=value, got `Add`
     error: a quote is not closed, or the line ends with a backslash
     error: `tap`: unknown argument `nonsense`; expected one of: ref, text, id, index, x, y, longPress, timeoutMs, reasoning
     error: `index` must be a whole number, not `many`
     error: `id` is given twice
     error: `tool` needs a name: tool tap text=Pay
-    error: `step` needs words: step "Pay Ada"
-    error: `snapshot` has no `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, --screenshot FILE and --marks
+    error: `step` needs text: step "Pay Ada"
+    error: `snapshot` does not take `--wide`; it takes --bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, --screenshot FILE and --marks
     error: `save` needs one file: save pay.trail.yaml
     error: `save` needs one file: save pay.trail.yaml
     error: unknown ref `zzz`: no snapshot has shown it; take a snapshot and use a ref from it
@@ -209,13 +209,13 @@ fn a_shell_is_on_one_known_device_with_a_known_target() {
     let project = Project::wallet();
     insta::assert_snapshot!(project.feed(&["shell"], "").refusal(), @"
     exit 3
-    error: a shell is on one device
-    hint: name it with -d android/sim-1
+    error: `trailblaze shell` uses one device
+    hint: choose one, such as `-d android/sim-1`
     ");
     insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/phone"], "").refusal(), @"
     exit 3
     error: there is no device `ios/phone`; this build has simulated ones, ios/sim-1, ios/sim-2 and so on, and web/chromium
-    hint: `trailblaze device list` shows what there is
+    hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(project.feed(&["shell", "-d", "ios/sim-1", "--target", "walet"], "").refusal(), @"
     exit 3

@@ -38,7 +38,7 @@ fn a_new_yaml_tool_runs_at_once() {
     let failed = ["tool", "acme_without", "text=Count: 0", "timeoutMs=0", "--launch", "com.example.counter"];
     project.run(&failed).exits(1);
     project.run(&["tool", "test", "acme_without"]).exits(0);
-    assert_eq!(project.run(&["tool", "lint"]).exits(0).stdout, "1 tool, nothing to mend\n");
+    assert_eq!(project.run(&["tool", "lint"]).exits(0).stdout, "1 tool, no problems\n");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_new_typescript_tool_runs_at_once() {
         assert_eq!(played.texts("acme_countText"), ["0 on the screen"]);
         let tested = lab.go(&["tool", "test"]).exits(0);
         assert!(tested.stdout.starts_with("passed  tools/acme_countText.test.ts\n"), "{}", tested.stdout);
-        assert_eq!(lab.go(&["tool", "lint"]).exits(0).stdout, "1 tool, nothing to mend\n");
+        assert_eq!(lab.go(&["tool", "lint"]).exits(0).stdout, "1 tool, no problems\n");
 
         // A second one joins the server of the first.
         lab.go(&["tool", "new", "acme_countAgain", "--lang", "ts"]).exits(0);
@@ -114,7 +114,7 @@ fn a_new_python_tool_runs_at_once() {
     lab.run(&[], 0);
     let tested = lab.go(&["tool", "test", "acme_newEmail"]).exits(0);
     assert!(tested.stdout.starts_with("passed  tools/test_acme_newEmail.py\n"), "{}", tested.stdout);
-    assert_eq!(lab.go(&["tool", "lint", "acme_newEmail"]).exits(0).stdout, "1 tool, nothing to mend\n");
+    assert_eq!(lab.go(&["tool", "lint", "acme_newEmail"]).exits(0).stdout, "1 tool, no problems\n");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     exit 3
     error: these files exist in `[project]`:
       trailblaze-config/tools/acme_a.yaml
-    hint: `--force` writes them anew
+    hint: `--force` overwrites them
     ");
     assert_eq!(project.read("trailblaze-config/tools/acme_a.yaml"), "id: acme_b\nclass: tap\n");
     assert!(!project.root().join("trails").exists(), "nothing at all was written");
@@ -192,7 +192,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     let project = Project::empty().with("tools", "mine");
     insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "ts"]).refusal(), @"
     exit 3
-    error: `tools` is a file, and a folder is needed there
+    error: `tools` is a file, but a folder is needed there
     ");
     assert_eq!(files(project.root()).len(), 1, "nothing was written");
 
@@ -201,7 +201,7 @@ fn nothing_that_exists_is_written_over_unless_asked() {
     insta::assert_snapshot!(project.run(&["tool", "new", "acme_b", "--lang", "py"]).refusal(), @"
     exit 3
     error: the servers of `trailblaze.yaml` are written in a way that cannot be extended safely
-    hint: add this by hand, and try again:
+    hint: add this by hand and try again:
       mcpServers:
         acme_b:
           command: python3
@@ -232,13 +232,13 @@ fn a_bad_name_gets_the_rule() {
     ");
     insta::assert_snapshot!(refused("tap"), @"
     exit 3
-    error: there is a tool `tap` already: built-in
-    hint: choose another name; put the name of the app in front of it, such as acme_…
+    error: a tool `tap` already exists: built-in
+    hint: choose another name; prefix it with the name of the app, such as acme_…
     ");
     insta::assert_snapshot!(refused("test"), @"
     exit 3
-    error: `test` is a command of `trailblaze tool`, and would hide the tool
-    hint: put the name of the app in front of it, such as acme_…
+    error: `test` is a command of `trailblaze tool` and would hide the tool
+    hint: prefix it with the name of the app, such as acme_…
     ");
     assert_eq!(files(project.root()).len(), 2, "nothing was written");
     let unknown = ["tool", "new", "acme_a", "--lang", "ts", "--target", "x"];
@@ -254,7 +254,7 @@ fn commands_win_over_tools_of_their_name_and_flags_do_not_hide_them() {
     insta::assert_snapshot!(project.run(&["tool", "-d", "android/sim-1", "lint"]).refusal(), @"
     exit 3
     error: unknown tool `lint`
-    hint: `lint` is a command, and comes before any flag: trailblaze tool lint
+    hint: `lint` is a command and must come before any flag: trailblaze tool lint
     ");
     let help = project.run(&["tool", "--help"]).exits(0).stdout;
     assert!(help.contains("A first word that is a command is never taken for a tool."), "{help}");
@@ -288,18 +288,18 @@ fn a_failing_test_of_a_tool_is_a_failed_test() {
     lab.go(&["tool", "test", "trails/d.trail.yaml"]).exits(1);
     insta::assert_snapshot!(lab.go(&["tool", "test", "acme_e"]).refusal(), @"
     exit 3
-    error: there is no test of a tool `acme_e`
-    hint: a test file beside the tools that names it, such as tools/acme_e.test.ts, or a trail that calls it, is a test
+    error: no test for a tool `acme_e`
+    hint: add a test file next to the tools that mentions it, such as tools/acme_e.test.ts, or a trail that calls it
     ");
     insta::assert_snapshot!(lab.go(&["tool", "test", "tools/x.test.ts"]).refusal(), @"
     exit 3
-    error: `tools/x.test.ts` is not there
+    error: `tools/x.test.ts` does not exist
     hint: test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml
     ");
     insta::assert_snapshot!(Project::counter().run(&["tool", "test"]).refusal(), @"
     exit 3
-    error: the project has no tests of tools
-    hint: a test is beside its tool, as *.test.ts or test_*.py, or is a trail that calls it
+    error: the project has no tests for tools
+    hint: a test is a file next to its tool, named *.test.ts or test_*.py, or a trail that calls it
     ");
 }
 
@@ -329,7 +329,7 @@ fn lint_names_what_a_model_would_stumble_over() {
     project.run(&["tool", "lint", "--strict"]).exits(3);
     insta::assert_snapshot!(project.run(&["tool", "lint", "acme_lnog"]).refusal(), @"
     exit 3
-    error: the project has no tool `acme_lnog` of its own
+    error: the project defines no tool `acme_lnog`
     hint: did you mean `acme_long`?
     ");
     project.write(
@@ -342,10 +342,10 @@ fn lint_names_what_a_model_would_stumble_over() {
 
 #[test]
 fn the_examples_have_nothing_to_mend() {
-    assert_eq!(Project::wallet().run(&["tool", "lint", "--strict"]).exits(0).stdout, "2 tools, nothing to mend\n");
+    assert_eq!(Project::wallet().run(&["tool", "lint", "--strict"]).exits(0).stdout, "2 tools, no problems\n");
     let Some(lab) = with_python(Runtime::Bun) else { return };
     lab.example("acme-tools");
-    assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "6 tools, nothing to mend\n");
+    assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "6 tools, no problems\n");
     assert!(
         lab.go(&["tool", "test", "acme_checkBalance"]).exits(0).stdout.contains("passed  tools/payments.test.ts\n")
     );
@@ -391,8 +391,8 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     };
     let found = signs(&doctor("small", 3));
     let has = |state: &str, words: &str| found.iter().any(|(known, message)| known == state && message.contains(words));
-    assert!(has("ok", "it starts, and agrees on version 2025-06-18 of the protocol"), "{found:?}");
-    assert!(has("note", "it does not speak version 2026-07-28, which is no harm"), "{found:?}");
+    assert!(has("ok", "it starts, and negotiates version 2025-06-18 of the protocol"), "{found:?}");
+    assert!(has("note", "it does not support version 2026-07-28, which is fine"), "{found:?}");
     assert!(has("ok", "it lists 4 tools"), "{found:?}");
     assert!(has("error", "`acme bad` is not a valid tool name"), "{found:?}");
     assert!(
@@ -404,7 +404,7 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     assert!(has("warning", "`acme_silent` requires `y`, which its schema does not describe"), "{found:?}");
     assert!(has("warning", "`isForLlm` in its _meta must be a boolean, got \"yes\""), "{found:?}");
     assert!(has("warning", "the group `g`, which is not declared anywhere"), "{found:?}");
-    assert!(has("ok", "it ends when its stdin closes"), "{found:?}");
+    assert!(has("ok", "it exits when its stdin closes"), "{found:?}");
 
     lab.with("tools.json", &json!([tools[0]]).to_string());
     let found = signs(&doctor("odd", 0));
@@ -418,10 +418,10 @@ fn lint_asks_servers_and_doctor_says_what_to_mend() {
     ");
     insta::assert_snapshot!(lab.go(&["tool", "doctor", "small"]).exits(0).stdout, @"
     server `small`
-      ok       it starts, and agrees on version 2025-06-18 of the protocol
-      note     it does not speak version 2026-07-28, which is no harm: it refuses version 2026-07-28 of the protocol, which was requested: method not found (-32601)
+      ok       it starts, and negotiates version 2025-06-18 of the protocol
+      note     it does not support version 2026-07-28, which is fine: it refuses version 2026-07-28 of the protocol, which was requested: method not found (-32601)
       ok       it lists 1 tool
-      ok       it ends when its stdin closes
+      ok       it exits when its stdin closes
     ");
     // A server that cannot be asked cannot be judged.
     lab.go(&["tool", "lint"]).exits(2);
@@ -453,7 +453,7 @@ fn what_a_tool_says_of_itself_is_listed_and_the_flags_of_a_delegating_one_are_fi
     for (key, value) in listed {
         assert_eq!(tool[key], value, "{key} of {tool}");
     }
-    assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "1 tool, nothing to mend\n");
+    assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "1 tool, no problems\n");
 }
 
 #[test]
@@ -463,7 +463,7 @@ fn doctor_finds_both_generations_of_a_server_that_speaks_them() {
     let answer = lab.go(&["tool", "doctor", "newer", "--json"]).exits(0).json();
     let first = answer["signs"][0]["message"].as_str().expect("a message");
     assert!(
-        first.contains("2026-07-28") || answer.to_string().contains("it speaks version 2026-07-28 too"),
+        first.contains("2026-07-28") || answer.to_string().contains("it also supports version 2026-07-28"),
         "{answer}"
     );
 }

@@ -276,11 +276,11 @@ fn arguments_are_declared_typed_and_required() {
     ");
     insta::assert_snapshot!(project.run(&["run", "--arg", "times"]).refusal(), @"
     exit 3
-    error: --arg takes name=value, not `times`
+    error: `--arg` takes name=value, got `times`
     ");
     insta::assert_snapshot!(project.run(&["run", "--memory", "=x"]).refusal(), @"
     exit 3
-    error: --memory takes name=value, not `=x`
+    error: `--memory` takes name=value, got `=x`
     ");
 }
 

@@ -38,7 +38,7 @@ fn the_toolbox_says_that_there_are_tools_which_models_are_not_offered() {
     let project = Project::wallet();
     let list = |args: &[&str]| project.run(&[&["toolbox", "-d", "web/sim-1"], args].concat()).exits(0).stdout;
     let found = list(&["--search", "web_evaluate"]);
-    assert!(found.contains("(1 more can be called, but models are not offered them; --all lists them)"), "{found}");
+    assert!(found.contains("(1 more can be called but are not offered to models; `--all` lists them)"), "{found}");
     assert!(list(&["--search", "web_evaluate", "--all"]).contains("web_evaluate(script)"));
 }
 
@@ -85,7 +85,7 @@ fn why_a_tool_is_there_or_not() {
     insta::assert_snapshot!(why("tap", "android/sim-1"), @"
     `tap` on android/sim-1
       built-in offers it; it can be called by name
-      models see it, through core_interaction
+      it is offered to models, through core_interaction
       it costs a model [n] characters: [n] of schema, [n] of description
     ");
     insta::assert_snapshot!(why("adbShell", "ios/sim-1"), @"
@@ -95,13 +95,13 @@ fn why_a_tool_is_there_or_not() {
     insta::assert_snapshot!(why("maestro", "ios/sim-1"), @"
     `maestro` on ios/sim-1
       built-in offers it; it can be called by name
-      models do not see it: it is not for models
+      it is not offered to models: it is not for models
       it costs a model [n] characters: [n] of schema, [n] of description
     ");
     insta::assert_snapshot!(why("wallet_signIn", "web/sim-1"), @"
     `wallet_signIn` on web/sim-1
       trailblaze-config/tools/wallet_signIn.yaml offers it; it can be called by name
-      models see it, through wallet
+      it is offered to models, through wallet
       it costs a model [n] characters: [n] of schema, [n] of description
     ");
     insta::assert_snapshot!(why("wallet_inside", "android/sim-1"), @"
@@ -110,12 +110,12 @@ fn why_a_tool_is_there_or_not() {
     ");
     insta::assert_snapshot!(project.run(&["toolbox", "why", "wallet_signin"]).refusal(), @"
     exit 3
-    error: nobody offers a tool `wallet_signin`
+    error: unknown tool `wallet_signin`
     hint: did you mean `wallet_signIn`?
     ");
     insta::assert_snapshot!(project.run(&["toolbox", "why", "bananas"]).refusal(), @"
     exit 3
-    error: nobody offers a tool `bananas`
+    error: unknown tool `bananas`
     ");
     insta::assert_snapshot!(project.run(&["toolbox", "--target", "walet"]).refusal(), @"
     exit 3
@@ -253,7 +253,7 @@ fn schemas_are_printed_by_kind() {
     assert_eq!(project.run(&["schema", "trail"]).exits(0).json(), schema("trail"));
     insta::assert_snapshot!(project.run(&["schema", "trial"]).refusal(), @"
     exit 3
-    error: there is no schema `trial`
+    error: unknown schema `trial`
     hint: did you mean `trail`?
     ");
 }

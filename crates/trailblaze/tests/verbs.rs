@@ -113,7 +113,7 @@ fn init_changes_no_file_that_is_there() {
     error: these files exist in `.`:
       trails/hello.trail.yaml
       .gitignore
-    hint: `--force` writes the missing files and leaves these as they are
+    hint: `--force` writes the missing files and leaves these unchanged
     ");
     assert_eq!(names(project.root()), [".gitignore", "trails/hello.trail.yaml"], "nothing was written");
 
@@ -130,7 +130,7 @@ fn init_needs_folders_where_folders_belong() {
     let ran = project.run(&["init", "--force"]).exits(3);
     insta::assert_snapshot!(ran.refusal(), @"
     exit 3
-    error: `trails` is a file, and a folder is needed there
+    error: `trails` is a file, but a folder is needed there
     ");
     assert_eq!(names(project.root()), ["trails"]);
 }
@@ -167,12 +167,12 @@ fn a_project_that_never_ran_has_no_sessions() {
     insta::assert_snapshot!(both(&project.run(&["runs", "list"]).exits(0)), @"
 
     --- stderr
-    There is no run in [project]/logs.
+    No runs in [project]/logs.
     ");
     assert_eq!(project.run(&["runs", "list", "--json"]).exits(0).json(), json!([]));
     insta::assert_snapshot!(project.run(&["runs", "show"]).exits(3).refusal(), @"
     exit 3
-    error: there is no run in `[project]/logs`
+    error: no runs in `[project]/logs`
     ");
     assert!(!project.root().join("logs").exists(), "looking leaves nothing");
 }
@@ -200,13 +200,13 @@ fn one_run_is_shown_by_how_its_id_begins() {
     insta::assert_snapshot!(ambiguous.refusal(), @"
     exit 3
     error: 2 runs begin with `2`: `[run]`, `[run]`
-    hint: write more of the id
+    hint: give more of the id
     ");
     let unknown = project.run(&["runs", "show", "nothing"]).exits(3);
     insta::assert_snapshot!(unknown.refusal(), @"
     exit 3
     error: no run begins with `nothing`
-    hint: `trailblaze runs list` shows what there is
+    hint: `trailblaze runs list` lists the runs
     ");
 }
 
@@ -229,7 +229,7 @@ fn a_killed_run_is_unfinished_and_stays_while_it_may_go_on() {
     insta::assert_snapshot!(without_sizes(&both(&cleaned)), @"
     [run]
     --- stderr
-    kept [run]: it has no end, and may still go on
+    kept [run]: it has no end and may still be running
     removed 1 run, freed [size] kB
     ");
     assert_eq!(project.runs().len(), 1);
@@ -260,8 +260,8 @@ fn clean_removes_run_folders_and_nothing_else() {
 
     insta::assert_snapshot!(project.run(&["runs", "clean"]).exits(3).refusal(), @"
     exit 3
-    error: nothing says which runs are to go
-    hint: `--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none
+    error: `runs clean` needs `--keep` or `--older-than`
+    hint: `--keep 10` keeps the newest ten, `--older-than 7d` keeps those of the last week, `--keep 0` keeps none
     ");
     let dry = project.run(&["runs", "clean", "--keep", "1", "--dry-run"]).exits(0);
     insta::assert_snapshot!(without_sizes(&both(&dry)), @"
@@ -303,7 +303,7 @@ fn the_former_name_of_runs_leads_to_it() {
     insta::assert_snapshot!(project.run(&["session", "list", "-n", "5"]).exits(3).refusal(), @"
     exit 3
     error: `trailblaze session` is now `trailblaze runs`
-    hint: write `trailblaze runs list -n 5`
+    hint: use `trailblaze runs list -n 5`
     ");
 }
 
@@ -335,7 +335,7 @@ fn a_tool_says_what_it_takes() {
     insta::assert_snapshot!(both(&help), @r#"
     wallet_signIn: Sign in to the wallet, from its first screen.
     Answers no question that the app may ask afterwards.
-      email            Who signs in (string, "ada@example.com" unless given)
+      email            Who signs in (string, default "ada@example.com")
       pin              The PIN (string, required)
     --- stderr
     "#);
@@ -356,13 +356,13 @@ fn a_tool_says_what_it_takes() {
     let several = project.run(&["tool", "pressHome"]).exits(3);
     insta::assert_snapshot!(several.refusal(), @"
     exit 3
-    error: a tool is called on one device
-    hint: name it with -d android/sim-1
+    error: `trailblaze tool` uses one device
+    hint: choose one, such as `-d android/sim-1`
     ");
     let form = project.run(&["tool", "tap", "Pay", "-d", "ios/sim-1"]).exits(3);
     insta::assert_snapshot!(form.refusal(), @"
     exit 3
-    error: arguments are written name=value, not `Pay`
+    error: expected an argument as name=value, got `Pay`
     ");
     assert!(!project.root().join("logs").exists(), "nothing was called");
 }
@@ -443,7 +443,7 @@ fn a_part_of_the_configuration_is_asked_for_by_its_key() {
     assert_eq!(project.run(&["config", "sim", "--json"]).exits(0).json(), json!({"apps": ["wallet.app.yaml"]}));
     insta::assert_snapshot!(project.run(&["config", "targts"]).exits(3).refusal(), @"
     exit 3
-    error: there is no `targts` in the configuration
+    error: the configuration has no `targts`
     hint: did you mean `targets`?
     ");
 }
@@ -548,27 +548,27 @@ fn help_of_the_program() {
     Usage: trailblaze [OPTIONS] <COMMAND>
 
     Commands:
-      init         Write a new project that runs at once, on simulated phones
+      init         Create a project that is ready to run on simulated phones
       run          Run trails on devices
       check        Check every file of the project and every trail, without running anything
-      shell        Explore a device from a prompt, or from standard input, and keep the result as a
-                   trail
-      tool         Call one tool on a fresh device; write, test and check tools of your own
-      snapshot     Show what is on a device's screen, as text with refs
-      toolbox      List the tools that a device and a target see
+      shell        Explore a device interactively, or by commands from standard input, and save the
+                   steps as a trail
+      tool         Call one tool on a fresh device; create, test and check your own tools
+      snapshot     Show a device's screen as text with refs
+      toolbox      List the tools available for a device and a target
       device       List devices
       runs         List, show and remove the folders of earlier runs
-      report       Write the report of a run anew, also of one that was killed
-      config       Show the project's configuration, with defaults filled in and where each file is
-      schema       Print the JSON Schema of a kind of file
+      report       Write the report of a run again, even of a run that was killed
+      config       Show the project's configuration, with defaults filled in and the path of each file
+      schema       Print the JSON Schema for a kind of file
       trail        Work on trail files
-      completions  Print a script that completes commands in a shell
+      completions  Print a completion script for a shell
       docs         Write man pages
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -C, --project <DIR>  The project's folder; otherwise the nearest one upward that holds a
-                           trailblaze.yaml
+      -C, --project <DIR>  The project's folder [default: the nearest one upward that contains a
+                           trailblaze.yaml]
       -h, --help           Print help
       -V, --version        Print version
     ");
@@ -583,84 +583,84 @@ fn help_of_run() {
 
     Arguments:
       [PATHS]...
-              Trails, folders of trails, or patterns such as trails/**/pay*.trail.yaml; the project's
-              own unless given
+              Trails, folders of trails, or patterns such as trails/**/pay*.trail.yaml [default: all
+              trails of the project]
 
     Options:
       -C, --project <DIR>
-              The project's folder; otherwise the nearest one upward that holds a trailblaze.yaml
+              The project's folder [default: the nearest one upward that contains a trailblaze.yaml]
 
       -d, --device <DEVICE>
-              The device to use, as platform/name: android/sim-1. Repeat it, or separate by commas, for
-              several
+              Use this device, written platform/name, such as android/sim-1; repeat or separate by
+              commas for several
               
               [env: TRAILBLAZE_DEVICE=]
 
           --headed
-              Show the window of the browser that web devices use
+              Show the browser window of web devices
 
           --all-devices
-              Run every trail on every device of the project; without any, on one simulated device of
-              each platform
+              Run every trail on every device of the project, or on one simulated device of each
+              platform if it has none
 
           --target <TARGET>
-              The app under test, by its id in trailblaze-config/targets; the project's unless given
+              The app under test, by its id in trailblaze-config/targets [default: the project's target]
               
               [env: TRAILBLAZE_TARGET=]
 
           --record [<LEVEL>]
-              Write what passing devices did into the trails, as recordings: calls, or effects, which
-              also keeps beside the trails what custom tools did; calls unless given
+              Save recordings of passing trails: `calls` writes the calls into the trails, `effects`
+              also saves what custom tools did in files next to them [default: calls]
 
           --replay <REPLAY>
-              What becomes of calls of custom tools
+              How to replay calls to custom tools
 
               Possible values:
-              - intent:  They run
-              - effects: Their recorded effects are played instead, and no tool server is started
-              - verify:  They run, and the trail fails if they behave differently from their recording
+              - intent:  Run the tools
+              - effects: Play their recorded effects instead, and start no tool servers
+              - verify:  Run the tools, and fail the trail if they behave differently from their recording
               
               [default: intent]
 
           --cassette <USE>
-              Keep what tool servers say on cassettes, in cassettes/ of the project, or play it in their
-              place
+              Record the answers of tool servers as cassettes, in cassettes/ in the project, or replay
+              them
 
               Possible values:
-              - record: The servers run, and what they list and answer is kept
-              - replay: No server is started: its cassette answers, and calls back as its tools did
+              - record: Start the servers, and record their tool lists and answers
+              - replay: Start no servers: cassettes answer instead, and repeat the callbacks of the tools
 
           --strict
-              Treat a tool that changed since a trail was recorded as an error
+              Treat a tool that changed since recording as an error
 
           --pictures <PICTURES>
-              When to take pictures
+              When to take screenshots
 
               Possible values:
-              - off:     None
-              - failure: What was seen when something failed
+              - off:     Never
+              - failure: When something fails
               - step:    Also before and after each step
               - action:  Also before each touch
               
               [default: step]
 
           --memory <NAME=VALUE>
-              Remember a value from the start, as name=value
+              Set a value in memory before the start, as name=value
 
           --arg <NAME=VALUE>
               Pass an argument to the trails, as name=value
 
           --secret <NAME>
-              Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
+              Use an environment variable as a secret: {{NAME}} types its value, which is never shown
 
           --tags <TAG>
-              Only trails with one of these tags; !tag leaves trails out
+              Run only trails with one of these tags; !tag excludes trails
 
           --grep <WORDS>
-              Only trails whose id, title or path contains this, in any case
+              Run only trails whose id, title or path contains this, ignoring case
 
           --workers <N>
-              How many devices work at once; more of the same kind are opened until there are as many
+              Use up to N devices in parallel; opens more devices of the same kind as needed
 
           --retries <N>
               Retry a failed trail up to N times; a fatal error is never retried
@@ -673,37 +673,35 @@ fn help_of_run() {
               [default: 1]
 
           --fail-fast
-              Start no further trail after the first failure
+              Start no more trails after the first failure
 
           --last-failed
-              Only trails that failed when they last ran
+              Run only trails that failed when they last ran
 
           --shard <I/N>
-              Run one part of several, such as 2/5, balanced by how long trails took before
+              Run one shard of several, such as 2/5, balanced by how long trails took before
 
           --timeout <TIME>
-              How long one try of a trail may take, such as 90s
+              Limit each attempt at a trail to this time, such as 90s
 
           --dry-run
-              Say what would run, and run nothing
+              Print what would run, without running it
 
           --watch
-              Run again whatever a changed file affects, and swap tools that change into a run that goes
-              on
+              Rerun the trails that a changed file affects, and hot-swap changed tools during a run
 
           --seed <SEED>
-              What jitter, drift and faults of simulated devices are drawn from; printed when chosen at
-              random
+              Seed for jitter, drift and faults of simulated devices; if random, it is printed
 
           --sim <KEY=VALUE>
-              Change simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05,
+              Configure simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05,
               lostAfter=12, lostAt=0.01
 
           --logs <DIR>
-              Where run folders go; logs/ of the project unless given
+              Create run folders here [default: logs/ in the project]
 
           --port <PORT>
-              The port of 127.0.0.1 that tools call back to; 52525 or a free one unless given
+              The port on 127.0.0.1 that tools call back to [default: 52525, or a free port]
               
               [env: TRAILBLAZE_PORT=]
 

@@ -1,4 +1,4 @@
-//! `--cassette`, for every command that calls tools.
+//! `--cassette`, shared by all commands that call tools.
 
 use clap::Args;
 use trailblaze_core::yaml::Problem;
@@ -9,17 +9,17 @@ use crate::servers::cassettes::{Cassettes, Use};
 
 #[derive(Args, Clone, Copy, Default)]
 pub struct CassetteArgs {
-    /// Keep what tool servers say on cassettes, in cassettes/ of the project, or play it in their place
+    /// Record the answers of tool servers as cassettes, in cassettes/ in the project, or replay them
     #[arg(long, value_enum, value_name = "USE")]
     pub cassette: Option<CassetteUse>,
 }
 
-/// What to do with cassettes.
+/// Whether to record cassettes or replay them.
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CassetteUse {
-    /// The servers run, and what they list and answer is kept
+    /// Start the servers, and record their tool lists and answers
     Record,
-    /// No server is started: its cassette answers, and calls back as its tools did
+    /// Start no servers: cassettes answer instead, and repeat the callbacks of the tools
     Replay,
 }
 
@@ -31,7 +31,7 @@ impl CassetteArgs {
         })
     }
 
-    /// The cassettes that were asked for, and what is wrong with them.
+    /// The requested cassettes, and the problems found in them.
     pub fn read(self, loaded: &Loaded) -> (Option<Cassettes>, Vec<Problem>) {
         match self.wanted().map(|wanted| Cassettes::open(wanted, loaded)) {
             None => (None, Vec::new()),
@@ -40,7 +40,7 @@ impl CassetteArgs {
         }
     }
 
-    /// The cassettes that were asked for, if they are sound.
+    /// The requested cassettes, if they are valid.
     pub fn open(self, loaded: &Loaded) -> Result<Option<Cassettes>, Refusal> {
         let (cassettes, problems) = self.read(loaded);
         Refusal::unless_sound(&problems)?;

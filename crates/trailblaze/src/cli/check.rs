@@ -22,17 +22,17 @@ use crate::servers::tool_servers::{Mode, Outlets};
 /// Check every file of the project and every trail, without running anything
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Trails, or folders of trails; the project's own unless given
+    /// Trails, or folders of trails [default: all trails of the project]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// Treat a tool that changed since a trail was recorded as an error
+    /// Treat a tool that changed since recording as an error
     #[arg(long)]
     strict: bool,
-    /// Start no tool servers; judge by what they listed when they were last started
+    /// Start no tool servers; use the tools they listed when last started
     #[arg(long)]
     offline: bool,
-    /// Print what was found as JSON
+    /// Print the problems as JSON
     #[arg(long)]
     json: bool,
 }
@@ -86,11 +86,11 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
         return Ok(if failed.is_empty() { files } else { files.worst(Exit::Environment) });
     }
     for name in &unknown {
-        print::warning(format!("the tools of server `{name}` are not known, and calls of them were not checked"));
-        print::hint("`trailblaze check` without --offline asks it, and remembers the answer");
+        print::warning(format!("the tools of server `{name}` are not known; calls to them were not checked"));
+        print::hint("run `trailblaze check` without `--offline` to start the server and cache its tools");
     }
     if args.offline && wiring.servers.has_any() {
-        print::say("offline: tools of servers were judged by what they listed when they were last started");
+        print::say("offline: servers were not started; their tools are those they listed when last started");
     }
     let sound = Refusal::unless_sound(&problems);
     if let Some(error) = judgement.failed.into_iter().next() {

@@ -1,4 +1,4 @@
-//! How trails are spread over devices, and what happens when they fail.
+//! Options that select trails, spread them over devices, and decide what happens when they fail.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::run::job::Rules;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Choice {
-    /// How many devices work at once; more of the same kind are opened until there are as many
+    /// Use up to N devices in parallel; opens more devices of the same kind as needed
     #[arg(long, value_name = "N", value_parser = parse_workers)]
     pub workers: Option<usize>,
     /// Retry a failed trail up to N times; a fatal error is never retried
@@ -19,22 +19,22 @@ pub struct Choice {
     /// Run each trail N times
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat_each: u32,
-    /// Start no further trail after the first failure
+    /// Start no more trails after the first failure
     #[arg(long)]
     pub fail_fast: bool,
-    /// Only trails that failed when they last ran
+    /// Run only trails that failed when they last ran
     #[arg(long)]
     pub last_failed: bool,
-    /// Run one part of several, such as 2/5, balanced by how long trails took before
+    /// Run one shard of several, such as 2/5, balanced by how long trails took before
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// How long one try of a trail may take, such as 90s
+    /// Limit each attempt at a trail to this time, such as 90s
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub timeout: Option<Duration>,
-    /// Say what would run, and run nothing
+    /// Print what would run, without running it
     #[arg(long)]
     pub dry_run: bool,
-    /// Run again whatever a changed file affects, and swap tools that change into a run that goes on
+    /// Rerun the trails that a changed file affects, and hot-swap changed tools during a run
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     pub watch: bool,
 }
@@ -42,12 +42,12 @@ pub struct Choice {
 fn parse_workers(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a whole number from 1".to_string()),
+        _ => Err("expected a whole number, 1 or more".to_string()),
     }
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {
-    Millis::parse(text).map(Millis::duration).ok_or_else(|| "write it as 500ms, 90s or 2m".to_string())
+    Millis::parse(text).map(Millis::duration).ok_or_else(|| "expected a time such as 500ms, 90s or 2m".to_string())
 }
 
 impl Choice {
@@ -58,10 +58,10 @@ impl Choice {
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FilterArgs {
-    /// Only trails with one of these tags; !tag leaves trails out
+    /// Run only trails with one of these tags; !tag excludes trails
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
     tags: Vec<String>,
-    /// Only trails whose id, title or path contains this, in any case
+    /// Run only trails whose id, title or path contains this, ignoring case
     #[arg(long, value_name = "WORDS")]
     grep: Option<String>,
 }

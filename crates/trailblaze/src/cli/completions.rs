@@ -7,7 +7,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Cli, Refusal};
 use crate::output::print;
 
-/// Print a script that completes commands in a shell
+/// Print a completion script for a shell
 #[derive(Args)]
 pub struct CompletionsArgs {
     /// The shell

@@ -1,4 +1,4 @@
-//! How a run ends on the screen: what failed and where to look, without scrolling.
+//! The end of a run on the screen: what failed and where to look, without scrolling.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::output::report::alike;
 use crate::run::job::{Done, Job};
 
 const SHOWN: usize = 10;
-/// How many of those that failed alike are named.
+/// How many trails with the same failure are listed by name.
 const NAMED: usize = 5;
 
 pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: Option<&Path>) {
@@ -19,7 +19,7 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: 
     for group in groups.iter().take(SHOWN) {
         let [first, others @ ..] = group.as_slice() else { continue };
         let trail = &jobs[first.job].trail;
-        let tries = if first.tries > 1 { format!(", {} tries", first.tries) } else { String::new() };
+        let tries = if first.tries > 1 { format!(", {} attempts", first.tries) } else { String::new() };
         let place = first.place.as_ref().map_or_else(|| trail.source.path.clone(), ToString::to_string);
         let title = Line::new("\n").then_styled(print::WORSE, trail.title());
         print::data(title.then(format!(" on {} ({place}{tries})", first.device)));
@@ -28,7 +28,7 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: 
             let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
             let mut names: Vec<String> = others.iter().take(NAMED).map(name).collect();
             names.extend((others.len() > NAMED).then(|| format!("{} more", others.len() - NAMED)));
-            print::data(format!("  and alike: {}", names.join(", ")));
+            print::data(format!("  same failure: {}", names.join(", ")));
         }
     }
     if let Some(rest) = groups.get(SHOWN..).filter(|rest| !rest.is_empty()) {
@@ -37,7 +37,7 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: 
     let flaky: Vec<&Done> = done.iter().filter(|done| done.is_flaky()).collect();
     for done in flaky.iter().take(SHOWN) {
         print::data(format!(
-            "\nflaky: {} on {} passed at try {}",
+            "\nflaky: {} on {} passed on attempt {}",
             jobs[done.job].trail.title(),
             done.device,
             done.tries

@@ -1,4 +1,4 @@
-//! `trailblaze config`: what the project's files come to.
+//! `trailblaze config`: the configuration that results from the project's files.
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -12,19 +12,19 @@ use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 use crate::project::sim::SimSection;
 
-/// Show the project's configuration, with defaults filled in and where each file is
+/// Show the project's configuration, with defaults filled in and the path of each file
 #[derive(Args)]
 pub struct ConfigArgs {
-    /// Only this part, such as target or targets.wallet
+    /// Show only this part, such as target or targets.wallet
     key: Option<String>,
-    /// Print it as JSON
+    /// Print the configuration as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub fn config(context: &Context, args: ConfigArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
-    // A warning quotes its line, which may hold what is left out below.
+    // A warning quotes its line, which may contain values that are left out below.
     if loaded.has_errors() {
         Refusal::unless_sound(&loaded.problems)?;
     }
@@ -35,7 +35,7 @@ pub fn config(context: &Context, args: ConfigArgs) -> Result<Exit, Refusal> {
     };
     match (part, args.json) {
         (part, true) => print::json(part),
-        // A script wants the text, not YAML of it.
+        // Scripts want the plain text, not YAML.
         (Value::String(text), false) => print::data(text),
         (part, false) => print::data(yaml::block(part, 0).trim_end()),
     }
@@ -90,7 +90,7 @@ fn as_json(loaded: &Loaded, target: &Target) -> Value {
     })
 }
 
-/// Names alone: addresses, arguments, headers and variables may hold what must not be shown.
+/// Names only: addresses, arguments, headers and variables may contain secrets.
 fn servers(servers: &Servers) -> Value {
     let one = |name: &str, server: &trailblaze_core::config::Server| {
         let transport = if server.url.is_some() { "http" } else { "stdio" };
@@ -101,10 +101,10 @@ fn servers(servers: &Servers) -> Value {
     Value::Object(servers.0.iter().map(|(name, server)| one(&name.value, server)).collect())
 }
 
-/// The files of the simulated apps; none where it is the built-in one.
+/// The files of the simulated apps; empty if only the built-in app is used.
 fn apps(loaded: &Loaded) -> Vec<String> {
     let Some(node) = &loaded.project.sim else { return Vec::new() };
-    // What is wrong with the section was told when the project was loaded.
+    // Problems in the section were reported when the project was loaded.
     let section = SimSection::decode(node, &mut Problems::new(&Source::new(PROJECT_FILE, "")));
     section.into_iter().flat_map(|section| section.apps).map(|app| app.value).collect()
 }
@@ -122,9 +122,9 @@ fn part<'v>(all: &'v Value, key: &str) -> Result<&'v Value, Refusal> {
                 Some(near) => Some(format!("did you mean `{near}`?")),
                 None => Some(known.collect::<Vec<_>>().join(", "))
                     .filter(|known| !known.is_empty())
-                    .map(|known| format!("there is {known}")),
+                    .map(|known| format!("known: {known}")),
             };
-            Refusal::Usage { message: format!("there is no `{name}` in the configuration"), hint }
+            Refusal::Usage { message: format!("the configuration has no `{name}`"), hint }
         })?;
     }
     Ok(part)

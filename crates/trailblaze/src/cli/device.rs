@@ -7,13 +7,13 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal};
 use crate::output::print;
 
-/// The devices of a command.
+/// Options that choose devices.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct DeviceArgs {
-    /// The device to use, as platform/name: android/sim-1. Repeat it, or separate by commas, for several
+    /// Use this device, written platform/name, such as android/sim-1; repeat or separate by commas for several
     #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
     pub device: Vec<String>,
-    /// Show the window of the browser that web devices use
+    /// Show the browser window of web devices
     #[arg(long)]
     pub headed: bool,
 }
@@ -27,7 +27,7 @@ pub struct DeviceCommand {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List the devices that commands can name
+    /// List the devices that `--device` accepts
     List {
         /// Print them as JSON
         #[arg(long)]
@@ -66,7 +66,7 @@ pub fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal
         ));
     }
     print::say(
-        "\nMore simulated devices need no set-up: android/sim-2, android/sim-3 and so on. web/chromium is a real browser.",
+        "\nMore simulated devices need no setup: android/sim-2, android/sim-3 and so on. web/chromium is a real browser.",
     );
     Ok(Exit::Passed)
 }

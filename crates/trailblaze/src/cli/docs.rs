@@ -1,4 +1,4 @@
-//! `trailblaze docs`: man pages, made from the same table as `--help`.
+//! `trailblaze docs`: man pages, generated from the same table as `--help`.
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,12 @@ pub struct DocsCommand {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Write the man pages of all commands
+    /// Write man pages for all commands
     Man {
-        /// Write each page into a file of this folder; on standard output unless given
+        /// Write each page to a file in this folder [default: standard output]
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
-        /// Print the names of the files as JSON
+        /// Print the file names as JSON
         #[arg(long, requires = "out")]
         json: bool,
     },
@@ -54,12 +54,12 @@ pub fn docs(command: DocsCommand) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-/// Each page under the name of its file.
+/// The pages by file name.
 fn pages() -> Result<Vec<(String, Vec<u8>)>, Refusal> {
     let mut all = Cli::command().disable_help_subcommand(true);
     all.build();
     let mut pages = Vec::new();
-    add(&all, &mut pages).map_err(|source| Refusal::Io { what: "cannot make the pages".into(), source })?;
+    add(&all, &mut pages).map_err(|source| Refusal::Io { what: "cannot generate the pages".into(), source })?;
     Ok(pages)
 }
 

@@ -1,4 +1,4 @@
-//! `trailblaze init`: a project that runs at once.
+//! `trailblaze init`: a new project that is ready to run.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal, schemas};
 use crate::output::print;
 
-/// Write a new project that runs at once, on simulated phones
+/// Create a project that is ready to run on simulated phones
 #[derive(Args)]
 pub struct InitArgs {
-    /// The project's folder; the current one unless given
+    /// The project's folder [default: the current folder]
     dir: Option<PathBuf>,
-    /// Write what is missing beside files that exist; none of them is changed
+    /// Write only the missing files; never change existing ones
     #[arg(long)]
     force: bool,
-    /// Print what was written as JSON
+    /// Print the written files as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The files that a person goes on to edit, by their places in the project.
+/// The files that users edit, by their paths in the project.
 const FILES: [(&str, &str); 7] = [
     ("trailblaze.yaml", include_str!("new_project/trailblaze.yaml")),
     ("hello.app.yaml", include_str!("new_project/hello.app.yaml")),
@@ -42,12 +42,12 @@ pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
     let (existing, missing): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_there(&root.join(path)));
     let blocked: Vec<String> = missing.iter().filter_map(|(path, _)| blocking(&root, path)).collect();
     if let Some(file) = blocked.first() {
-        return Err(Refusal::usage(format!("`{file}` is a file, and a folder is needed there")));
+        return Err(Refusal::usage(format!("`{file}` is a file, but a folder is needed there")));
     }
     let kept: Vec<&str> = existing.iter().map(|(path, _)| path.as_str()).collect();
     if !kept.is_empty() && !args.force {
         let message = format!("these files exist in `{}`:\n  {}", root.display(), kept.join("\n  "));
-        let hint = Some("`--force` writes the missing files and leaves these as they are".to_string());
+        let hint = Some("`--force` writes the missing files and leaves these unchanged".to_string());
         return Err(Refusal::Usage { message, hint });
     }
     for (path, text) in &missing {
@@ -60,7 +60,7 @@ pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
         return Ok(Exit::Passed);
     }
     written.iter().for_each(print::data);
-    kept.iter().for_each(|path| print::say(format!("kept {path} as it was")));
+    kept.iter().for_each(|path| print::say(format!("kept {path} unchanged")));
     say_what_is_next(&root);
     Ok(Exit::Passed)
 }
@@ -74,12 +74,12 @@ fn files() -> Vec<(String, String)> {
     own.chain(schemas).collect()
 }
 
-/// Whatever has the name, also a link that leads nowhere.
+/// Whether anything exists at the path, including a dangling link.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// The file that stands where a folder of this path must be.
+/// The file that is in the way of a folder on this path.
 pub fn blocking(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path);
     let folder = path.ancestors().skip(1).find(|folder| is_there(folder))?;
@@ -87,7 +87,7 @@ pub fn blocking(root: &Path, path: &str) -> Option<String> {
     (!folder.is_dir()).then(|| shown.display().to_string())
 }
 
-/// Never replaces a file, even one that appeared since we looked.
+/// Never replaces a file, even one created after the check.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
     std::fs::File::create_new(path)?.write_all(text.as_bytes()).inspect_err(|_| {

@@ -1,4 +1,4 @@
-//! Being told to stop: Ctrl-C, SIGTERM as CI systems send it, or SIGHUP when the terminal goes away.
+//! Requests to stop: Ctrl-C, SIGTERM as CI systems send it, or SIGHUP when the terminal closes.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,7 +10,7 @@ use trailblaze_protocol::exit::Exit;
 use crate::output::console::Console;
 use crate::output::progress::Progress;
 
-/// Listens while it lives. The first request to stop ends the run in good order; the second ends it at once.
+/// Listens until dropped. The first request to stop ends the run cleanly; the second ends it immediately.
 pub struct Interrupt {
     pub cancel: CancellationToken,
     listener: JoinHandle<()>,
@@ -23,9 +23,9 @@ impl Interrupt {
         let mut signals = Signals::listen();
         let listener = tokio::spawn(async move {
             signals.next().await;
-            progress.say("cancelling; press Ctrl-C again to stop at once");
+            progress.say("cancelling; press Ctrl-C again to stop immediately");
             token.cancel();
-            // A terminal that goes away may be reported twice, by the kernel and by the shell.
+            // A closed terminal may be reported twice, by the kernel and by the shell.
             while signals.next().await == Stop::Hangup {}
             std::process::exit(i32::from(Exit::Environment.code()));
         });
@@ -39,12 +39,12 @@ impl Drop for Interrupt {
     }
 }
 
-/// Returns when the process is told to end.
+/// Returns when the process is requested to stop.
 pub async fn told_to_stop() {
     Signals::listen().next().await;
 }
 
-/// The signals that ask the process to stop, since it began to listen. None is lost between two calls of `next`.
+/// The signals that request the process to stop, from construction on. None is lost between two calls of `next`.
 pub struct Signals {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
@@ -57,7 +57,7 @@ pub enum Stop {
     Interrupt,
     /// SIGTERM: end the process.
     Terminate,
-    /// SIGHUP: the terminal is gone.
+    /// SIGHUP: the terminal closed.
     Hangup,
 }
 
@@ -81,7 +81,7 @@ impl Signals {
     }
 }
 
-/// Waits for ever where the signal cannot be listened for.
+/// Never returns if the signal cannot be listened for.
 async fn received(signal: &mut Option<Signal>) {
     let is_received = match signal {
         Some(signal) => signal.recv().await.is_some(),

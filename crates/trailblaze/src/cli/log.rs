@@ -1,4 +1,4 @@
-//! `TRAILBLAZE_LOG`: what the program itself does, for people who look for a fault in it. Off by default.
+//! `TRAILBLAZE_LOG`: the program's own log, for debugging Trailblaze itself. Off by default.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::project::environment::Environment;
 /// The variable: a level such as `debug`, or levels by target, such as `trailblaze::server=trace,trailblaze::web=debug`.
 const VARIABLE: &str = "TRAILBLAZE_LOG";
 
-/// Starts logging to stderr, if the variable asks for it. A value that makes no sense is a warning.
+/// Starts logging to stderr if the variable is set. An invalid value is a warning.
 pub fn start(environment: &Environment) {
     let Some(wanted) = environment.text(VARIABLE).filter(|wanted| !wanted.trim().is_empty()) else { return };
     let targets = match wanted.parse::<Targets>() {
@@ -25,7 +25,7 @@ pub fn start(environment: &Environment) {
     let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
 }
 
-/// Prints each line as everything else is printed: made safe, and without secrets.
+/// Prints each line the way all output is printed: sanitized, and without secrets.
 struct Stderr;
 
 impl MakeWriter<'_> for Stderr {

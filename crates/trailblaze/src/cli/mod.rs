@@ -1,4 +1,4 @@
-//! The command line: each verb in a file of its own. One `match` decides the exit code and the hint.
+//! The command line: one file per command. One `match` decides the exit code and the hint.
 
 mod cassette;
 mod check;
@@ -56,7 +56,7 @@ pub use schema::schemas;
 #[derive(Parser)]
 #[command(name = "trailblaze", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
-    /// The project's folder; otherwise the nearest one upward that holds a trailblaze.yaml
+    /// The project's folder [default: the nearest one upward that contains a trailblaze.yaml]
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(subcommand)]
@@ -84,7 +84,7 @@ enum Command {
     Docs(docs::DocsCommand),
 }
 
-/// Why a command could not do what it was asked to.
+/// Why a command could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error("{0}")]
@@ -97,7 +97,7 @@ pub enum Refusal {
     Target(#[from] UnknownTarget),
     #[error("{message}")]
     Usage { message: String, hint: Option<String> },
-    /// They were printed already.
+    /// The problems have already been printed.
     #[error("{}", print::count(*.n_errors, "problem"))]
     Problems { n_errors: usize },
     #[error("{what}: {source}")]
@@ -119,7 +119,7 @@ impl Refusal {
         Refusal::Usage { message: message.into(), hint: None }
     }
 
-    /// Prints what is wrong with the files; no error is no refusal.
+    /// Prints the problems found in the files. Fails only if one of them is an error.
     fn unless_sound(problems: &[Problem]) -> Result<(), Refusal> {
         print::problems(problems);
         let n_errors =
@@ -154,7 +154,7 @@ impl Refusal {
                 Some("a trail is a file named trail.yaml or *.trail.yaml".to_string())
             }
             Refusal::Device(DeviceError::Unknown { .. }) => {
-                Some("`trailblaze device list` shows what there is".to_string())
+                Some("`trailblaze device list` lists the devices".to_string())
             }
             Refusal::Secret(SecretError::Unset { name }) => {
                 Some(format!("set it for this command: {name}=… trailblaze run …"))
@@ -211,12 +211,12 @@ impl From<RecordLost> for Refusal {
 }
 
 pub fn main() -> ExitCode {
-    // Before anything else: the program starts itself again for each child process, to watch over it.
+    // Before anything else: for each child process, the program starts itself again as its supervisor.
     if let Some(code) = trailblaze_supervise::guardian_main() {
         return code;
     }
     std::panic::set_hook(Box::new(print::panic));
-    // Scripts ask for the version before anything else, and need no parser for it.
+    // Scripts often query the version first; answer without building the parser.
     let mut args = std::env::args_os().skip(1);
     if let (Some(flag), None) = (args.next(), args.next())
         && (flag == "--version" || flag == "-V")
@@ -247,16 +247,16 @@ pub fn main() -> ExitCode {
             refusal.exit()
         }
         Err(_) => {
-            print::error("this is a bug of Trailblaze; the lines above say where");
+            print::error("this is a bug in Trailblaze; see the lines above");
             Exit::Bug
         }
     };
-    // Whatever still waits somewhere must not keep the process.
+    // A task that is still waiting must not keep the process alive.
     runtime.shutdown_background();
     ExitCode::from(heard(exit).code())
 }
 
-/// How the program ends if what it printed may have been lost.
+/// How the program ends if its output may have been lost.
 fn heard(exit: Exit) -> Exit {
     match print::lost() {
         None => exit,
@@ -291,13 +291,13 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
     }
 }
 
-/// What every command is given besides its own arguments.
+/// What every command receives in addition to its own arguments.
 #[derive(Clone)]
 pub struct Context {
-    /// The folder that `--project` names.
+    /// The folder given by `--project`.
     project: Option<PathBuf>,
     environment: Arc<Environment>,
-    /// Opened when something needs it, and then open as long as the process.
+    /// Opened on first use, and kept open until the process ends.
     listener: Arc<OnceLock<Arc<Listener>>>,
 }
 
@@ -306,17 +306,17 @@ impl Context {
         Context { project, environment: Arc::new(environment), listener: Arc::default() }
     }
 
-    /// What sessions share. The first command that names a port decides it.
+    /// What sessions share. The first command that names a port sets the port.
     fn host(&self, port: Option<u16>) -> Host {
         self.listener.get_or_init(|| Listener::new(Arc::default(), port)).host()
     }
 
-    /// The same for a project that is known.
+    /// The same for a project whose folder is known.
     fn within(&self, root: &Path) -> Context {
         Context { project: Some(root.to_path_buf()), ..self.clone() }
     }
 
-    /// The project's folder: the one that `--project` names, or the nearest from `start` upward.
+    /// The project's folder: the one given by `--project`, or the nearest from `start` upward.
     fn root(&self, start: &Path) -> PathBuf {
         match &self.project {
             Some(project) => self.environment.absolute(project),
@@ -324,41 +324,41 @@ impl Context {
         }
     }
 
-    /// Reads the project, which is searched from the first path of a command if there is one.
+    /// Reads the project. It is searched for from the command's first path, if there is one.
     fn load(&self, first_path: Option<&PathBuf>) -> Result<Arc<Loaded>, Refusal> {
         let root = self.root(first_path.map_or(Path::new("."), PathBuf::as_path));
         if let Some(project) = self.project.as_ref().filter(|_| !root.is_dir()) {
-            return Err(Refusal::usage(format!("there is no folder `{}`", project.display())));
+            return Err(Refusal::usage(format!("no such folder: `{}`", project.display())));
         }
         Ok(Arc::new(Loaded::read(&root, &self.environment)?))
     }
 
-    /// A path that the user wrote.
+    /// Resolves a path given by the user.
     fn absolute(&self, path: &Path) -> PathBuf {
         self.environment.absolute(path)
     }
 
-    /// The wiring of a project, for a command that needs no plan. Its secrets are not printed.
+    /// The wiring of a project, for a command that needs no plan. Hides the project's secrets in printed text.
     fn wiring(&self, loaded: &Arc<Loaded>, target: Option<String>) -> Wiring {
         let wiring = Wiring::new(loaded, &self.host(None), target);
         print::hide(&wiring.secrets);
         wiring
     }
 
-    /// The command line as it is kept in the record.
+    /// The command line as it is recorded.
     fn command_line(&self) -> Vec<String> {
         self.environment.command_line().to_vec()
     }
 }
 
-/// `name=value` pairs of a flag, or of the arguments themselves.
+/// Parses the `name=value` pairs of a flag, or of positional arguments if `flag` is empty.
 fn pairs(flag: &str, texts: &[String]) -> Result<Vec<(String, String)>, Refusal> {
     texts
         .iter()
         .map(|text| match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.to_string())),
-            _ if flag.is_empty() => Err(Refusal::usage(format!("arguments are written name=value, not `{text}`"))),
-            _ => Err(Refusal::usage(format!("--{flag} takes name=value, not `{text}`"))),
+            _ if flag.is_empty() => Err(Refusal::usage(format!("expected an argument as name=value, got `{text}`"))),
+            _ => Err(Refusal::usage(format!("`--{flag}` takes name=value, got `{text}`"))),
         })
         .collect()
 }

@@ -13,13 +13,13 @@ use crate::output::report::{self as run_report, Run, Written};
 use crate::output::run_folder::new_id;
 use crate::run::history::{self, History};
 
-/// Write the report of a run anew, also of one that was killed
+/// Write the report of a run again, even of a run that was killed
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct ReportArgs {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// The run's folder; the latest unless given
+    /// The run's folder [default: the latest]
     folder: Option<PathBuf>,
     /// Print the run as Markdown, for a pull request
     #[arg(long, conflicts_with = "json")]
@@ -34,16 +34,16 @@ enum Verb {
     Merge(MergeArgs),
 }
 
-/// Put several runs, such as the shards of one, into a new run folder
+/// Merge several runs, such as the shards of one, into a new run folder
 #[derive(Args)]
 struct MergeArgs {
     /// The folders of the runs
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// The new folder; one in logs/ of the project unless given
+    /// The new folder [default: a folder in logs/ in the project]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// End as the runs did: with the worst of their exit codes
+    /// Exit with the worst exit code of the runs
     #[arg(long)]
     exit_code: bool,
     /// Print the summary as JSON
@@ -94,7 +94,8 @@ fn write(folder: &Path) -> Result<Written, Refusal> {
     run_report::write(folder).map_err(|error| Refusal::usage(error.to_string()))
 }
 
-/// A shard leaves the history alone, lest the others divide the trails in another way. Here they are all over.
+/// Updates the history. A shard does not, because the other shards could then split the trails differently; here all
+/// shards have ended.
 fn remember(root: &Path, runs: &[Run]) {
     let mut history = History::read(root);
     let shards = runs.iter().filter(|run| run.start.as_ref().is_some_and(|start| start.shard.is_some()));
@@ -109,7 +110,7 @@ fn remember(root: &Path, runs: &[Run]) {
 fn latest(context: &Context) -> Result<PathBuf, Refusal> {
     let logs = context.root(Path::new(".")).join("logs");
     let folders = std::fs::read_dir(&logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    // Names begin with the time, so the greatest is the latest.
+    // Names begin with the time, so the last in order is the latest.
     let latest = folders.filter(|folder| folder.join("events.jsonl").is_file()).max();
-    latest.ok_or_else(|| Refusal::usage(format!("there is no run in {}", logs.display())))
+    latest.ok_or_else(|| Refusal::usage(format!("no runs in {}", logs.display())))
 }

@@ -29,38 +29,38 @@ use crate::run::watch::Watch;
 /// Run trails on devices
 #[derive(Args)]
 pub struct RunArgs {
-    /// Trails, folders of trails, or patterns such as trails/**/pay*.trail.yaml; the project's own unless given
+    /// Trails, folders of trails, or patterns such as trails/**/pay*.trail.yaml [default: all trails of the project]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// Run every trail on every device of the project; without any, on one simulated device of each platform
+    /// Run every trail on every device of the project, or on one simulated device of each platform if it has none
     #[arg(long, conflicts_with = "device")]
     all_devices: bool,
-    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
+    /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
-    /// Write what passing devices did into the trails, as recordings: calls, or effects, which also keeps beside the
-    /// trails what custom tools did; calls unless given
+    /// Save recordings of passing trails: `calls` writes the calls into the trails, `effects` also saves what custom
+    /// tools did in files next to them [default: calls]
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "calls")]
     record: Option<RecordWord>,
-    /// What becomes of calls of custom tools
+    /// How to replay calls to custom tools
     #[arg(long, value_enum, default_value = "intent")]
     replay: ReplayArg,
     #[command(flatten)]
     cassettes: CassetteArgs,
-    /// Treat a tool that changed since a trail was recorded as an error
+    /// Treat a tool that changed since recording as an error
     #[arg(long)]
     strict: bool,
-    /// When to take pictures
+    /// When to take screenshots
     #[arg(long, value_enum, default_value = "step")]
     pictures: Pictures,
-    /// Remember a value from the start, as name=value
+    /// Set a value in memory before the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     memory: Vec<String>,
     /// Pass an argument to the trails, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     arg: Vec<String>,
-    /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
+    /// Use an environment variable as a secret: {{NAME}} types its value, which is never shown
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
     #[command(flatten)]
@@ -69,10 +69,10 @@ pub struct RunArgs {
     choice: Choice,
     #[command(flatten)]
     sim: SimArgs,
-    /// Where run folders go; logs/ of the project unless given
+    /// Create run folders here [default: logs/ in the project]
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// The port of 127.0.0.1 that tools call back to; 52525 or a free one unless given
+    /// The port on 127.0.0.1 that tools call back to [default: 52525, or a free port]
     #[arg(long, env = "TRAILBLAZE_PORT")]
     port: Option<u16>,
     /// Print the summary as JSON
@@ -81,12 +81,12 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The folder for run folders.
+    /// The folder in which run folders are created.
     pub fn logs(&self, context: &Context, root: &Path) -> PathBuf {
         self.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs))
     }
 
-    /// What to run, without what belongs to the command line.
+    /// The resolved options of the run, independent of the command line.
     fn options(&self, context: &Context, root: &Path) -> Result<RunOptions, Refusal> {
         let args = pairs("arg", &self.arg)?.into_iter().map(|(name, value)| (name, value.into()));
         Ok(RunOptions {
@@ -125,10 +125,10 @@ impl RunArgs {
 
 #[derive(Args, Clone, Default)]
 pub struct SimArgs {
-    /// What jitter, drift and faults of simulated devices are drawn from; printed when chosen at random
+    /// Seed for jitter, drift and faults of simulated devices; if random, it is printed
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Change simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05, lostAfter=12, lostAt=0.01
+    /// Configure simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05, lostAfter=12, lostAt=0.01
     #[arg(long = "sim", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
 }
@@ -139,14 +139,14 @@ impl From<SimArgs> for SimOptions {
     }
 }
 
-/// What becomes of the calls of custom tools.
+/// How calls to custom tools are replayed.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum ReplayArg {
-    /// They run
+    /// Run the tools
     Intent,
-    /// Their recorded effects are played instead, and no tool server is started
+    /// Play their recorded effects instead, and start no tool servers
     Effects,
-    /// They run, and the trail fails if they behave differently from their recording
+    /// Run the tools, and fail the trail if they behave differently from their recording
     Verify,
 }
 
@@ -162,9 +162,9 @@ impl From<ReplayArg> for Replay {
 
 #[derive(ValueEnum, Clone, Copy)]
 enum Pictures {
-    /// None
+    /// Never
     Off,
-    /// What was seen when something failed
+    /// When something fails
     Failure,
     /// Also before and after each step
     Step,
@@ -183,7 +183,7 @@ impl From<Pictures> for PicturePolicy {
     }
 }
 
-/// What may stand behind `--record`: how much to record, or the first path, since the word may be left out.
+/// The value after `--record`: the level, or the first path, because the level is optional.
 #[derive(Clone)]
 enum RecordWord {
     Level(Level),
@@ -206,14 +206,16 @@ pub async fn run(context: &Context, mut args: RunArgs) -> Result<Exit, Refusal> 
         args.record = Some(RecordWord::Level(Level::Calls));
     }
     if args.record.is_some() && args.replay != ReplayArg::Intent {
-        return Err(Refusal::usage("--record goes with --replay intent: only tools that run can be recorded"));
+        return Err(Refusal::usage("`--record` requires `--replay intent`: only tools that run can be recorded"));
     }
     let cassette = args.cassettes.cassette;
     if cassette.is_some() && args.replay == ReplayArg::Effects {
-        return Err(Refusal::usage("--cassette does not go with --replay effects, which calls no tool servers"));
+        return Err(Refusal::usage("`--cassette` cannot be used with `--replay effects`, which calls no tool servers"));
     }
     if cassette == Some(CassetteUse::Record) && args.choice.watch {
-        return Err(Refusal::usage("--cassette record does not go with --watch, which runs some trails at a time"));
+        return Err(Refusal::usage(
+            "`--cassette record` cannot be used with `--watch`, which runs only some of the trails each time",
+        ));
     }
     match args.choice.watch {
         true => watch::watch(context, args).await,
@@ -221,7 +223,7 @@ pub async fn run(context: &Context, mut args: RunArgs) -> Result<Exit, Refusal> 
     }
 }
 
-/// One run: plans it, carries it out, and prints how it went. `only` narrows it to some trails, by their paths in the project.
+/// Plans a run, executes it, and prints the result. `only` limits it to some trails, by their paths in the project.
 pub async fn run_once(
     context: &Context,
     args: &RunArgs,
@@ -253,7 +255,7 @@ pub async fn run_once(
             return Err(Refusal::Problems { n_errors });
         }
     };
-    // Even if the record was lost, it is known how the trails ended.
+    // The results of the trails are known even if the record was lost.
     match (&written, args.json) {
         (Ok(written), true) => print::json(&report::summary::summary(&written.run)),
         (Err(_), true) => {}
@@ -266,7 +268,7 @@ pub async fn run_once(
     Ok(exit)
 }
 
-/// What would run, and where.
+/// Prints what would run, and on which devices.
 fn list(plan: &RunPlan, as_json: bool) {
     let rows = plan.kinds.iter().flat_map(|kind| kind.jobs.iter().map(move |job| (&plan.jobs[*job].trail, kind)));
     let devices = |kind: &Kind| kind.devices.iter().map(|device| device.id.to_string()).collect::<Vec<_>>();

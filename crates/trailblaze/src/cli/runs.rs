@@ -17,10 +17,10 @@ use crate::output::report::Run;
 use crate::output::report::model::EVENTS;
 use crate::output::report::summary::{headline, summary, totals};
 
-/// A run without an end that was written to this recently may still go on.
+/// A run without an end that was written to this recently may still be running.
 const MAY_GO_ON: Duration = Duration::from_secs(60 * 60);
 
-/// A first line that is longer is no header of ours.
+/// A longer first line cannot be one of our headers.
 const HEADER_BYTES: u64 = 4096;
 
 /// List, show and remove the folders of earlier runs
@@ -28,45 +28,45 @@ const HEADER_BYTES: u64 = 4096;
 pub struct RunsCommand {
     #[command(subcommand)]
     verb: Verb,
-    /// Where run folders are; logs/ of the project unless given
+    /// Look for run folders here [default: logs/ in the project]
     #[arg(long, global = true, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// Print it as JSON
+    /// Print the result as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List runs, the newest first
+    /// List runs, newest first
     List {
-        /// How many to list at most
+        /// List at most N runs
         #[arg(short, long, value_name = "N", default_value_t = 20)]
         number: usize,
     },
-    /// Show how one run went and where its report is
+    /// Show the result of one run and where its report is
     Show {
-        /// The run's id, or how it begins; the newest run unless given
+        /// The run's id, or the beginning of it [default: the newest run]
         id: Option<String>,
     },
     Clean(CleanArgs),
 }
 
-/// Remove run folders, and nothing else
+/// Remove run folders; other files are kept
 #[derive(Args)]
 struct CleanArgs {
-    /// Keep the newest N
+    /// Keep the newest N runs
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
-    /// Remove only what is older than this, such as 7d or 12h
+    /// Remove only runs older than this, such as 7d or 12h
     #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration)]
     older_than: Option<Duration>,
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, without removing it
     #[arg(long)]
     dry_run: bool,
 }
 
-/// A folder that a run left: its event file begins with our header.
+/// The folder of a run: its event file begins with our header.
 struct RunEntry {
     folder: PathBuf,
     header: Header,
@@ -83,7 +83,7 @@ pub fn runs(context: &Context, command: RunsCommand) -> Result<Exit, Refusal> {
     }
 }
 
-/// The runs of a folder, newest first. Whatever else is in there is passed over.
+/// The runs in a folder, newest first. Everything else in it is ignored.
 fn read_all(logs: &Path) -> Result<Vec<RunEntry>, Refusal> {
     let failed = |source| Refusal::Io { what: format!("cannot read `{}`", logs.display()), source };
     let mut runs = Vec::new();
@@ -93,7 +93,7 @@ fn read_all(logs: &Path) -> Result<Vec<RunEntry>, Refusal> {
                 runs.extend(RunEntry::read(entry.map_err(failed)?.path()));
             }
         }
-        // A project that never ran has none.
+        // A project that never ran has no logs.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),
     }
@@ -103,7 +103,7 @@ fn read_all(logs: &Path) -> Result<Vec<RunEntry>, Refusal> {
 
 impl RunEntry {
     fn read(folder: PathBuf) -> Option<RunEntry> {
-        // A link is not the run's own folder: what it leads to may be anything.
+        // A link is skipped: it may point anywhere.
         if !folder.symlink_metadata().ok()?.is_dir() || !folder.join(EVENTS).symlink_metadata().ok()?.is_file() {
             return None;
         }
@@ -114,7 +114,7 @@ impl RunEntry {
         Some(RunEntry { folder, header })
     }
 
-    /// Its folder's name: a copy of a run is another one.
+    /// The name of its folder, so that a copy of a run has its own id.
     fn id(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -123,7 +123,7 @@ impl RunEntry {
         Run::read(&self.folder).map_err(|error| Refusal::Environment { message: error.to_string() })
     }
 
-    /// Its own report, if one was written.
+    /// Its report, if one was written.
     fn report(&self) -> Option<PathBuf> {
         Some(self.folder.join("report.html")).filter(|report| report.is_file())
     }
@@ -131,12 +131,12 @@ impl RunEntry {
     fn as_json(&self, run: &Run) -> Value {
         let mut value = json!({"id": self.id(), "folder": self.folder, "report": self.report()});
         let summary = serde_json::to_value(summary(run)).expect("a summary is JSON");
-        let own = value.as_object_mut().expect("it was written as one");
+        let own = value.as_object_mut().expect("a JSON object literal");
         own.extend(summary.as_object().cloned().unwrap_or_default());
         value
     }
 
-    /// How long ago it started; no time at all where that is not known, so that it is kept.
+    /// How long ago it started; zero if that is unknown, so that it is kept.
     fn age(&self, now: SystemTime) -> Duration {
         let started = humantime::parse_rfc3339(&self.header.started_at).unwrap_or(now);
         now.duration_since(started).unwrap_or_default()
@@ -154,7 +154,7 @@ fn list(logs: &Path, runs: &[RunEntry], number: usize, as_json: bool) -> Result<
     if as_json {
         let rows = shown.map(|run| {
             let mut row = run.as_json(&run.run()?);
-            // The attempts of all runs would be most of the answer; `show` has them.
+            // The attempts of all runs would dominate the output; `show` prints them.
             row.as_object_mut().and_then(|row| row.remove("attempts"));
             Ok(row)
         });
@@ -162,7 +162,7 @@ fn list(logs: &Path, runs: &[RunEntry], number: usize, as_json: bool) -> Result<
         return Ok(Exit::Passed);
     }
     if runs.is_empty() {
-        print::say(format!("There is no run in {}.", logs.display()));
+        print::say(format!("No runs in {}.", logs.display()));
     }
     for entry in shown {
         let run = entry.run()?;
@@ -185,14 +185,14 @@ fn show(entry: &RunEntry, as_json: bool) -> Result<Exit, Refusal> {
     print::data(totals(&run));
     print::data(format!("Started: {}", entry.header.started_at));
     if let Some(start) = &run.start {
-        // Where the program lies says nothing about the run.
+        // The path of the program is irrelevant to the run.
         let args = start.command.iter().skip(1).map(String::as_str);
         print::data(format!("Command: {}", ["trailblaze"].into_iter().chain(args).collect::<Vec<_>>().join(" ")));
     }
     for attempt in summary(&run).attempts {
         let name = if attempt.trail.title.is_empty() { &attempt.trail.id } else { &attempt.trail.title };
         let time = print::seconds(attempt.duration_ms * 1000);
-        let number = if attempt.number > 1 { format!(", try {}", attempt.number) } else { String::new() };
+        let number = if attempt.number > 1 { format!(", attempt {}", attempt.number) } else { String::new() };
         print::data(format!("  {:<10} {name} on {}{number} in {time}", attempt.verdict, attempt.device));
         if let Some(failure) = attempt.failure.filter(|failure| !failure.message.is_empty()) {
             print::data(format!("             {}", failure.message.replace('\n', "\n             ")));
@@ -205,9 +205,9 @@ fn show(entry: &RunEntry, as_json: bool) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-/// The only run whose id begins so.
+/// Returns the only run whose id begins with `prefix`.
 fn find<'r>(logs: &Path, runs: &'r [RunEntry], id: Option<&str>) -> Result<&'r RunEntry, Refusal> {
-    let none = || Refusal::usage(format!("there is no run in `{}`", logs.display()));
+    let none = || Refusal::usage(format!("no runs in `{}`", logs.display()));
     let Some(prefix) = id else { return runs.first().ok_or_else(none) };
     if let Some(run) = runs.iter().find(|run| run.id() == prefix) {
         return Ok(run);
@@ -220,14 +220,14 @@ fn find<'r>(logs: &Path, runs: &'r [RunEntry], id: Option<&str>) -> Result<&'r R
             let ids: Vec<String> = runs.iter().map(RunEntry::id).collect();
             let hint = match nearest(prefix, ids.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`trailblaze runs list` shows what there is".to_string(),
+                None => "`trailblaze runs list` lists the runs".to_string(),
             };
             Err(Refusal::Usage { message: format!("no run begins with `{prefix}`"), hint: Some(hint) })
         }
         several => {
             let ids: Vec<String> = several.iter().map(|run| format!("`{}`", run.id())).collect();
             let message = format!("{} runs begin with `{prefix}`: {}", several.len(), ids.join(", "));
-            Err(Refusal::Usage { message, hint: Some("write more of the id".to_string()) })
+            Err(Refusal::Usage { message, hint: Some("give more of the id".to_string()) })
         }
     }
 }
@@ -238,14 +238,18 @@ struct Cleaned {
     is_dry_run: bool,
     removed: Vec<String>,
     bytes: u64,
-    /// They have no end yet and were written to a short while ago.
+    /// Runs without an end that were written to recently.
     may_go_on: Vec<String>,
 }
 
 fn clean(runs: &[RunEntry], args: &CleanArgs, as_json: bool) -> Result<Exit, Refusal> {
     if args.keep.is_none() && args.older_than.is_none() {
-        let hint = "`--keep 10` keeps the newest ten, `--older-than 7d` those of a week; `--keep 0` keeps none";
-        return Err(Refusal::Usage { message: "nothing says which runs are to go".into(), hint: Some(hint.into()) });
+        let hint =
+            "`--keep 10` keeps the newest ten, `--older-than 7d` keeps those of the last week, `--keep 0` keeps none";
+        return Err(Refusal::Usage {
+            message: "`runs clean` needs `--keep` or `--older-than`".into(),
+            hint: Some(hint.into()),
+        });
     }
     let now = SystemTime::now();
     let is_old = |run: &RunEntry| args.older_than.is_none_or(|limit| run.age(now) > limit);
@@ -280,7 +284,7 @@ fn clean(runs: &[RunEntry], args: &CleanArgs, as_json: bool) -> Result<Exit, Ref
 fn tell(cleaned: &Cleaned) {
     cleaned.removed.iter().for_each(print::data);
     for id in &cleaned.may_go_on {
-        print::say(format!("kept {id}: it has no end, and may still go on"));
+        print::say(format!("kept {id}: it has no end and may still be running"));
     }
     let (verb, freed) = if cleaned.is_dry_run { ("would remove", "free") } else { ("removed", "freed") };
     let runs = print::count(cleaned.removed.len(), "run");
@@ -303,7 +307,7 @@ fn size(folder: &Path) -> u64 {
     sizes.sum()
 }
 
-/// The event file goes last: what was removed by half is still known to be a run, and can be removed again.
+/// Removes the event file last: a partly removed folder is still recognized as a run and can be removed later.
 fn remove(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -316,7 +320,7 @@ fn remove(folder: &Path) -> std::io::Result<()> {
     std::fs::remove_dir_all(folder)
 }
 
-/// The former name of `runs`, kept for its hint.
+/// The former name of `runs`, kept to print a hint.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct FormerCommand {
@@ -328,6 +332,6 @@ pub fn former(command: &FormerCommand) -> Refusal {
     let words: String = command.words.iter().map(|word| format!(" {word}")).collect();
     Refusal::Usage {
         message: "`trailblaze session` is now `trailblaze runs`".to_string(),
-        hint: Some(format!("write `trailblaze runs{words}`")),
+        hint: Some(format!("use `trailblaze runs{words}`")),
     }
 }

@@ -1,4 +1,4 @@
-//! `trailblaze schema`: JSON Schemas of the files that people write or read, for editors.
+//! `trailblaze schema`: JSON Schemas for the files of a project, for use by editors.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -14,17 +14,17 @@ use crate::output::print;
 use crate::project::sim::SimSection;
 use crate::run::record::effects_file::Beside;
 
-/// Print the JSON Schema of a kind of file
+/// Print the JSON Schema for a kind of file
 #[derive(Args)]
 pub struct SchemaArgs {
-    /// trail, project, target, toolset, tool, app, effects or cassette; a list of them unless given
+    /// trail, project, target, toolset, tool, app, effects or cassette [default: list them]
     kind: Option<String>,
-    /// Print the list as JSON; a schema is JSON already
+    /// Print the list as JSON; a schema always is
     #[arg(long)]
     json: bool,
 }
 
-/// Every schema, by the kind of file that it describes.
+/// All schemas, by the kind of file they describe.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let mut project = Project::schema();
     project["properties"]["sim"] = SimSection::schema();
@@ -62,7 +62,7 @@ pub fn schema(args: SchemaArgs) -> Result<Exit, Refusal> {
         None => {
             let hint =
                 nearest(&kind, schemas.iter().map(|(kind, _)| *kind)).map(|near| format!("did you mean `{near}`?"));
-            Err(Refusal::Usage { message: format!("there is no schema `{kind}`"), hint })
+            Err(Refusal::Usage { message: format!("unknown schema `{kind}`"), hint })
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::screenshot;
 
-/// Show what is on a device's screen, as text with refs
+/// Show a device's screen as text with refs
 #[derive(Args)]
 pub struct SnapshotArgs {
     #[command(flatten)]
@@ -25,31 +25,31 @@ pub struct SnapshotArgs {
     /// Start this app first
     #[arg(long, value_name = "APP")]
     launch: Option<String>,
-    /// Show where elements are
+    /// Show the bounds of elements
     #[arg(long)]
     bounds: bool,
-    /// Show elements that are off the screen too
+    /// Also show elements that are off the screen
     #[arg(long)]
     offscreen: bool,
-    /// Mark elements that others lie upon
+    /// Mark elements that are covered by others
     #[arg(long)]
     covered: bool,
     /// Show every element
     #[arg(long)]
     all: bool,
-    /// Show only what is beneath the element with this ref
+    /// Show only the descendants of the element with this ref
     #[arg(long, value_name = "REF")]
     within: Option<String>,
-    /// Show only so many levels
+    /// Show at most N levels
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
-    /// Write a picture, as PNG, or as WebP where the file ends in .webp
+    /// Save a screenshot to this file, as WebP if it ends in .webp, otherwise as PNG
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
-    /// Draw a box with its ref around each element that answers touches
+    /// Draw a box with its ref around each touchable element
     #[arg(long, requires = "screenshot")]
     marks: bool,
-    /// Print it as JSON
+    /// Print the snapshot as JSON
     #[arg(long)]
     json: bool,
 }
@@ -60,8 +60,8 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
     let devices = loaded.devices(&args.devices.device)?;
     let [device] = devices.as_slice() else {
         return Err(Refusal::Usage {
-            message: "a snapshot is of one device".into(),
-            hint: Some(format!("name it with -d {}", devices[0].id)),
+            message: "`trailblaze snapshot` uses one device".into(),
+            hint: Some(format!("choose one, such as `-d {}`", devices[0].id)),
         });
     };
     let mut wiring = context.wiring(&loaded, None);
@@ -106,7 +106,7 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
 fn find_ref(screen: &Screen, reference: &str) -> Result<u64, Refusal> {
     let is_named = |node: &&Node| node.reference.as_deref() == Some(reference.trim_matches(['[', ']']));
     screen.root.walk().find(is_named).map(|node| node.id).ok_or_else(|| Refusal::Usage {
-        message: format!("nothing on the screen has the ref `{reference}`"),
-        hint: Some("a snapshot without `--within` shows the refs there are".into()),
+        message: format!("no element on the screen has the ref `{reference}`"),
+        hint: Some("a snapshot without `--within` lists the refs".into()),
     })
 }

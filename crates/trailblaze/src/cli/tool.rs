@@ -1,4 +1,4 @@
-//! `trailblaze tool`: one call, on a device of its own; and the commands for those who write tools.
+//! `trailblaze tool`: a single call on a fresh device, and the commands for tool authors.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -16,14 +16,14 @@ use crate::sessions::arguments::typed;
 use crate::sessions::interactive::{Command, Reply};
 use crate::sessions::wiring::{self};
 
-/// Call one tool on a fresh device; write, test and check tools of your own
+/// Call one tool on a fresh device; create, test and check your own tools
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     subcommand_value_name = "COMMAND",
     override_usage = "trailblaze tool [OPTIONS] <NAME> [NAME=VALUE]...\n       trailblaze tool <COMMAND>",
-    after_help = "A first word that is a command is never taken for a tool. Trails and `trailblaze shell` call a tool of that name."
+    after_help = "A first word that is a command is never a tool name. To call a tool of that name, use a trail or `trailblaze shell`."
 )]
 pub struct ToolArgs {
     #[command(subcommand)]
@@ -40,7 +40,7 @@ enum Verb {
     Doctor(tool_doctor::DoctorArgs),
 }
 
-/// The commands, which no tool that is made here may be named after.
+/// The commands. `tool new` refuses these names.
 pub const VERBS: [&str; 5] = ["new", "test", "lint", "doctor", "help"];
 
 #[derive(Args)]
@@ -51,7 +51,7 @@ struct CallArgs {
     /// Its arguments, as name=value
     #[arg(value_name = "NAME=VALUE")]
     args: Vec<String>,
-    /// Show what the tool takes, and call nothing
+    /// Show the tool's parameters without calling it
     #[arg(long)]
     help_tool: bool,
     /// Start this app first, by its id
@@ -80,13 +80,13 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     Refusal::unless_sound(&loaded.problems)?;
     let device = match args.help_tool {
         true => args.on.first(&loaded)?,
-        false => args.on.device(&loaded, "a tool is called")?,
+        false => args.on.device(&loaded, "`trailblaze tool` uses")?,
     };
     let mut wiring = context.wiring(&loaded, args.on.target.clone());
     wiring.check_target()?;
     let target = wiring.target.as_deref();
     let files = wiring.file_registry(&device, target);
-    // Only a tool that no file has is worth starting the servers for, to be told that there is none.
+    // Start the servers to report an unknown tool only if no file defines it.
     let may_be_foreign = files.get(name).is_none() && wiring.servers.any(target);
     if args.help_tool {
         return match may_be_foreign {
@@ -139,10 +139,10 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
 
 fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r Tool, Refusal> {
     registry.get(name).map(AsRef::as_ref).ok_or_else(|| {
-        let verb = || format!("`{name}` is a command, and comes before any flag: trailblaze tool {name}");
+        let verb = || format!("`{name}` is a command and must come before any flag: trailblaze tool {name}");
         let MissingTool { message, hint } = registry.explain_missing(name);
         let hint = VERBS.contains(&name).then(verb).or(hint);
-        let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists what there is".to_string());
+        let hint = hint.unwrap_or_else(|| "`trailblaze toolbox` lists the tools".to_string());
         Refusal::Usage { message, hint: Some(hint) }
     })
 }
@@ -158,14 +158,14 @@ fn help(registry: &Registry, args: &CallArgs) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-/// What is wrong with the call, before anything is done.
+/// Checks the call before anything is done.
 fn unless_wrong(
     (loaded, registry): (&Loaded, &Registry),
     args: &CallArgs,
     given: &[(String, String)],
 ) -> Result<(), Refusal> {
     let tool = known(registry, args.name.as_deref().unwrap_or_default())?;
-    // The message may repeat what was typed.
+    // The message may repeat the user's input.
     let secrets = wiring::secrets(loaded, &args.on.secret)?;
     let mut known = typed(tool, given).map_err(|error| Refusal::usage(secrets.redact(&error.to_string())))?;
     tool.schema.fill_defaults(&mut known);
@@ -180,19 +180,19 @@ fn unless_wrong(
     let unknown: Vec<String> = unknown.map(|name| format!("`{name}`")).collect();
     let not_taken = match unknown.as_slice() {
         [] => String::new(),
-        unknown => format!(", and takes no {}", unknown.join(" nor ")),
+        unknown => format!(" and does not take {}", unknown.join(" or ")),
     };
     Err(Refusal::usage(format!("`{}` needs {}{not_taken}", tool.name, missing.join(" and "))))
 }
 
-/// What a tool takes, from its schema.
+/// The help text of a tool, from its schema.
 fn usage(tool: &Tool) -> String {
     let mut lines = vec![format!("{}: {}", tool.name, tool.description.trim_end())];
     let schema = tool.schema.json();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     for (name, property) in properties.filter(|(name, _)| *name != "reasoning") {
         let need = if is_required(schema, name) { ", required" } else { "" };
-        let default = property.get("default").map(|default| format!(", {default} unless given")).unwrap_or_default();
+        let default = property.get("default").map(|default| format!(", default {default}")).unwrap_or_default();
         let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let about = about.lines().next().unwrap_or_default();
         let kind = format!("{}{need}{default}", kind(property));
@@ -201,7 +201,7 @@ fn usage(tool: &Tool) -> String {
     lines.join("\n")
 }
 
-/// `string`, or the words that it may be.
+/// `string`, or the allowed values.
 fn kind(property: &Value) -> String {
     if let Some(words) = property.get("enum").and_then(Value::as_array) {
         return words

@@ -1,4 +1,4 @@
-//! `trailblaze tool doctor`: one tool server by itself, started and ended in both generations of the protocol.
+//! `trailblaze tool doctor`: starts and stops one tool server by itself, in both generations of the protocol.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,19 +27,19 @@ use crate::sessions::wiring::Wiring;
 const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
 
-/// Start one tool server, shake hands in both generations of the protocol, list and check its tools, and end it
+/// Start one tool server, shake hands in both generations of the protocol, list and check its tools, and stop it
 #[derive(Args)]
 pub struct DoctorArgs {
     /// The server, by its name in the configuration
     server: String,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// Print what was found as JSON
+    /// Print the findings as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What was looked at, and how it was.
+/// A check and its result.
 struct Sign {
     state: State,
     about: &'static str,
@@ -50,7 +50,7 @@ struct Sign {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Good,
-    /// Worth knowing, and nothing to mend.
+    /// Worth knowing; nothing to fix.
     Note,
     Warning,
     Bad,
@@ -64,7 +64,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     let names: Vec<&str> = wiring.servers.names().collect();
     if !names.contains(&args.server.as_str()) {
         let near = nearest(&args.server, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        let hint = near.or_else(|| (!names.is_empty()).then(|| format!("there is: {}", names.join(", "))));
+        let hint = near.or_else(|| (!names.is_empty()).then(|| format!("known servers: {}", names.join(", "))));
         return Err(Refusal::Usage { message: format!("the project has no tool server `{}`", args.server), hint });
     }
     let entry_decides = entries(&loaded).iter().any(|named| named.name == args.server && named.entry.context.is_some());
@@ -77,7 +77,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
         }
         Ok((batch, raw)) => {
             let version = first.version();
-            signs.push(Sign::good("start", format!("it starts, and agrees on version {version} of the protocol")));
+            signs.push(Sign::good("start", format!("it starts, and negotiates version {version} of the protocol")));
             let other = if version == NEWER { OLDER } else { NEWER };
             signs.push(Visit::make(&wiring, &device, &args.server, Some(other)).await.other_generation(other));
             let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
@@ -97,7 +97,7 @@ impl Sign {
     }
 }
 
-/// One life of the server, and what became known of it.
+/// Runs the server once, and returns what it reported.
 struct Visit {
     listed: Result<(Batch, RawListing), SourceError>,
     events: Vec<Event>,
@@ -127,33 +127,34 @@ impl Visit {
     fn failure(&self, error: &SourceError) -> Sign {
         let (about, hint) = match error {
             SourceError::NotStarted { .. } => {
-                ("start", "start it by hand, with the same command and in the same folder, and read what it says")
+                ("start", "start it by hand, with the same command and in the same folder, and read its output")
             }
-            SourceError::NotListed { .. } => ("tools", "an MCP inspector shows what it answers to `tools/list`"),
-            SourceError::NotAnswered { .. } => ("start", "see that it runs, and that `url` leads to it"),
-            SourceError::Died { .. } => {
-                ("start", "what it said on stderr is above; it must live until its stdin closes")
-            }
+            SourceError::NotListed { .. } => ("tools", "an MCP inspector shows its response to `tools/list`"),
+            SourceError::NotAnswered { .. } => ("start", "check that it is running and that `url` points to it"),
+            SourceError::Died { .. } => ("start", "its stderr is shown above; it must run until its stdin closes"),
         };
         Sign { state: State::Bad, about, message: error.to_string(), hint: Some(hint.to_string()) }
     }
 
-    /// The same server, asked to speak the other generation.
+    /// The same server, started with the other generation of the protocol.
     fn other_generation(&self, version: &str) -> Sign {
         let (state, message) = match &self.listed {
             Ok((batch, _)) => (
                 State::Good,
-                format!("it speaks version {version} too, and lists {} in it", print::count(batch.tools.len(), "tool")),
+                format!(
+                    "it also supports version {version}, and lists {} in it",
+                    print::count(batch.tools.len(), "tool")
+                ),
             ),
             Err(error) => {
                 let first = error.evidence().lines().next().unwrap_or_default();
-                (State::Note, format!("it does not speak version {version}, which is no harm: {first}"))
+                (State::Note, format!("it does not support version {version}, which is fine: {first}"))
             }
         };
         Sign { state, about: "generations", message, hint: None }
     }
 
-    /// How it behaved while it lived, and how it ended.
+    /// How it behaved while it ran, and how it exited.
     fn conduct(&self) -> Vec<Sign> {
         let mut signs = Vec::new();
         for event in &self.events {
@@ -167,12 +168,12 @@ impl Visit {
         });
         let ended = ended.unwrap_or("ended in an unknown way");
         signs.push(match ended {
-            "exited with code 0" => Sign::good("end", "it ends when its stdin closes".to_string()),
+            "exited with code 0" => Sign::good("end", "it exits when its stdin closes".to_string()),
             other => Sign {
                 state: State::Warning,
                 about: "end",
                 message: format!("when its stdin closed, it {other}"),
-                hint: Some("end with code 0 when stdin ends, within 5 s".to_string()),
+                hint: Some("exit with code 0 within 5 s after stdin closes".to_string()),
             },
         });
         signs
@@ -186,9 +187,7 @@ fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
             state: State::Warning,
             about: "tools",
             message: "it lists no tools".to_string(),
-            hint: Some(
-                "declare the capability `tools`, and define the tools before the server is connected".to_string(),
-            ),
+            hint: Some("declare the capability `tools`, and define the tools before the server connects".to_string()),
         }),
         _ => signs.push(Sign::good("tools", format!("it lists {}", print::count(n_tools, "tool")))),
     }
@@ -206,7 +205,7 @@ fn tools(batch: &Batch, granted: &[String], signs: &mut Vec<Sign>) -> Exit {
     exit
 }
 
-/// Tools that would refuse what every call carries, unless the entry of their server says how it is carried.
+/// Tools that would refuse the context sent with every call, unless their server's entry states how to send it.
 fn context_sign(raw: &RawListing, is_decided: bool) -> Option<Sign> {
     let tools: Vec<String> = silently_strict(raw).map(|name| format!("`{name}`")).collect();
     let strict = match tools.as_slice() {
@@ -222,7 +221,7 @@ fn context_sign(raw: &RawListing, is_decided: bool) -> Option<Sign> {
             "{strict} the argument `_trailblazeContext` although the schema allows it, as FastMCP 2 does: the first call of \
              each run is made twice"
         ),
-        hint: Some("`context: meta` in the server's entry leaves the argument out from the start".to_string()),
+        hint: Some("`context: meta` in the server's entry leaves the argument out".to_string()),
     })
 }
 
@@ -249,7 +248,7 @@ fn show(server: &str, signs: &[Sign], as_json: bool) {
     }
 }
 
-/// Keeps what is told of a server.
+/// Collects the events of a server.
 #[derive(Default)]
 struct Notes(Mutex<Vec<Event>>);
 

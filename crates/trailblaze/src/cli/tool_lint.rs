@@ -1,4 +1,4 @@
-//! `trailblaze tool lint`: what is odd about the project's own tools, as models see them.
+//! `trailblaze tool lint`: checks the project's own tools as models see them.
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ use crate::servers::tool_servers::{Mode, Outlets};
 /// Check the project's own tools: names, schemas, descriptions, size for models, metadata
 #[derive(Args)]
 pub struct LintArgs {
-    /// Only these tools
+    /// Check only these tools
     names: Vec<String>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// The app whose tool servers are asked too; the project's unless given
+    /// Also check the tool servers of this app [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Start no tool servers; use what they listed when they were last started
+    /// Start no tool servers; use the tools they listed when last started
     #[arg(long)]
     offline: bool,
-    /// Print what was found as JSON
+    /// Print the findings as JSON
     #[arg(long)]
     json: bool,
 }
@@ -49,7 +49,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets);
     let target = wiring.target.clone();
     let (session, driver) = (ids::session(), wiring.driver(&device));
-    // Nothing is called: servers are started to be asked, and ended.
+    // No tool is called: servers are started, queried and stopped.
     let started = wiring.servers.start(target.as_deref(), (&session, driver.describe()), &wiring.secrets).await;
     let servers = match started {
         Ok(servers) => servers,
@@ -64,7 +64,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
         return Err(error.clone().into());
     }
     for name in &servers.unknown {
-        print::warning(format!("the tools of server `{name}` are not known; without --offline it is asked"));
+        print::warning(format!("the tools of server `{name}` are not known; run without `--offline` to query it"));
     }
     let own: Vec<&Batch> = loaded
         .batches
@@ -77,7 +77,7 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let known: Vec<&str> = tools.iter().copied().chain(unusable).collect();
     if let Some(unknown) = args.names.iter().find(|name| !known.contains(&name.as_str())) {
         let hint = nearest(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        return Err(Refusal::Usage { message: format!("the project has no tool `{unknown}` of its own"), hint });
+        return Err(Refusal::Usage { message: format!("the project defines no tool `{unknown}`"), hint });
     }
     let is_wanted = |tool: Option<&str>| {
         args.names.is_empty() || tool.is_some_and(|tool| args.names.iter().any(|name| name == tool))
@@ -88,13 +88,13 @@ pub async fn lint(context: &Context, args: &LintArgs) -> Result<Exit, Refusal> {
     let all = loaded.batches.iter().chain(&servers.batches);
     let registry = Registry::build(1, all, &wiring.scope(&device, target.as_deref()));
     findings.extend(refused(&registry, &findings, &is_wanted));
-    // What a file says is judged where it stands.
+    // Problems in files are reported at their place in the file.
     let problems: &[Problem] = if args.names.is_empty() { &loaded.problems } else { &[] };
     let n_tools = tools.iter().filter(|tool| is_wanted(Some(tool))).count();
     Ok(show(&findings, problems, n_tools, args))
 }
 
-/// What was refused for a reason that no tool has in itself, such as a name that two claim.
+/// Tools that were refused for a reason outside the tool itself, such as a name that two sources claim.
 fn refused(registry: &Registry, found: &[Finding], is_wanted: &dyn Fn(Option<&str>) -> bool) -> Vec<Finding> {
     let is_new = |reason: &str| !found.iter().any(|finding| finding.message == reason);
     let refused = registry.refused.iter().filter(|refused| is_new(&refused.reason));
@@ -135,8 +135,8 @@ fn show(findings: &[Finding], problems: &[Problem], n_tools: usize, args: &LintA
         finding.hint.iter().for_each(print::hint);
     }
     let found = match findings.len() + problems.len() {
-        0 => "nothing to mend".to_string(),
-        n => format!("{n} to mend"),
+        0 => "no problems".to_string(),
+        n => print::count(n, "problem"),
     };
     print::data(format!("{}, {found}", print::count(n_tools, "tool")));
     exit

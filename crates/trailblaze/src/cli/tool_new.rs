@@ -1,4 +1,4 @@
-//! `trailblaze tool new`: a tool, its tests and its place in the configuration, which run at once.
+//! `trailblaze tool new`: a tool, its tests and its entry in the configuration, ready to run.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,33 +20,33 @@ use crate::kit::scripting;
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 
-/// Write a new tool, its tests and its entry in the configuration, ready to run
+/// Create a tool, its tests and its entry in the configuration, ready to run
 #[derive(Args)]
 pub struct NewArgs {
     /// The tool's name: words in camelCase joined by _, such as acme_signIn
     name: String,
-    /// What it is written in
+    /// The language to write it in
     #[arg(long, value_enum)]
     lang: LanguageArg,
-    /// Make it a tool of one app, by its id in trailblaze-config/targets; of the whole project unless given
+    /// Add it to one app, by its id in trailblaze-config/targets [default: the whole project]
     #[arg(long)]
     target: Option<String>,
-    /// Write the tool and its tests anew where they exist
+    /// Overwrite the tool and its tests if they exist
     #[arg(long)]
     force: bool,
-    /// Print what was written as JSON
+    /// Print the written files as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What a tool is written in.
+/// The language of a tool.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum LanguageArg {
-    /// TypeScript, with @trailblaze/scripting: works the screen, decides, remembers
+    /// TypeScript, with @trailblaze/scripting: for tools that drive the screen, branch and use memory
     Ts,
-    /// Python, with FastMCP: uses libraries and services
+    /// Python, with FastMCP: for tools that use libraries and services
     Py,
-    /// YAML: gives several calls one name
+    /// YAML: for a sequence of calls under one name
     Yaml,
 }
 
@@ -99,27 +99,27 @@ fn unless_wrong_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
         return refused(objection.message, "names look like signIn, acme_signIn or acme_ios_acceptCookies_v2");
     }
     if VERBS.contains(&name.as_str()) {
-        let hint = "put the name of the app in front of it, such as acme_…";
-        return refused(format!("`{name}` is a command of `trailblaze tool`, and would hide the tool"), hint);
+        let hint = "prefix it with the name of the app, such as acme_…";
+        return refused(format!("`{name}` is a command of `trailblaze tool` and would hide the tool"), hint);
     }
     let own = blueprint::yaml_file(name);
     let holder = loaded.batches.iter().flat_map(|batch| &batch.tools).find(|tool| tool.name == *name);
     if let Some(holder) =
         holder.filter(|tool| !(args.force && args.language() == Language::Yaml && *tool.contributor.label == *own))
     {
-        let message = format!("there is a tool `{name}` already: {}", holder.contributor.label);
-        return refused(message, "choose another name; put the name of the app in front of it, such as acme_…");
+        let message = format!("a tool `{name}` already exists: {}", holder.contributor.label);
+        return refused(message, "choose another name; prefix it with the name of the app, such as acme_…");
     }
     Ok(())
 }
 
-/// What is going to be written.
+/// The files to write.
 struct Plan {
-    /// The tool and its tests: not to be there before.
+    /// The tool and its tests, which must not exist yet.
     own: Vec<String>,
     new: Vec<NewFile>,
     changed: Vec<NewFile>,
-    /// What must be done by hand for it to run.
+    /// Commands that the user must run first.
     needs: Vec<String>,
 }
 
@@ -146,13 +146,13 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The server of the tools, and the package that they use.
+    /// The tool server, and the package that it uses.
     fn add_script_parts(&mut self, root: &Path, name: &str, target: Option<&str>) -> Result<(), Refusal> {
         let path = blueprint::ts_server_file(target);
         let existing = read_if_there(root, &path)?;
         let text = blueprint::ts_server(existing.as_deref(), name).ok_or_else(|| Refusal::Usage {
-            message: format!("`{path}` is there, and nothing in it says where tools are imported"),
-            hint: Some(format!("add `import './{name}.ts';` to it, in the place of your choice, and try again")),
+            message: format!("`{path}` exists, but it is not clear where it imports tools"),
+            hint: Some(format!("add `import './{name}.ts';` to it and try again")),
         })?;
         match &existing {
             None => self.new.push((path, text)),
@@ -191,14 +191,17 @@ impl Plan {
         self.needs.extend(python_install(root, if has_fastmcp { "-r requirements.txt" } else { "fastmcp" }));
     }
 
-    /// The entry of the tool's server, unless it is there.
+    /// Adds the entry of the tool's server, unless it exists.
     fn add_server(&mut self, loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
         let Some(new) = blueprint::server(args.language(), &args.name, args.target.as_deref()) else {
             return match &args.target {
                 None => Ok(()),
                 Some(_) => Err(Refusal::Usage {
-                    message: "a YAML tool belongs to the whole project, not to a target".to_string(),
-                    hint: Some("a toolset that the target names offers it to that app's tests alone".to_string()),
+                    message: "a YAML tool always belongs to the whole project; it cannot belong to a target"
+                        .to_string(),
+                    hint: Some(
+                        "to offer it only to that app's tests, put it into a toolset that the target names".to_string(),
+                    ),
                 }),
             };
         };
@@ -213,7 +216,7 @@ impl Plan {
                 (path, ["mcp_servers", "mcpServers"], &target.servers)
             }
         };
-        // One that is named anywhere brings the tool already.
+        // An existing entry anywhere already provides the tool.
         let targets = loaded.targets.iter().flat_map(|target| &target.servers.0);
         let mut named = loaded.project.servers.0.iter().chain(targets).map(|(_, server)| server);
         if named.any(|server| starts_the_same(server, &new)) {
@@ -224,7 +227,7 @@ impl Plan {
         let source = Source::new(path.as_str(), before.clone().unwrap_or_default());
         let text = add_server(&source, keys, &new).map_err(|error| {
             let entry = block(&json!({ keys[0]: { &new.name: new.entry } }), 2);
-            let hint = Some(format!("add this by hand, and try again:\n{}", entry.trim_end()));
+            let hint = Some(format!("add this by hand and try again:\n{}", entry.trim_end()));
             Refusal::Usage { message: error.to_string(), hint }
         })?;
         let file = (path, text);
@@ -238,18 +241,18 @@ impl Plan {
 
     fn unless_blocked(&self, root: &Path, is_forced: bool) -> Result<(), Refusal> {
         if let Some(file) = self.new.iter().find_map(|(path, _)| blocking(root, path)) {
-            return Err(Refusal::usage(format!("`{file}` is a file, and a folder is needed there")));
+            return Err(Refusal::usage(format!("`{file}` is a file, but a folder is needed there")));
         }
         let existing: Vec<&str> =
             self.own.iter().map(String::as_str).filter(|path| is_there(&root.join(path))).collect();
         if let Some(folder) = existing.iter().find(|path| root.join(path).is_dir()) {
-            return Err(Refusal::usage(format!("`{folder}` is a folder, and a file is needed there")));
+            return Err(Refusal::usage(format!("`{folder}` is a folder, but a file is needed there")));
         }
         if existing.is_empty() || is_forced {
             return Ok(());
         }
         let message = format!("these files exist in `{}`:\n  {}", root.display(), existing.join("\n  "));
-        Err(Refusal::Usage { message, hint: Some("`--force` writes them anew".to_string()) })
+        Err(Refusal::Usage { message, hint: Some("`--force` overwrites them".to_string()) })
     }
 }
 
@@ -261,23 +264,23 @@ fn starts_the_same(server: &Server, new: &NewServer) -> bool {
     }
 }
 
-/// The name, with a number where another server has it.
+/// The name, with a number appended if another server has it.
 fn free_name(name: &str, servers: &Servers) -> String {
     let is_free = |name: &String| !servers.0.iter().any(|(taken, _)| taken.value == *name);
     let mut names = std::iter::once(name.to_string()).chain((2..).map(|number| format!("{name}-{number}")));
-    names.find(is_free).expect("there are always more numbers")
+    names.find(is_free).expect("numbers do not run out")
 }
 
 fn read_if_there(root: &Path, path: &str) -> Result<Option<String>, Refusal> {
     match std::fs::read_to_string(root.join(path)) {
         Ok(text) => Ok(Some(text)),
-        // A file where a folder is needed is told of when everything is known.
+        // A file where a folder is needed is reported later, together with the other conflicts.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(source) => Err(Refusal::Io { what: format!("cannot read `{path}`"), source }),
     }
 }
 
-/// Writes all files or, as far as that can be had, none.
+/// Writes all files or, as far as possible, none.
 fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
     let mut undo: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
     for (path, text) in files {
@@ -286,7 +289,7 @@ fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(source) = folder.and_then(|()| write_atomically(&file, text)) {
             for (file, before) in undo {
-                // The failure is being told; what cannot be undone cannot be helped.
+                // Best effort: the original failure is reported below.
                 let _ = match before {
                     Some(before) => write_atomically(&file, before),
                     None => std::fs::remove_file(&file),
@@ -299,7 +302,7 @@ fn write_all(root: &Path, files: &[&NewFile]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The commands that come next.
+/// The commands to run next.
 fn next(loaded: &Loaded, args: &NewArgs, plan: &Plan) -> Vec<String> {
     let mut call = blueprint::example_call(args.language(), &args.name);
     if let [first, _, ..] = loaded.project.devices.as_slice() {

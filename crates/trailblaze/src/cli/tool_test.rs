@@ -1,4 +1,5 @@
-//! `trailblaze tool test`: the tests of tools, by the runners of their languages, and by trails on simulated devices.
+//! `trailblaze tool test`: runs the tests of tools, with the test runners of their languages and as trails on simulated
+//! devices.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,22 +27,22 @@ use crate::project::loaded::Loaded;
 use crate::project::source::shown;
 use crate::project::test_runner::{Runner, runner_of};
 
-/// Run the tests of the project's own tools: test files beside them, and trails that call them, on simulated devices
+/// Run the tests of the project's own tools: test files next to them, and trails that call them, on simulated devices
 #[derive(Args)]
 pub struct TestArgs {
-    /// Tools by name, or test files and trails; all of the project's own unless given
+    /// Names of tools, test files or trails [default: all tools of the project]
     #[arg(value_name = "NAME|FILE")]
     what: Vec<String>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// How long the test files of one folder may take
+    /// Limit the test files of each folder to this time
     #[arg(long, default_value = "10m", value_parser = humantime::parse_duration)]
     timeout: Duration,
 }
 
-/// How long the last words of a runner may take to arrive.
+/// How long to wait for a runner's last output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The longest line of a runner that is shown whole.
+/// Longer lines of a runner's output are truncated.
 const LINE_BYTES: usize = 64 << 10;
 
 pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
@@ -50,8 +51,10 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     let chosen = Chosen::of(&loaded, &args.what)?;
     if chosen.files.is_empty() && chosen.trails.is_empty() {
         return Err(Refusal::Usage {
-            message: "the project has no tests of tools".to_string(),
-            hint: Some("a test is beside its tool, as *.test.ts or test_*.py, or is a trail that calls it".to_string()),
+            message: "the project has no tests for tools".to_string(),
+            hint: Some(
+                "a test is a file next to its tool, named *.test.ts or test_*.py, or a trail that calls it".to_string(),
+            ),
         });
     }
     let runners = Runners { root: &loaded.root, loaded: &loaded, supervisor: Supervisor::new(), limit: args.timeout };
@@ -66,7 +69,7 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     Ok(exit)
 }
 
-/// What is to be run.
+/// The tests to run.
 #[derive(Default)]
 struct Chosen {
     files: Vec<PathBuf>,
@@ -78,7 +81,7 @@ impl Chosen {
         let files = test_files::all(loaded);
         let trails: Vec<Trail> = match loaded.trails(&[]) {
             Ok(trails) => trails.into_iter().filter_map(|(trail, _)| trail).collect(),
-            // A project may have tools and no trails.
+            // A project may have tools but no trails.
             Err(_) => Vec::new(),
         };
         let mut chosen = Chosen::default();
@@ -98,7 +101,7 @@ impl Chosen {
                 () if path.exists() || word.contains(['/', '.']) => {
                     let hint =
                         Some("test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml".to_string());
-                    let what = if path.exists() { "is no test file and no trail" } else { "is not there" };
+                    let what = if path.exists() { "is neither a test file nor a trail" } else { "does not exist" };
                     return Err(Refusal::Usage { message: format!("`{word}` {what}"), hint });
                 }
                 () => chosen.add_tool(word, &files, &trails, loaded)?,
@@ -136,9 +139,9 @@ impl Chosen {
         let tested = trails.iter().flat_map(test_files::called);
         let near = nearest(name, tested).map(|near| format!("did you mean `{near}`?"));
         let hint = near.unwrap_or_else(|| {
-            format!("a test file beside the tools that names it, such as tools/{name}.test.ts, or a trail that calls it, is a test")
+            format!("add a test file next to the tools that mentions it, such as tools/{name}.test.ts, or a trail that calls it")
         });
-        Err(Refusal::Usage { message: format!("there is no test of a tool `{name}`"), hint: Some(hint) })
+        Err(Refusal::Usage { message: format!("no test for a tool `{name}`"), hint: Some(hint) })
     }
 }
 
@@ -149,7 +152,7 @@ fn is_trail(path: &Path) -> bool {
 
 type ByFolder<'f> = BTreeMap<(Runner, PathBuf), Vec<&'f PathBuf>>;
 
-/// One start of a runner for each folder.
+/// Starts a runner once for each folder.
 fn by_folder(files: &[PathBuf]) -> ByFolder<'_> {
     let mut folders: ByFolder<'_> = BTreeMap::new();
     for file in files {
@@ -179,7 +182,7 @@ impl Runners<'_> {
         Ok(exit)
     }
 
-    /// As a script of a server would be started, but by the test runner of what starts it.
+    /// Starts the same runtime that would run a server's script, but its test runner.
     async fn script(&self, files: &[&PathBuf]) -> Result<Launch, Refusal> {
         let runtimes = Runtimes::new(self.loaded.environment.path().to_os_string(), self.supervisor.clone());
         let place = Place { root: self.root, base_url: "http://127.0.0.1:0", session: None };
@@ -201,7 +204,7 @@ impl Runners<'_> {
         Ok(started)
     }
 
-    /// With pytest where it is installed, else with what Python brings.
+    /// With pytest if it is installed, otherwise with unittest.
     async fn python(&self, folder: &Path, files: &[&PathBuf], names: &[String]) -> Result<Exit, Refusal> {
         let program = program(self.python_command(), self.root);
         let start = |args: Vec<OsString>| {
@@ -225,7 +228,7 @@ impl Runners<'_> {
         Ok(exit)
     }
 
-    /// The command that starts the project's servers in Python, or the usual one.
+    /// The command that starts the project's Python servers, or `python3`.
     fn python_command(&self) -> &str {
         let targets = self.loaded.targets.iter().flat_map(|target| &target.servers.0);
         let servers = self.loaded.project.servers.0.iter().chain(targets);
@@ -240,7 +243,9 @@ impl Runners<'_> {
                 missing_module(self.python_command(), self.root, &said).iter().for_each(print::hint);
                 Ok(Exit::Failed)
             }
-            (other, _) => Err(Refusal::Environment { message: format!("the runner of {} {other}", names.join(", ")) }),
+            (other, _) => {
+                Err(Refusal::Environment { message: format!("the test runner for {} {other}", names.join(", ")) })
+            }
         }
     }
 
@@ -248,7 +253,7 @@ impl Runners<'_> {
         Ok(self.ended(launch, false).await?.0)
     }
 
-    /// Runs a program to its end, and shows what it says. Answers also the line that says what it lacks.
+    /// Runs a program to its end and prints its output. Also returns the line that names a missing module, if any.
     async fn ended(&self, launch: Launch, is_shown: bool) -> Result<(Ended, String), Refusal> {
         let program = Path::new(&launch.program).display().to_string();
         let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {
@@ -279,7 +284,7 @@ impl Runners<'_> {
     }
 }
 
-/// Shows what a runner says, line by line, as talk. Answers the first line that names a module that is not installed.
+/// Prints a runner's output to stderr, line by line. Returns the first line that names a module that is not installed.
 async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> Option<String> {
     let mut said: Vec<u8> = Vec::new();
     let mut chunk = [0; 8 << 10];
@@ -314,7 +319,7 @@ struct RunLine {
     run: RunArgs,
 }
 
-/// A run of these trails, on simulated devices unless others are named.
+/// Runs these trails, on simulated devices unless others are given.
 fn trails(loaded: &Loaded, paths: &[PathBuf], named: &[String]) -> Result<RunArgs, Refusal> {
     let mut devices: Vec<String> = named.to_vec();
     if devices.is_empty() {

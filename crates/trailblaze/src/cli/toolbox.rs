@@ -20,29 +20,29 @@ use crate::run::preflight::in_order;
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
 
-/// List the tools that a device and a target see
+/// List the tools available for a device and a target
 #[derive(Args)]
 pub struct ToolboxArgs {
     #[command(subcommand)]
     verb: Option<Verb>,
     #[command(flatten)]
     devices: DeviceArgs,
-    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
+    /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, global = true, env = "TRAILBLAZE_TARGET")]
     target: Option<String>,
-    /// Only tools whose name or description contains this
+    /// List only tools whose name or description contains this
     #[arg(long, value_name = "WORD")]
     search: Option<String>,
-    /// Ask for groups instead of the default ones
+    /// Use these groups instead of the default ones
     #[arg(long = "group", value_name = "GROUP")]
     groups: Vec<String>,
-    /// Only tools whose name begins with this, such as myapp_*
+    /// List only tools whose name begins with this, such as myapp_*
     #[arg(long = "prefix", value_name = "PREFIX")]
     prefixes: Vec<String>,
-    /// Also tools that models are not offered
+    /// Also list tools that are not offered to models
     #[arg(long)]
     all: bool,
-    /// Start no tool servers; use what they listed when they were last started
+    /// Start no tool servers; use the tools they listed when last started
     #[arg(long, global = true)]
     offline: bool,
     /// Print as JSON, with schemas
@@ -52,7 +52,7 @@ pub struct ToolboxArgs {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Say who offers a tool, which filter removed it, and what its schema costs
+    /// Show which source offers a tool, which filter removed it, and what its schema costs
     Why {
         /// The tool's name
         name: String,
@@ -79,7 +79,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     let outlets = Outlets { console: Some(Arc::new(Progress::new(args.json))), ..Outlets::default() };
     wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
     let registries = registries(&wiring, devices).await?;
-    // `why` is asked because something is wrong; everything else takes tools that a run would take.
+    // `why` is used when something is wrong; all other commands use the tools that a run would use.
     if !matches!(args.verb, Some(Verb::Why { .. })) {
         let problems = registries.iter().flat_map(|(_, registry)| loaded.refused_tools(registry)).collect();
         Refusal::unless_sound(&in_order(problems))?;
@@ -94,7 +94,7 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     }
 }
 
-/// Starts the servers of every device, asks for their tools, and ends them again. Nothing is called.
+/// Starts the servers of every device, lists their tools, and stops them. No tool is called.
 async fn registries(wiring: &Wiring, devices: Vec<DeviceSpec>) -> Result<Vec<(DeviceSpec, Registry)>, Refusal> {
     let target = wiring.target.as_deref();
     let prepared = join_all(devices.iter().map(|device| wiring.prepare_whole(device, target))).await;
@@ -104,10 +104,9 @@ async fn registries(wiring: &Wiring, devices: Vec<DeviceSpec>) -> Result<Vec<(De
     for (device, prepared) in devices.into_iter().zip(prepared) {
         match prepared {
             Ok(prepared) => {
-                let unknown = prepared
-                    .unknown_servers
-                    .iter()
-                    .map(|name| format!("the tools of server `{name}` are not known; without --offline it is asked"));
+                let unknown = prepared.unknown_servers.iter().map(|name| {
+                    format!("the tools of server `{name}` are not known; run without `--offline` to query it")
+                });
                 for warning in prepared.registry.warnings.iter().cloned().chain(unknown) {
                     if said.insert(warning.clone()) {
                         print::warning(warning);
@@ -158,7 +157,7 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
         let in_a_set = |name: &str| registry.toolsets.values().any(|toolset| toolset.tools.contains(name));
         let own: Vec<_> = registry.offered().filter(|tool| !in_a_set(&tool.name) && is_wanted(tool)).collect();
         if !own.is_empty() {
-            print::data("\n## the project's own");
+            print::data("\n## defined by the project");
             own.iter().for_each(|tool| print::data(line(tool)));
         }
         let rest: Vec<_> =
@@ -168,7 +167,7 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
             rest.iter().for_each(|tool| print::data(line(tool)));
         } else if !rest.is_empty() {
             print::data(format!(
-                "\n({} more can be called, but models are not offered them; --all lists them)",
+                "\n({} more can be called but are not offered to models; `--all` lists them)",
                 rest.len()
             ));
         }
@@ -220,7 +219,7 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
     if !tools().chain(registered()).chain(filtered()).chain(refused()).any(|known| known == name) {
         let names = tools().chain(registered());
         let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
-        return Err(Refusal::Usage { message: format!("nobody offers a tool `{name}`"), hint });
+        return Err(Refusal::Usage { message: format!("unknown tool `{name}`"), hint });
     }
     let mut answers = Vec::new();
     for (device, registry) in registries {
@@ -235,7 +234,7 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
         if let Some(tool) = registry.get(name) {
             facts.push(format!("{} offers it; it can be called by name", tool.contributor.label));
             facts.push(match registry.why_not_offered(name) {
-                Some(reason) => format!("models do not see it: {reason}"),
+                Some(reason) => format!("it is not offered to models: {reason}"),
                 None => {
                     let sets: Vec<&str> = registry
                         .toolsets
@@ -244,8 +243,8 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
                         .map(|(id, _)| id.as_str())
                         .collect();
                     match sets.as_slice() {
-                        [] => "models see it".to_string(),
-                        sets => format!("models see it, through {}", sets.join(", ")),
+                        [] => "it is offered to models".to_string(),
+                        sets => format!("it is offered to models, through {}", sets.join(", ")),
                     }
                 }
             });

@@ -1,4 +1,4 @@
-//! `trailblaze toolbox budget`: what the tools on offer cost the model that gets them with every request.
+//! `trailblaze toolbox budget`: what the offered tools cost the model that receives them with every request.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::kit::cost::{self, Cost};
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
 
-/// Say what each tool, source and toolset costs a model, in tokens; fail if that is too much
+/// Show what each tool, source and toolset costs a model, in tokens
 #[derive(Args)]
 pub struct BudgetArgs {
-    /// Fail, with exit code 1, if the tools of a device cost more tokens than this
+    /// Exit with code 1 if the tools of a device cost more tokens than this
     #[arg(long, value_name = "TOKENS")]
     max: Option<usize>,
     #[command(flatten)]
     pub devices: DeviceArgs,
 }
 
-/// What the tools that one device offers cost.
+/// The cost of the tools offered on one device.
 struct Budget<'r> {
-    /// Those that cost most first.
+    /// The most expensive first.
     tools: Vec<(&'r str, Cost)>,
     sources: Vec<(String, Cost)>,
     /// A tool in two of them counts in both.
@@ -51,8 +51,8 @@ pub fn budget(registries: &[(DeviceSpec, Registry)], args: &BudgetArgs, as_json:
         budget.show(device);
         if let Some(max) = args.max.filter(|_| is_over) {
             let (id, tokens) = (&device.id, budget.total.tokens);
-            print::error(format!("the tools of {id} cost about {tokens} tokens, and {max} are allowed"));
-            print::hint("`isForLlm: false`, a target's `tool_sets:` and shorter descriptions make it less");
+            print::error(format!("the tools of {id} cost about {tokens} tokens; at most {max} are allowed"));
+            print::hint("reduce it with `isForLlm: false`, a target's `tool_sets:` or shorter descriptions");
         }
     }
     match as_json {

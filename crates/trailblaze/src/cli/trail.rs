@@ -24,15 +24,15 @@ enum Verb {
     Convert(ConvertArgs),
 }
 
-/// Turn a trail of the older list form into the unified form; comments are kept
+/// Convert a trail from the older list form to the unified form, keeping comments
 #[derive(Args)]
 struct ConvertArgs {
     /// The trail
     file: PathBuf,
-    /// Replace the file; otherwise the new text goes to standard output
+    /// Replace the file [default: print the new text to standard output]
     #[arg(long)]
     write: bool,
-    /// Print what was done, and the new text, as JSON
+    /// Print the result, including the new text, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -61,7 +61,7 @@ pub fn trail(command: TrailCommand) -> Result<Exit, Refusal> {
     match (args.json, args.write) {
         (true, written) => print::json(&json!({"file": file, "written": written, "text": text})),
         (false, true) => print::say(format!("converted {file}")),
-        // A file as it would be written: it may be piped into one.
+        // The exact text of the file, because it may be piped into one.
         (false, false) => {
             let text = format!("{}\n", text.trim_end_matches('\n'));
             print::bytes(text.as_bytes()).map_err(io("print"))?;

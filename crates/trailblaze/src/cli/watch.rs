@@ -1,4 +1,4 @@
-//! `trailblaze run --watch`: runs again what a changed file affects.
+//! `trailblaze run --watch`: reruns the trails that a changed file affects.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub async fn watch(context: &Context, args: RunArgs) -> Result<Exit, Refusal> {
             refusal.show();
         }
         if !stop.is_cancelled() {
-            print::say("\nwatching for changes; Ctrl-C ends");
+            print::say("\nwatching for changes; press Ctrl-C to stop");
         }
         tokio::select! {
             changed = next(&mut watch) => only = changed,
@@ -47,7 +47,7 @@ async fn next(watch: &mut Watch) -> Option<Vec<String>> {
         match watch.next().await {
             Next::All => return None,
             Next::Some(trails) => return Some(trails),
-            Next::Nothing => print::say("no trail that ran uses the tools that changed"),
+            Next::Nothing => print::say("none of the trails that ran uses a changed tool"),
         }
     }
 }

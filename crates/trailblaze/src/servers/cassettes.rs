@@ -19,12 +19,12 @@ use crate::servers::server_sources::Key;
 
 const FOLDER: &str = "cassettes";
 
-/// What to do with cassettes.
+/// Whether to record cassettes or replay them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// The servers run, and what they list and answer is kept
+    /// The servers are started, and their tool lists and answers are recorded
     Record,
-    /// No server is started: its cassette answers, and calls back as its tools did
+    /// No server is started: cassettes answer instead, and repeat the callbacks of the tools
     Replay,
 }
 

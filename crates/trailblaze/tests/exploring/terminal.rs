@@ -119,7 +119,7 @@ fn ctrl_c_cancels_the_call_and_not_the_shell() {
     terminal.sees(PROMPT);
     terminal.says("tap id=add", "tap on Button");
     terminal.types(CTRL_D);
-    terminal.sees("The steps were not saved as a trail. They are kept in ");
+    terminal.sees("The steps were not saved as a trail; they are recorded in ");
     assert_eq!(terminal.ends(), 0);
     let run = project.last_run();
     run.assert_finished(0);

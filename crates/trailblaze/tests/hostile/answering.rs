@@ -447,7 +447,7 @@ fn cancelling_reaches_the_server() {
     let ran = stage.project().ended(running).exits(2);
     let played = stage.judge(ran, 2);
     insta::assert_snapshot!(played.said(), @r#"
-    cancelling; press Ctrl-C again to stop at once
+    cancelling; press Ctrl-C again to stop immediately
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": cancelled
 

@@ -213,7 +213,7 @@ fn cancelling_while_servers_start_leaves_none_behind() {
     let ran = stage.project().ended(running).exits(2);
     let played = stage.judge(ran, 2);
     insta::assert_snapshot!(played.said(), @r"
-    cancelling; press Ctrl-C again to stop at once
+    cancelling; press Ctrl-C again to stop immediately
     0 passed, 1 not run in [time]
     ");
 }

@@ -578,12 +578,12 @@ fn devices_that_are_not_there() {
     insta::assert_snapshot!(refused("android/sim-0"), @"
     exit 3
     error: there is no device `android/sim-0`; this build has simulated ones, android/sim-1, android/sim-2 and so on, and web/chromium
-    hint: `trailblaze device list` shows what there is
+    hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(refused("ios/iphone"), @"
     exit 3
     error: there is no device `ios/iphone`; this build has simulated ones, ios/sim-1, ios/sim-2 and so on, and web/chromium
-    hint: `trailblaze device list` shows what there is
+    hint: `trailblaze device list` lists the devices
     ");
     insta::assert_snapshot!(refused("ios/sim-1,ios/sim-1"), @"
     exit 3
@@ -670,7 +670,7 @@ fn trails_that_are_not_there() {
     ");
     insta::assert_snapshot!(project.run(&["run", "-C", "nowhere"]).refusal(), @"
     exit 3
-    error: there is no folder `nowhere`
+    error: no such folder: `nowhere`
     ");
 }
 

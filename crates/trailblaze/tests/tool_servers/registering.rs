@@ -99,7 +99,10 @@ fn tools_of_a_targets_servers_are_offered_through_toolsets_that_they_name_or_tha
     let lab = lab.with("trailblaze-config/targets/fixture.yaml", &target).calls(&["fixture_pushed: {}"]);
     assert_eq!(offered(lab, &["-d", "android/sim-1"]), ["fixture_add", "fixture_pulled"]);
     let why = lab.go(&["toolbox", "why", "fixture_pushed", "-d", "android/sim-1"]).exits(0).stdout;
-    assert!(why.contains("models do not see it: none of its toolsets (otherToolset) is in this session"), "{why}");
+    assert!(
+        why.contains("it is not offered to models: none of its toolsets (otherToolset) is in this session"),
+        "{why}"
+    );
     assert_eq!(lab.run(&["-d", "android/sim-1"], 0).texts("fixture_pushed"), ["pushed"]);
 }
 
@@ -258,9 +261,9 @@ fn offline_the_last_listing_counts_and_a_server_without_one_is_named() {
     // No listing is known yet.
     let ran = lab.go(&["check", "--offline"]).exits(0);
     insta::assert_snapshot!(ran.normal(&ran.stderr), @"
-    warning: the tools of server `fixture` are not known, and calls of them were not checked
-    hint: `trailblaze check` without --offline asks it, and remembers the answer
-    offline: tools of servers were judged by what they listed when they were last started
+    warning: the tools of server `fixture` are not known; calls to them were not checked
+    hint: run `trailblaze check` without `--offline` to start the server and cache its tools
+    offline: servers were not started; their tools are those they listed when last started
     warning: `fixture_add` may be a tool of a server that was not queried; it was not checked
      --> trails/a.trail.yaml:4:9
       |
@@ -272,7 +275,7 @@ fn offline_the_last_listing_counts_and_a_server_without_one_is_named() {
     std::fs::remove_file(lab.path("bin/bun")).unwrap();
     let ran = lab.go(&["check", "--offline"]).exits(3);
     insta::assert_snapshot!(ran.normal(&ran.stderr), @"
-    offline: tools of servers were judged by what they listed when they were last started
+    offline: servers were not started; their tools are those they listed when last started
     error: `many` is not a number
      --> trails/a.trail.yaml:4:32
       |
@@ -284,7 +287,7 @@ fn offline_the_last_listing_counts_and_a_server_without_one_is_named() {
     let lab = lab.calls(&["fixture_add: {a: 1, b: 2}"]);
     let ran = lab.go(&["check", "--offline"]).exits(0);
     insta::assert_snapshot!(ran.normal(&format!("{}{}", ran.stderr, ran.stdout)), @"
-    offline: tools of servers were judged by what they listed when they were last started
+    offline: servers were not started; their tools are those they listed when last started
     1 trail, no problems on android/sim-1
     ");
     let listed = lab.offered(&["--offline", "--all", "--search", "fixture_"]);

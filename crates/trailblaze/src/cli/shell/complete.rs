@@ -1,11 +1,11 @@
-//! What the Tab key offers: commands, tools, their arguments, and the refs of the last snapshot.
+//! Tab completion: commands, tools, their arguments, and the refs of the last snapshot.
 
 use serde_json::Value;
 use trailblaze_core::engine::registry::Registry;
 
 use super::parse::{SAVE_FLAGS, SNAPSHOT_FLAGS, verbs};
 
-/// The words that can be completed, as they are when a line is asked for.
+/// The words that can be completed, fixed when the prompt is shown.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     /// In alphabetical order.
@@ -16,16 +16,16 @@ pub struct Vocabulary {
 #[derive(Debug, Clone)]
 struct ToolWords {
     name: String,
-    /// Each with the values that it may have, where those are few.
+    /// Each with its allowed values, if they can be listed.
     args: Vec<(String, Vec<String>)>,
 }
 
-/// Words to put in place of the one that begins at `start`.
+/// Candidates to replace the word that begins at `start`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
     pub start: usize,
     pub words: Vec<String>,
-    /// Whether names of files fit too.
+    /// Whether file names are candidates too.
     pub takes_files: bool,
 }
 
@@ -38,7 +38,7 @@ impl Vocabulary {
         Vocabulary { tools, refs: snapshot.lines().filter_map(reference).collect() }
     }
 
-    /// What may stand where the cursor is.
+    /// The candidates at the cursor.
     pub fn complete(&self, line: &str, cursor: usize) -> Completion {
         let line = line.get(..cursor).unwrap_or(line);
         let Some(start) = word_start(line) else { return Completion { start: cursor, ..Completion::default() } };
@@ -64,7 +64,7 @@ impl Vocabulary {
         Completion { start, words, takes_files: takes_files && !word.starts_with('-') }
     }
 
-    /// `name=` of what is not given yet, or the values of the one that is being written.
+    /// `name=` for each argument not given yet, or the values of the one being typed.
     fn arguments(&self, tool: &str, given: &[&str], word: &str) -> Vec<String> {
         let Some(tool) = self.tools.iter().find(|known| known.name == tool) else { return Vec::new() };
         if let Some((name, _)) = word.split_once('=') {
@@ -88,7 +88,7 @@ fn words(name: &str, schema: &Value) -> ToolWords {
     ToolWords { name: name.to_string(), args: args.collect() }
 }
 
-/// Where the last word of a line begins; none within quotes.
+/// Where the last word of a line begins; `None` within quotes.
 fn word_start(line: &str) -> Option<usize> {
     let mut start = 0;
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! The lines that were typed in earlier shells. They belong to the user, so only the user may read them.
+//! The lines typed in earlier shells. The file is readable only by the user.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write;
@@ -10,16 +10,16 @@ use crate::files::write_atomically;
 use crate::project::environment::Environment;
 use crate::sessions::interactive::Interactive;
 
-/// How many lines are kept.
+/// How many lines the history keeps.
 pub const LINES: usize = 1_000;
 
-/// The file grows to twice the lines before it is cut.
+/// The file may grow to twice as many lines before it is truncated.
 pub struct History {
     file: Option<File>,
 }
 
 impl History {
-    /// Opens the user's history, and answers with its lines, oldest first. Without one, nothing is kept.
+    /// Opens the user's history and returns its lines, oldest first. If it cannot be opened, nothing is kept.
     pub fn open(environment: &Environment) -> (History, Vec<String>) {
         let none = || (History { file: None }, Vec::new());
         let Some(path) = path(environment) else { return none() };
@@ -38,12 +38,12 @@ impl History {
         (History { file }, lines.iter().map(ToString::to_string).collect())
     }
 
-    /// Keeps a line.
+    /// Appends a line.
     pub fn add(&mut self, line: &str) {
         if let Some(file) = &mut self.file
             && writeln!(file, "{line}").is_err()
         {
-            // A full disk is no reason to disturb the session, nor to try again at every line.
+            // A full disk should not disturb the session, and retrying at every line would not help.
             self.file = None;
         }
     }
@@ -56,8 +56,8 @@ fn path(environment: &Environment) -> Option<PathBuf> {
     Some(state.join("trailblaze").join("shell-history"))
 }
 
-/// A line as it may be kept: with the names of secrets in place of their values. None of one that is not to be kept,
-/// because it is blank, begins with a space, or holds a secret that quoting breaks up.
+/// A line as it is saved, with the names of secrets in place of their values. `None` if it must not be saved, because
+/// it is blank, begins with a space, or contains a secret that is split by quoting.
 pub fn fit_to_keep(session: &Interactive, line: &str) -> Option<String> {
     let secrets = session.secrets();
     if line.trim().is_empty() || line.starts_with(' ') || line.contains(char::is_control) {

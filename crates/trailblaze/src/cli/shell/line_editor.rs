@@ -1,4 +1,4 @@
-//! The prompt of a person: editing, history and completion. A thread reads from the terminal, because a blocking read
+//! The interactive prompt: editing, history and completion. A thread reads from the terminal, because a blocking read
 //! cannot be cancelled.
 
 use std::borrow::Cow;
@@ -22,15 +22,15 @@ use crate::output::print;
 
 const PROMPT: &str = "trailblaze> ";
 
-/// How many remarks may wait to be printed above the prompt.
+/// How many messages may be queued for printing above the prompt.
 const REMARKS: usize = 64;
 
-/// What a person did at the prompt.
+/// What the user entered at the prompt.
 pub enum Heard {
     Line(String),
-    /// Ctrl-C: the line is thrown away.
+    /// Ctrl-C: the line is discarded.
     Interrupted,
-    /// Ctrl-D, or the terminal is gone.
+    /// Ctrl-D, or the terminal closed.
     End,
 }
 
@@ -39,23 +39,23 @@ pub struct LineEditor {
     heard: channel::Receiver<Heard>,
     /// Prints while the prompt is shown.
     remarks: mpsc::SyncSender<String>,
-    /// How the terminal was, to be put back if the thread is left in the middle of a line.
+    /// The terminal's original settings, restored if the thread is abandoned in the middle of a line.
     terminal: Option<Termios>,
 }
 
 struct Ask {
     vocabulary: Vocabulary,
-    /// The last line as it is kept in the history.
+    /// The last line as it is saved in the history.
     last: Option<String>,
 }
 
 impl LineEditor {
-    /// Takes over the terminal. `history` is what can be gone back to, oldest first.
+    /// Takes over the terminal. `history` contains earlier lines, oldest first.
     pub fn open(history: Vec<String>) -> rustyline::Result<LineEditor> {
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
             .completion_type(CompletionType::List)
-            // What is pasted is as many lines as it has.
+            // Pasted text with several lines is several commands.
             .bracketed_paste(false)
             .max_history_size(LINES)?
             .build();
@@ -76,7 +76,7 @@ impl LineEditor {
         Ok(LineEditor { asks, heard, remarks, terminal })
     }
 
-    /// Asks for a line.
+    /// Prompts for a line.
     pub async fn next(&mut self, vocabulary: Vocabulary, last: Option<String>) -> Heard {
         if self.asks.send(Ask { vocabulary, last }).is_err() {
             return Heard::End;
@@ -113,7 +113,7 @@ fn read(mut editor: Editor<Words, MemHistory>, asked: &mpsc::Receiver<Ask>, say:
     }
 }
 
-/// What rustyline asks while a line is edited.
+/// The helper that rustyline calls while a line is edited.
 struct Words {
     vocabulary: Vocabulary,
     files: FilenameCompleter,
@@ -127,7 +127,7 @@ impl Completer for Words {
         if completion.takes_files && completion.words.is_empty() {
             return self.files.complete_path(line, cursor);
         }
-        // What is complete is followed by the next word; `name=` by its value.
+        // A complete word is followed by a space; `name=` by its value.
         let end = |word: &str| if word.ends_with('=') { "" } else { " " };
         let pair = |word: String| Pair { replacement: format!("{word}{}", end(&word)), display: word };
         Ok((completion.start, completion.words.into_iter().map(pair).collect()))

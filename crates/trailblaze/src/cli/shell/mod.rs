@@ -34,68 +34,68 @@ use history::{History, fit_to_keep};
 use line_editor::{Heard, LineEditor};
 use parse::{Line, help, parse};
 
-/// Explore a device from a prompt, or from standard input, and keep the result as a trail
+/// Explore a device interactively, or by commands from standard input, and save the steps as a trail
 #[derive(Args)]
 pub struct ShellArgs {
     #[command(flatten)]
     on: OnDeviceArgs,
-    /// Answer every line with one line of JSON
+    /// Answer each line with one line of JSON
     #[arg(long)]
     json: bool,
-    /// Swap tools whose files change into the session, and say how they differ
+    /// Hot-swap tools whose files change, and print how they differ
     #[arg(long)]
     watch: bool,
 }
 
-/// What `shell` and `tool` have in common: one device, and a run folder for what is done on it.
+/// Options shared by `shell` and `tool`: one device, and a run folder for its session.
 #[derive(Args)]
 pub struct OnDeviceArgs {
     #[command(flatten)]
     devices: DeviceArgs,
-    /// The app under test, by its id in trailblaze-config/targets; the project's unless given
+    /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     pub target: Option<String>,
-    /// Remember a value from the start, as name=value
+    /// Set a value in memory before the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
     memory: Vec<String>,
-    /// Use an environment variable as a secret: {{NAME}} types it, and nothing shows it
+    /// Use an environment variable as a secret: {{NAME}} types its value, which is never shown
     #[arg(long, value_name = "NAME")]
     pub secret: Vec<String>,
     #[command(flatten)]
     pub cassettes: CassetteArgs,
     #[command(flatten)]
     sim: SimArgs,
-    /// Where run folders go; logs/ of the project unless given
+    /// Create run folders here [default: logs/ in the project]
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
 }
 
 impl OnDeviceArgs {
-    /// Where run folders go.
+    /// The folder in which run folders are created.
     fn logs(&self, context: &Context, root: &Path) -> PathBuf {
         self.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs))
     }
 
-    /// The first device, where it only matters what kind it is.
+    /// The first device, for callers that only need its kind.
     pub fn first(&self, loaded: &Loaded) -> Result<DeviceSpec, Refusal> {
         Ok(loaded.devices(&self.devices.device)?.remove(0))
     }
 
-    /// The one device that is meant.
+    /// The selected device; fails if there are several.
     pub fn device(&self, loaded: &Loaded, what: &str) -> Result<DeviceSpec, Refusal> {
         let mut devices = loaded.devices(&self.devices.device)?;
         if devices.len() == 1 {
             return Ok(devices.remove(0));
         }
-        let hint = Some(format!("name it with -d {}", devices[0].id));
-        Err(Refusal::Usage { message: format!("{what} on one device"), hint })
+        let hint = Some(format!("choose one, such as `-d {}`", devices[0].id));
+        Err(Refusal::Usage { message: format!("{what} one device"), hint })
     }
 }
 
 pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
-    let device = args.on.device(&loaded, "a shell is")?;
+    let device = args.on.device(&loaded, "`trailblaze shell` uses")?;
     let is_person = std::io::stdin().is_terminal() && !args.json;
     on_device(context, &loaded, &args.on, device, async |session, wiring, cancel| {
         let root = &loaded.root;
@@ -105,7 +105,7 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
             }
             let exit = talk(session, &context.environment, cancel).await;
             if let Some(kept) = session.unsaved() {
-                print::say(format!("The steps were not saved as a trail. They are kept in {}", kept.display()));
+                print::say(format!("The steps were not saved as a trail; they are recorded in {}", kept.display()));
             }
             exit
         };
@@ -122,7 +122,7 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
     .await
 }
 
-/// Opens a session, does what is to be done in it, and closes it.
+/// Opens a session, runs `explore` in it, and closes it.
 pub async fn on_device(
     context: &Context,
     loaded: &Arc<Loaded>,
@@ -160,7 +160,7 @@ pub async fn on_device(
     explored
 }
 
-/// Talks with a person until they leave. They try things, so a call that fails is no failure of the shell.
+/// Serves an interactive user until they quit. Failed calls are part of exploring, so they do not fail the shell.
 async fn talk(
     session: &mut Interactive,
     environment: &Environment,
@@ -169,7 +169,7 @@ async fn talk(
     let (mut history, lines) = History::open(environment);
     let no_terminal = |error| Refusal::Environment { message: format!("cannot use the terminal: {error}") };
     let mut editor = LineEditor::open(lines).map_err(no_terminal)?;
-    print::say("`help` lists what you can say; `snapshot` shows the screen.");
+    print::say("`help` lists the commands; `snapshot` shows the screen.");
     let mut signals = Signals::listen();
     let mut last = None;
     loop {
@@ -179,7 +179,7 @@ async fn talk(
             tokio::select! {
                 heard = &mut asked => break heard,
                 told = signals.next() => match told {
-                    // The editor hears the key itself; a signal from elsewhere has nothing to end here.
+                    // The editor handles the key itself; a signal sent from outside has no call to cancel here.
                     Stop::Interrupt => {}
                     Stop::Terminate | Stop::Hangup => return Ok(Exit::Environment),
                 },
@@ -199,7 +199,7 @@ async fn talk(
     }
 }
 
-/// Carries out the lines of standard input until they end. The worst of their replies is the shell's.
+/// Executes the lines of standard input until they end. The shell's exit code is the worst of their replies.
 async fn follow_script(session: &mut Interactive, as_json: bool, cancel: &CancellationToken) -> Exit {
     let mut lines = lines();
     let mut signals = Signals::listen();
@@ -220,7 +220,7 @@ async fn follow_script(session: &mut Interactive, as_json: bool, cancel: &Cancel
     }
 }
 
-/// What a line of a shell came to.
+/// The result of a line of the shell.
 enum Said {
     Reply(Reply),
     Quit,
@@ -228,8 +228,8 @@ enum Said {
     Nothing,
 }
 
-/// Carries out a line. Ctrl-C cancels `call` and SIGTERM `all`; either way the call ends by itself, and its reply says
-/// that it was cancelled.
+/// Executes a line. Ctrl-C cancels `call` and SIGTERM `all`; in both cases the call returns, and its reply states that
+/// it was cancelled.
 async fn carry_out(
     session: &mut Interactive,
     line: &str,
@@ -242,7 +242,7 @@ async fn carry_out(
         Ok(Some(Line::Help)) => return Said::Reply(Reply::Done { text: help(), value: json!(help()) }),
         Ok(Some(Line::Quit)) => return Said::Quit,
         Ok(None) => return Said::Nothing,
-        // A message may repeat what was typed.
+        // A message may repeat the user's input.
         Err(error) => {
             let message = session.secrets().redact(&error.to_string()).into_owned();
             return Said::Reply(Reply::Failed { message, exit: Exit::Invalid });
@@ -261,7 +261,7 @@ async fn carry_out(
     }
 }
 
-/// Shows a reply, and says whether the shell ends with it.
+/// Prints a reply, and returns whether the shell ends with it.
 fn shown(said: &Said, as_json: bool, cancel: &CancellationToken) -> ControlFlow<Exit> {
     if let Said::Reply(reply) = said {
         show(reply, as_json);
@@ -284,13 +284,13 @@ pub fn show(reply: &Reply, as_json: bool) {
     }
 }
 
-/// What can be completed on the next line.
+/// The words that can be completed on the next line.
 fn vocabulary(session: &Interactive) -> Vocabulary {
     Vocabulary::new(&session.registry(), session.last_snapshot().unwrap_or_default())
 }
 
-/// Lines of standard input, read by a thread because a blocking read cannot be cancelled. It reads no further than it is
-/// listened to.
+/// Lines of standard input, read by a thread because a blocking read cannot be cancelled. It reads ahead no further
+/// than the receiver consumes.
 fn lines() -> tokio::sync::mpsc::Receiver<String> {
     let (send, lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! The lines of a shell, read into commands of the session.
+//! Parses the lines of a shell into commands for the session.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::sessions::interactive::{Command, Save, Snapshot};
 /// One line of a shell.
 #[derive(Debug, PartialEq)]
 pub enum Line {
-    /// For the session.
+    /// A command for the session.
     Command(Command),
     Help,
     Quit,
@@ -21,51 +21,51 @@ pub enum Line {
 pub enum CommandError {
     #[error("a quote is not closed, or the line ends with a backslash")]
     NotClosed,
-    #[error("`{verb}` needs words: {verb} \"Pay Ada\"")]
+    #[error("`{verb}` needs text: {verb} \"Pay Ada\"")]
     NoWords { verb: String },
     #[error("`{flag}` needs {what}")]
     NoValue { flag: &'static str, what: &'static str },
-    #[error("`{verb}` has no `{word}`; it takes {takes}")]
+    #[error("`{verb}` does not take `{word}`; it takes {takes}")]
     UnknownWord { verb: &'static str, word: String, takes: &'static str },
-    #[error("`--marks` are drawn on a picture: snapshot --screenshot page.png --marks")]
+    #[error("`--marks` requires `--screenshot`: snapshot --screenshot page.png --marks")]
     MarksWithoutPicture,
-    #[error("`save --append` and `save --force` do not go together")]
+    #[error("`--append` and `--force` cannot be used together")]
     AppendOrForce,
     #[error("`tool` needs a name: tool tap text=Pay")]
     NoTool,
     #[error("`save` needs one file: save pay.trail.yaml")]
     NoFile,
-    #[error("arguments are written name=value, not `{0}`")]
+    #[error("expected an argument as name=value, got `{0}`")]
     NoPair(String),
 }
 
-/// The commands, as `help` lists them: how each is written, and what it does.
+/// The commands, as `help` lists them: usage and description.
 pub const COMMANDS: [(&str, &str); 11] = [
     ("step \"WORDS\"", "begin a step: what the next calls are for"),
     ("verify \"WORDS\"", "begin a step that checks something"),
-    ("trailhead \"WORDS\"", "begin with how to get to where the trail starts; only at first"),
+    ("trailhead \"WORDS\"", "begin the steps that reach the trail's starting point; only as the first step"),
     (
         "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes] \
          [--screenshot FILE [--marks]]",
-        "show the screen, with refs to tap, or what changed since the last one; and write a picture of it",
+        "show the screen with refs, or what changed since the last snapshot; optionally save a screenshot",
     ),
-    ("tool NAME k=v ...", "call a tool; `tool` may be left out"),
+    ("tool NAME k=v ...", "call a tool; `tool` is optional"),
     ("tools [WORD]", "list the tools"),
-    ("memory", "show what is remembered"),
-    ("undo", "take the last call back out of the steps; the device stays as it is"),
+    ("memory", "show the values in memory"),
+    ("undo", "remove the last call from the steps; the device is not changed"),
     (
         "save FILE [--append | --force] [--title WORDS]",
-        "keep the steps as a trail; --append adds them to one that exists, --force replaces its steps",
+        "save the steps as a trail; --append adds them to an existing one, --force replaces its steps",
     ),
     ("help", "show this"),
-    ("quit", "leave; the run folder keeps the steps"),
+    ("quit", "leave; the steps stay in the run folder"),
 ];
 
 pub const SNAPSHOT_FLAGS: [&str; 9] =
     ["--bounds", "--offscreen", "--covered", "--all", "--within", "--depth", "--changes", "--screenshot", "--marks"];
 pub const SAVE_FLAGS: [&str; 3] = ["--append", "--force", "--title"];
 
-/// All commands, for people.
+/// The help text: all commands.
 pub fn help() -> String {
     let line = |(usage, about): &(&str, &str)| match usage.len() {
         0..24 => format!("{usage:<24}{about}"),
@@ -74,12 +74,12 @@ pub fn help() -> String {
     COMMANDS.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The words that a line may begin with, apart from names of tools.
+/// The words that a line may begin with, apart from tool names.
 pub fn verbs() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().filter_map(|(usage, _)| usage.split(' ').next())
 }
 
-/// Reads a line. Blank lines and remarks are no commands.
+/// Parses a line. Returns `None` for blank lines and comments.
 pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
     let words = split(text)?;
     let [first, rest @ ..] = words.as_slice() else { return Ok(None) };
@@ -211,8 +211,8 @@ mod tests {
         let tap = || Line::Command(Command::Call { tool: "tap".into(), args: vec![("text".into(), "a=b".into())] });
         check("tap text=a=b", Ok(Some(tap())));
         check("tool tap text=a=b", Ok(Some(tap())));
-        check("tap Pay", Err("arguments are written name=value, not `Pay`"));
-        check("step", Err("`step` needs words: step \"Pay Ada\""));
+        check("tap Pay", Err("expected an argument as name=value, got `Pay`"));
+        check("step", Err("`step` needs text: step \"Pay Ada\""));
         check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
         let save = |merge, title: Option<&str>| {
             Ok(Some(Line::Command(Command::Save(Save { path: "a".into(), merge, title: title.map(String::from) }))))
@@ -220,7 +220,7 @@ mod tests {
         check("save a", save(None, None));
         check("save a --force --force", save(Some(Merge::Replace), None));
         check("save --title 'Pay Ada' a --append", save(Some(Merge::Append), Some("Pay Ada")));
-        check("save a --append --force", Err("`save --append` and `save --force` do not go together"));
-        check("save a --wide", Err("`save` has no `--wide`; it takes --append, --force and --title WORDS"));
+        check("save a --append --force", Err("`--append` and `--force` cannot be used together"));
+        check("save a --wide", Err("`save` does not take `--wide`; it takes --append, --force and --title WORDS"));
     }
 }
