@@ -152,9 +152,8 @@ fn each_check_has_its_answer() {
     let host = |host: &str| Heard::refused(403, &format!("the Host header `{host}` does not name this server"));
     assert_eq!(open.post(&[("Host", "evil.example")], &bytes), host("evil.example"));
     assert_eq!(open.post(&[("Host", "127.0.0.1:1")], &bytes), host("127.0.0.1:1"));
-    let origin = |page: &str| {
-        Heard::refused(403, &format!("web pages may not call, and this request comes from the page `{page}`"))
-    };
+    let origin =
+        |page: &str| Heard::refused(403, &format!("web pages may not call; this request comes from the page `{page}`"));
     for page in ["https://evil.example", "http://localhost:3000", "null"] {
         assert_eq!(open.post(&[("Origin", page)], &bytes), origin(page));
     }
@@ -173,7 +172,7 @@ fn each_check_has_its_answer() {
     let chunked = [("Host", &*host), ("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")];
     let body = format!("{:x}\r\n{}", (1 << 20) + 1, " ".repeat((1 << 20) + 1));
     assert_eq!(open.send(&chunked, body.as_bytes()), too_large());
-    let broken = "the request is no JSON: EOF while parsing an object at line 1 column 1";
+    let broken = "the request is not JSON: EOF while parsing an object at line 1 column 1";
     assert_eq!(open.post(&[], b"{"), Heard::refused(400, broken));
     assert_eq!(open.post_json(&json!([])), Heard::refused(200, "the request must be a JSON object"));
     let newer = "version 2 of the callback is newer than this Trailblaze, which speaks 1; upgrade Trailblaze";
@@ -199,9 +198,9 @@ fn each_check_has_its_answer() {
     // What for.
     let tool = "unknown tool `hasTxt`; did you mean `hasText`?";
     assert_eq!(open.post_json(&open.request("hasTxt", "{}")), Heard::refused(200, tool));
-    let no_json = "`arguments_json` of `hasText` is no JSON: expected ident at line 1 column 2";
+    let no_json = "`arguments_json` of `hasText` is not JSON: expected ident at line 1 column 2";
     assert_eq!(open.post_json(&open.request("hasText", "text=x")), Heard::refused(200, no_json));
-    let no_object = "`arguments_json` of `hasText` is no JSON object but [1]";
+    let no_object = "`arguments_json` of `hasText` must be a JSON object, got [1]";
     assert_eq!(open.post_json(&open.request("hasText", "[1]")), Heard::refused(200, no_object));
     let wrong = "`hasText`: missing argument `text`";
     assert_eq!(open.post_json(&open.request("hasText", "{}")), Heard::refused(200, wrong));
@@ -282,13 +281,11 @@ fn a_request_that_names_its_host_twice_or_in_its_target_is_refused() {
     assert_eq!(post(path, &["evil.example", &host], &[]), twice);
     assert_eq!(post(path, &[&host, &host], &[]), twice);
     for target in [format!("http://evil.example{path}"), format!("http://{host}{path}")] {
-        let refused = format!(
-            "the request names its target by `{target}`; a path is expected, since only a proxy is asked like that"
-        );
+        let refused = format!("the request target `{target}` is not a path; absolute targets are only for proxies");
         assert_eq!(post(&target, &[&host], &[]), Heard::refused(403, &refused));
     }
     let ours = format!("http://{host}");
-    let page = "web pages may not call, and this request comes from the page `https://evil.example`";
+    let page = "web pages may not call; this request comes from the page `https://evil.example`";
     assert_eq!(post(path, &[&host], &[&ours, "https://evil.example"]), Heard::refused(403, page));
     let played = open.close(0);
     assert_eq!(played.run.calls().len(), 2, "only the one that nothing is wrong with was called");

@@ -112,7 +112,7 @@ fn what_a_server_did_is_played_back_without_it() {
         return;
     };
     let recorded = lab.run(&RECORD, 0);
-    let said = format!("kept 9 calls of server `calls` in {CASSETTE}\n");
+    let said = format!("saved 9 calls to server `calls` in {CASSETTE}\n");
     assert!(recorded.ran.stderr.contains(&said), "{}", recorded.ran.stderr);
     let kept = cassette(&lab.project, CASSETTE);
     let schema = trailblaze::cli::schemas().into_iter().find(|(kind, _)| *kind == "cassette").expect("a schema").1;
@@ -209,7 +209,7 @@ fn a_failed_run_leaves_its_cassettes_and_fails_the_same_way_when_played() {
 fn a_run_that_calls_nothing_leaves_an_old_cassette_alone() {
     let Some(lab) = calls(&[LAUNCH]) else { return };
     let ran = lab.run(&RECORD, 0).ran;
-    assert!(ran.stderr.contains(&format!("kept 0 calls of server `calls` in {CASSETTE}")), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("saved 0 calls to server `calls` in {CASSETTE}")), "{}", ran.stderr);
     lab.calls(&["call_remember: {who: Ada}"]).run(&RECORD, 0);
     let before = lab.project.read(CASSETTE);
     let ran = lab.calls(&[LAUNCH]).run(&RECORD, 0).ran;

@@ -61,7 +61,7 @@ fn what_git_ignores_does_not_run() {
 #[test]
 fn nothing_left_after_the_filters_is_a_mistake() {
     let ran = project().run(&["run", "--tags", "nobody"]).exits(3);
-    assert!(ran.stderr.contains("no trail is left to run after the filters"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no trails match the filters"), "{}", ran.stderr);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn effects(run: &support::RunFolder) -> Vec<Vec<Effect>> {
 fn what_a_custom_tool_did_is_kept_beside_the_trail() {
     let project = greeting();
     let ran = run(&project, &["--record", "effects"], 0);
-    assert!(ran.stderr.contains("kept the effects of 1 call in trails/a.effects.yaml\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("saved the effects of 1 call in trails/a.effects.yaml\n"), "{}", ran.stderr);
     let kept = project.read("trails/a.effects.yaml");
     let source = Source::new("a.effects.yaml", kept.clone());
     let value = loose(&read(&source, &mut Problems::new(&source)).expect("it is YAML"));
@@ -220,7 +220,7 @@ fn effects_of_other_arguments_are_out_of_date() {
     run(&project, &["--replay", "effects"], 0);
     run(&project, &["--replay", "effects", "--arg", "who=Ada"], 0);
     let refused = run(&project, &["--replay", "effects", "--arg", "who=Zoe"], 3);
-    let expected = "the effects were recorded with other arguments: {who: Ada}, and the trail has {who: Zoe} now";
+    let expected = "the effects were recorded with other arguments: {who: Ada}; the trail now has {who: Zoe}";
     assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     run(&project, &["--arg", "who=Zoe"], 0);
 }

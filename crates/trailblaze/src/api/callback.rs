@@ -1,7 +1,7 @@
-//! `POST /scripting/callback`: a tool at work calls another tool, on its own device and in its own session.
+//! `POST /scripting/callback`: a running tool calls another tool, on its own device and in its own session.
 //!
 //! The checks, in order: peer, target, Host and Origin (in `guard`), content type, size, JSON, version, fields, invocation,
-//! session, depth, tool, arguments. What passes them goes through the door, under the door's own deadlines.
+//! session, depth, tool, arguments. A request that passes is sent through `dispatch`, with its usual deadlines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub async fn callback(
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &text));
     }
     let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
-    // Who says beforehand that it is too much is spared sending it.
+    // If the declared length is too large, refuse before the body is sent.
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > BODY_BYTES as u64) {
         return Err(too_large());
@@ -50,7 +50,7 @@ pub async fn callback(
     };
     let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, BODY_BYTES)).await.map_err(too_slow)?;
     let bytes = bytes.map_err(|_| too_large())?;
-    let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is no JSON: {error}"));
+    let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is not JSON: {error}"));
     let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
     let response = match Request::read(request.value) {
         Ok(request) => answer(&invocations, request).await,
@@ -59,7 +59,7 @@ pub async fn callback(
     Ok(Json(response))
 }
 
-/// A request that was not even looked at.
+/// The response to a request that was refused unread.
 pub fn refuse(status: StatusCode, message: &str) -> Refused {
     (status, Json(Response::error(message)))
 }
@@ -81,15 +81,15 @@ async fn answer(invocations: &Invocations, request: Request) -> Response {
     }
     match foreign_json::read::<Value>(arguments_json.as_bytes()).map(|arguments| arguments.value) {
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
-            // A call that ended in the meantime has taken this one with it.
+            // If the calling tool has ended in the meantime, this call was cancelled with it.
             Err(Fault::Cancelled) => match invocations.find(&call, None, None) {
                 Err(gone) => Response::error(gone.to_string()),
                 Ok(_) => told(Err(Fault::Cancelled)),
             },
             answer => told(answer),
         },
-        Ok(other) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON object but {other}")),
-        Err(error) => Response::error(format!("`arguments_json` of `{tool_name}` is no JSON: {error}")),
+        Ok(other) => Response::error(format!("`arguments_json` of `{tool_name}` must be a JSON object, got {other}")),
+        Err(error) => Response::error(format!("`arguments_json` of `{tool_name}` is not JSON: {error}")),
     }
 }
 
@@ -109,7 +109,7 @@ fn told(answer: Result<Outcome, Fault>) -> Response {
 mod tests {
     use super::*;
 
-    /// The package for tools waits for an answer a little longer than this.
+    /// The scripting package waits slightly longer than this for a response.
     #[test]
     fn the_longest_call_is_what_the_contract_says() {
         let contract = include_str!("../../../../sdks/typescript/scripting/wire/callback-v1.json");

@@ -1,5 +1,5 @@
-//! Who may come in: programs of this machine, and no web page. Peer, target, Host and Origin are looked at, in this
-//! order, before anything of the request's body is read.
+//! Access control: only programs on this machine may call, and no web pages. Peer, target, Host and Origin are checked, in
+//! this order, before the request's body is read.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::callback::refuse;
 
-/// What this server is called.
+/// The names of this server.
 #[derive(Clone)]
 pub struct Names(Arc<[String]>);
 
@@ -39,13 +39,13 @@ pub async fn guard(
 enum TurnedAway {
     #[error("only programs on this machine may call")]
     Peer,
-    #[error("the request names its target by `{0}`; a path is expected, since only a proxy is asked like that")]
+    #[error("the request target `{0}` is not a path; absolute targets are only for proxies")]
     Target(String),
     #[error("the request has {0} Host headers; exactly one is expected")]
     Hosts(usize),
     #[error("the Host header `{0}` does not name this server")]
     Host(String),
-    #[error("web pages may not call, and this request comes from the page `{0}`")]
+    #[error("web pages may not call; this request comes from the page `{0}`")]
     Origin(String),
 }
 
@@ -63,23 +63,23 @@ fn judge(peer: SocketAddr, asked: &Asked<'_>, Names(names): &Names) -> Result<()
     let texts = |name| asked.headers.get_all(name).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
     let mut hosts: Vec<Cow<'_, str>> = texts(header::HOST).collect();
     match (asked.version, asked.target.authority()) {
-        // HTTP/2 names the server in `:authority`. A Host header beside it must say the same.
+        // HTTP/2 names the server in `:authority`. A Host header must be equal to it.
         (Version::HTTP_2, Some(authority)) => {
             hosts.push(authority.as_str().into());
             hosts.dedup();
         }
-        // In HTTP/1, a target with a host in it outranks the header.
+        // In HTTP/1, a host in the target takes precedence over the header.
         (_, Some(_)) => return Err(TurnedAway::Target(asked.target.to_string())),
         (_, None) => {}
     }
-    // Several names are read differently by different programs.
+    // Different programs interpret several Host headers differently.
     match hosts.as_slice() {
         [] => return Err(TurnedAway::Host(String::new())),
         [host] if names.iter().any(|name| host.eq_ignore_ascii_case(name)) => {}
         [host] => return Err(TurnedAway::Host(host.to_string())),
         hosts => return Err(TurnedAway::Hosts(hosts.len())),
     }
-    // A page that this server served itself would be no stranger; any other is one, also from this machine.
+    // Only pages served by this server are trusted; pages of other servers are not, even on this machine.
     let is_ours =
         |origin: &str| origin.strip_prefix("http://").is_some_and(|host| names.iter().any(|name| name == host));
     match texts(header::ORIGIN).find(|origin| !is_ours(origin)) {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn web_pages_are_turned_away_also_those_of_this_machine() {
-        let away = |origin: &str| format!("web pages may not call, and this request comes from the page `{origin}`");
+        let away = |origin: &str| format!("web pages may not call; this request comes from the page `{origin}`");
         let host = (header::HOST, "127.0.0.1:52525");
         for origin in ["https://evil.example", "http://localhost:3000", "null", "https://127.0.0.1:52525"] {
             check("127.0.0.1:4711", &[host.clone(), (header::ORIGIN, origin)], Err(&away(origin)));

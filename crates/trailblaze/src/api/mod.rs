@@ -1,5 +1,5 @@
-//! The listener of the process, on this machine's loopback addresses: the guard, and what tools call back to. It translates
-//! requests into calls of the engine, and does nothing else.
+//! The process's HTTP listener, on this machine's loopback addresses: the guard, and the callback endpoint. It only
+//! translates requests into calls of the engine.
 
 mod callback;
 mod guard;
@@ -23,14 +23,14 @@ use crate::sessions::host::Host;
 use crate::sessions::pool::DevicePool;
 use guard::Names;
 
-/// The port that is taken unless another is asked for.
+/// The default port.
 pub const PORT: u16 = 52525;
 
-/// The process's one listener, on the loopback addresses of this machine. It is opened by the first that needs its address,
+/// The process's only listener, on the loopback addresses of this machine. It is opened when its address is first needed,
 /// and closed when it is dropped.
 pub struct Listener {
     invocations: Arc<Invocations>,
-    /// The port to open and no other; by default the usual one, or any that is free.
+    /// The port that must be opened; by default, the default port or any free one.
     port: Option<u16>,
     open: OnceCell<Open>,
     spin_turn: Arc<SpinTurn>,
@@ -40,7 +40,7 @@ pub struct Listener {
 pub enum ListenError {
     #[error("port {port} is taken: {source}")]
     Taken { port: u16, source: std::io::Error },
-    #[error("no port can be opened on 127.0.0.1: {0}")]
+    #[error("cannot open a port on 127.0.0.1: {0}")]
     NoPort(std::io::Error),
 }
 
@@ -49,7 +49,7 @@ impl Listener {
         Listener::with(invocations, port, SpinTurn::new())
     }
 
-    /// The same with a turn to poll of the caller's choice.
+    /// The same with the given turn to poll.
     pub fn with(invocations: Arc<Invocations>, port: Option<u16>, spin_turn: Arc<SpinTurn>) -> Arc<Listener> {
         Arc::new(Listener { invocations, port, open: OnceCell::new(), spin_turn })
     }
@@ -69,7 +69,7 @@ impl CallbackAddress for Listener {
     }
 }
 
-/// A port that is listened on. Dropping it closes the port.
+/// An open port. Dropping it closes the port.
 struct Open {
     port: u16,
     tasks: Vec<AbortHandle>,
@@ -112,7 +112,7 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
     tokio::spawn(async move { axum::serve(listener, service).await }).abort_handle()
 }
 
-/// Every way in. Who may come in at all is decided in one place, before anything is read.
+/// All routes. The guard runs first, in one place, before anything is read.
 fn router(invocations: Arc<Invocations>, port: u16) -> Router {
     let guarded = axum::middleware::from_fn_with_state(Names::at(port), guard::guard);
     Router::new().route(PATH, post(callback::callback)).layer(guarded).with_state(invocations)

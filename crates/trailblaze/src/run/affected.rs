@@ -1,4 +1,4 @@
-//! Which trails a changed file affects, as far as the runs so far tell: a trail that passed has shown which tools it calls.
+//! Which trails a changed file affects, based on the runs so far: a trail that passed has shown which tools it calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::servers::server_sources::Concerns;
 
 #[derive(Default)]
 pub struct Affected {
-    /// Who brings the tools that each trail calls, by the trail's path. None where that is not known.
+    /// The sources of the tools that each trail calls, by the trail's path. `None` if they are not known.
     uses: BTreeMap<String, Option<BTreeSet<String>>>,
-    /// Everybody who brought tools to a run.
+    /// All sources that contributed tools to a run.
     contributors: BTreeSet<String>,
     concerns: Concerns,
 }
@@ -28,7 +28,7 @@ pub enum Again {
 }
 
 impl Affected {
-    /// These trails are about to run: what they use is not known until they have.
+    /// Notes that these trails are about to run: the tools they use are unknown until they have run.
     pub fn begin(&mut self, jobs: &[Job], concerns: &Concerns) {
         self.concerns = concerns.clone();
         self.uses.extend(jobs.iter().map(|job| (job.trail.source.path.clone(), None)));
@@ -38,7 +38,7 @@ impl Affected {
         let mut known: BTreeMap<&str, Option<BTreeSet<String>>> = BTreeMap::new();
         for done in done {
             let uses = known.entry(&jobs[done.job].trail.source.path).or_insert_with(|| Some(BTreeSet::new()));
-            // One that failed may not have come to all of its calls.
+            // A failed trail may not have reached all of its calls.
             if !matches!(done.verdict, Verdict::Passed | Verdict::Skipped) {
                 *uses = None;
             }
@@ -84,7 +84,7 @@ impl Affected {
             return Meaning::Nothing;
         }
         match name.as_str() {
-            // What a run keeps beside a trail is no reason to run it again.
+            // A run writes effects files itself; they are no reason to rerun a trail.
             name if name.ends_with(".effects.yaml") => Meaning::Nothing,
             name if name.ends_with(".trail.yaml") || name.ends_with("/trail.yaml") => Meaning::Trail(name.to_string()),
             name if name.starts_with(&format!("{CONFIG_DIR}/tools/")) && self.contributors.contains(name) => {

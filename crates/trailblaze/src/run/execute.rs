@@ -1,4 +1,4 @@
-//! Carries out a plan: opens the run folder, checks, runs, and writes recordings and the report.
+//! Executes a plan: opens the run folder, checks, runs, and writes recordings and the report.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,14 +49,14 @@ pub enum Ended {
 #[error("{0}")]
 pub struct RecordLost(String);
 
-/// Why a run did not even begin.
+/// Why a run did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error("cannot create a folder in `{}`: {source}", logs.display())]
     Folder { logs: PathBuf, source: std::io::Error },
 }
 
-/// Runs a plan to its end. With `watch`, tools that change are swapped into the run while it goes on.
+/// Runs a plan to its end. With `watch`, tools that change are hot-swapped during the run.
 pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Watch>) -> Result<RunResult, RunError> {
     let Sinks { console, cancel } = sinks;
     let logs = &plan.options.logs;
@@ -70,14 +70,14 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         trails: plan.jobs.len(),
         shard: plan.options.shard.map(|shard| shard.to_string()),
     });
-    // A run that is killed still leaves a page that opens.
+    // Written first, so that a killed run still leaves a page that opens.
     let _ = report::write_unfinished(&folder.path);
     let outlets = Outlets {
         events: Some(Arc::clone(&record)),
         console: Some(Arc::clone(&console)),
         folder: Some(folder.path.clone()),
     };
-    // Errors in the files are errors already: servers need not be started to say so.
+    // If the files have errors, there is no need to start servers.
     let has_errors = plan.has_errors();
     let mode = plan.mode(if has_errors { Mode::Remember } else { Mode::Start });
     let cassettes = plan.cassettes.take().filter(|_| !has_errors);
@@ -96,7 +96,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         judgement = preflight::before_start(&plan.wiring, (&plan.jobs, &plan.broken), &plan.devices, rule) => {
             problems.extend(judgement.problems);
             for error in &judgement.unneeded {
-                let text = format!("{error}\nno trail of this run needs it, so it goes on");
+                let text = format!("{error}\nno trail of this run needs it, so the run continues");
                 console.warn(&text);
                 record.emit(Event::Noted { about: None, level: Level::Warning, text });
             }
@@ -116,7 +116,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         let ended = Ended::Invalid { n_errors };
         return Ok(RunResult { exit: Exit::Invalid, ended, folder: path, micros, written });
     }
-    // Without faults nothing is drawn from it.
+    // Without faults the seed is not used.
     if plan.options.sim.seed.is_none() && plan.wiring.sim.faults != Default::default() {
         console.say(&format!("seed {}", plan.wiring.seed));
     }
@@ -144,7 +144,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     shared.wiring.close().await;
     let kept = shared.wiring.servers.save_cassettes(cancel.is_cancelled(), &*console);
     let saved = save_recordings(&shared, &done, &folder, options.record);
-    // The other shards must divide the trails in the same way; `report merge` notes the durations of all of them.
+    // All shards must split the trails the same way; `report merge` notes the durations of all of them.
     if options.shard.is_none()
         && let Err(error) = History::note_done(&shared.wiring.loaded.root, &shared.jobs, &done)
     {
@@ -157,7 +157,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     }
     let leaked = shared.wiring.supervisor.leaked();
     if leaked > 0 {
-        console.error(&format!("processes could not be ended: {leaked}"));
+        console.error(&format!("processes could not be stopped: {leaked}"));
         exit = exit.worst(Exit::Environment);
     }
     let written = finish(&folder, exit, leaked);

@@ -1,4 +1,4 @@
-//! What a project remembers of its runs, in `.trailblaze/history.json`: how long trails take and which failed last.
+//! The history of a project's runs, in `.trailblaze/history.json`: how long trails take and which failed last.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const FILE: &str = ".trailblaze/history.json";
 pub struct History {
     /// Milliseconds, by trail path and platform: `trails/pay.trail.yaml android`.
     pub durations: BTreeMap<String, u64>,
-    /// The same keys, of those that failed in the last run that ran them.
+    /// The keys of trails that failed in the last run that ran them.
     pub failed: BTreeSet<String>,
 }
 
@@ -27,7 +27,7 @@ pub fn key(path: &str, platform: &str) -> String {
 }
 
 impl History {
-    /// A history that cannot be read is no history: it only makes runs more balanced.
+    /// Reads the history. One that cannot be read counts as empty: it only helps to balance runs.
     pub fn read(root: &Path) -> History {
         let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
@@ -39,12 +39,12 @@ impl History {
         crate::files::private::write(&path, format!("{text}\n"))
     }
 
-    /// Takes in a run: the key of each trail, how many milliseconds it took, and whether it failed. A trail may have run
-    /// several times, and on several kinds of devices of its platform; it has failed if it did so once.
+    /// Adds a run: the key of each trail, how many milliseconds it took, and whether it failed. A trail may have run
+    /// several times, and on several kinds of devices of its platform; it failed if any of these runs failed.
     pub fn note(&mut self, mut trails: Vec<(String, u64, bool)>) {
         trails.sort_by_key(|(_, _, has_failed)| *has_failed);
         for (key, millis, has_failed) in trails {
-            // Half of the old and half of the new: one slow day is soon forgotten.
+            // The average of old and new, so that one slow run soon loses its weight.
             let known = self.durations.entry(key.clone()).or_insert(millis);
             *known = (*known + millis) / 2;
             match has_failed {
@@ -67,7 +67,7 @@ impl History {
         history.write(root).map_err(|source| NotNoted { file: file(root), source })
     }
 
-    /// Takes in the trails of this project that a run tells of. Whether there were any.
+    /// Adds the trails of this project that a run contains. Returns whether there were any.
     pub fn note_run(&mut self, root: &Path, run: &Run) -> bool {
         let noted = |tries: Vec<&Attempt>| {
             let last = tries.last().filter(|last| root.join(&last.trail.path).is_file())?;
@@ -82,7 +82,7 @@ impl History {
         has_any
     }
 
-    /// How long a trail is expected to take: as long as the middle one, if nobody knows.
+    /// How long a trail is expected to take; the median if it is unknown.
     pub fn expected(&self, key: &str) -> u64 {
         self.durations.get(key).copied().unwrap_or_else(|| {
             let mut all: Vec<u64> = self.durations.values().copied().collect();
@@ -100,7 +100,7 @@ pub struct NotNoted {
     source: std::io::Error,
 }
 
-/// One part of a run that is split over several machines: `2/5`.
+/// One shard of a run that is split over several machines: `2/5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// From 1.
@@ -117,7 +117,7 @@ impl std::str::FromStr for Shard {
             .and_then(|(index, count)| Some(Shard { index: index.parse().ok()?, count: count.parse().ok()? }));
         match parsed {
             Some(shard) if shard.index >= 1 && shard.index <= shard.count => Ok(shard),
-            _ => Err("a shard is written as 2/5: the second of five".to_string()),
+            _ => Err("expected a shard such as 2/5, the second of five".to_string()),
         }
     }
 }
@@ -129,15 +129,15 @@ impl std::fmt::Display for Shard {
 }
 
 impl Shard {
-    /// The items of this shard, by index: the longest first, each to the shard that has least. Every machine comes to
-    /// the same answer from the same history.
+    /// The items of this shard, by index: the longest first, each assigned to the least loaded shard. Every machine
+    /// computes the same result from the same history.
     pub fn of(self, durations: &[u64]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..durations.len()).collect();
         order.sort_by_key(|index| (std::cmp::Reverse(durations[*index]), *index));
         let mut loads = vec![(0u64, Vec::new()); self.count];
         for index in order {
             let least = (0..self.count).min_by_key(|shard| (loads[*shard].0, *shard)).unwrap_or(0);
-            // What takes no time still takes its turn.
+            // An item of no duration still counts.
             loads[least].0 += durations[index].max(1);
             loads[least].1.push(index);
         }
@@ -147,7 +147,7 @@ impl Shard {
     }
 }
 
-/// Where the history of a project is kept.
+/// The path of a project's history file.
 pub fn file(root: &Path) -> PathBuf {
     root.join(FILE)
 }

@@ -1,4 +1,4 @@
-//! What a run is made of: the trails to run, the rules for them, and how each ended.
+//! The jobs of a run: the trails to run, the rules for them, and how each ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,70 +14,70 @@ use trailblaze_protocol::ids::DeviceId;
 
 use crate::run::record::effects_file::Kept;
 
-/// A trail to run, with what the command line passes in.
+/// A trail to run, with the arguments passed to it.
 pub struct Job {
     pub trail: Trail,
     pub args: Map<String, Value>,
-    /// What stands beside the trail.
+    /// The contents of the trail's effects file.
     pub kept: Kept,
 }
 
-/// What becomes of the calls of custom tools.
+/// How calls to custom tools are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Replay {
-    /// They run.
+    /// The tools run.
     #[default]
     Intent,
     /// Their recorded effects are played instead, and no tool server is started.
     Effects,
-    /// They run, and the trail fails if they behave differently from their recording.
+    /// The tools run, and the trail fails if they behave differently from their recording.
     Verify,
 }
 
-/// One trail on one kind of device, after all its tries.
+/// One trail on one kind of device, after all its attempts.
 pub struct Done {
     pub job: usize,
-    /// The last one that ran it.
+    /// The last device that ran it.
     pub device: DeviceId,
     pub verdict: Verdict,
     pub message: String,
-    /// The message without the step: what it has in common with others.
+    /// The message without the step, by which equal failures are grouped.
     pub failure: String,
-    /// Where the trail has what failed.
+    /// The place of the failed call in the trail.
     pub place: Option<Place>,
-    /// How many tries it took.
+    /// How many attempts it took.
     pub tries: u32,
     pub millis: u64,
     pub recording: Vec<RecordedStep>,
     pub effects: Vec<StepDid>,
-    /// The custom tools that were called, and all that the session had.
+    /// The custom tools that were called, and all tools of the session.
     pub custom_tools: BTreeSet<String>,
     pub registry: Arc<Registry>,
     /// It failed with a fatal error, after which a trail is never retried.
     pub is_fatal: bool,
     pub is_device_lost: bool,
-    /// Whether anything was done at all: a trail whose servers are not there does not begin.
+    /// Whether the trail started at all: it does not if its servers are not running.
     pub is_begun: bool,
     /// The classifiers of the device, the closest first.
     pub lineage: Vec<String>,
 }
 
 impl Done {
-    /// Passed, but not at first.
+    /// Passed, but not on the first attempt.
     pub fn is_flaky(&self) -> bool {
         self.verdict == Verdict::Passed && self.tries > 1
     }
 }
 
-/// How a run deals with failures and time.
+/// How a run handles failures and time limits.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// How often to try a failed trail again.
+    /// How many times to retry a failed trail.
     pub retries: u32,
-    /// Start nothing more after the first failure.
+    /// Start no more trails after the first failure.
     pub fail_fast: bool,
-    /// How long one try may take.
+    /// The time limit of one attempt.
     pub timeout: Option<Duration>,
-    /// How often to run each trail.
+    /// How many times to run each trail.
     pub repeat_each: u32,
 }

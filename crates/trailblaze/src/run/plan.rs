@@ -1,5 +1,5 @@
-//! From what a caller wants to a plan: which trails run on which devices, with what tools and rules. A plan is made without
-//! starting or printing anything.
+//! From options to a plan: which trails run on which devices, with which tools and rules. Making a plan starts and prints
+//! nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,37 +25,37 @@ use crate::servers::tool_servers::Mode;
 use crate::sessions::host::Host;
 use crate::sessions::wiring::{self, SecretError, UnknownTarget, Wiring};
 
-/// What a caller wants to run, and how.
+/// What to run, and how.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Trails, folders and patterns; without any, the project's own trails.
+    /// Trails, folders and patterns; if empty, all trails of the project.
     pub paths: Vec<PathBuf>,
-    /// Only these of the trails, by their paths in the project.
+    /// Run only these trails, by their paths in the project.
     pub only: Option<Vec<String>>,
     pub filter: Filter,
     pub devices: DeviceChoice,
-    /// Show the window of browsers.
+    /// Show browser windows.
     pub is_headed: bool,
     pub target: Option<String>,
-    /// What to record into the trails that pass.
+    /// What to record into passing trails.
     pub record: Option<Level>,
     pub replay: Replay,
     pub cassette: Option<Use>,
-    /// How serious it is that a tool changed since a trail was recorded.
+    /// The severity of a tool that changed since recording.
     pub changes: Severity,
     pub pictures: PicturePolicy,
     pub memory: Vec<(String, String)>,
     pub args: Map<String, Value>,
-    /// The names of variables that hold secrets.
+    /// The names of environment variables that contain secrets.
     pub secrets: Vec<String>,
     pub rules: Rules,
-    /// How many devices work at the same time; more of the same kind are opened until there are as many.
+    /// How many devices to use in parallel; more devices of the same kind are opened as needed.
     pub workers: Option<usize>,
     /// Only trails that failed when they last ran.
     pub last_failed: bool,
     pub shard: Option<Shard>,
     pub sim: SimOptions,
-    /// The folder for run folders.
+    /// The folder in which run folders are created.
     pub logs: PathBuf,
     /// The command line, for the record.
     pub command: Vec<String>,
@@ -64,20 +64,20 @@ pub struct RunOptions {
 /// Which devices run the trails.
 #[derive(Debug, Clone)]
 pub enum DeviceChoice {
-    /// These; without any, those of the project, or what each trail asks for. Devices of one kind share the trails.
+    /// These devices; if empty, those of the project, or those that each trail requires. Devices of one kind share the trails.
     Named(Vec<String>),
-    /// Every device of the project, and every trail on each of them.
+    /// Every device of the project; every trail runs on each of them.
     All,
 }
 
-/// A run, ready to be checked and started. Everything that can be known without starting anything is known.
+/// A run, ready to be checked and started. Contains everything that can be resolved without starting anything.
 pub struct RunPlan {
     pub options: RunOptions,
     pub wiring: Wiring,
     pub jobs: Vec<Job>,
-    /// What could be read of trails that cannot run.
+    /// The readable parts of trails that cannot run.
     pub broken: Vec<Trail>,
-    /// What is wrong with the files.
+    /// The problems in the files.
     pub problems: Vec<Problem>,
     pub devices: Devices,
     pub kinds: Vec<Kind>,
@@ -99,7 +99,7 @@ pub enum PlanError {
     Sim(#[from] FaultsError),
     #[error("no trail declares the argument `{name}`")]
     UndeclaredArgument { name: String },
-    #[error("no trail is left to run after the filters")]
+    #[error("no trails match the filters")]
     NothingToRun,
 }
 
@@ -133,14 +133,14 @@ impl RunPlan {
         jobs.retain(|job| options.only.as_ref().is_none_or(|only| only.contains(&job.trail.source.path)));
         devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
         let kinds = kinds(&options, loaded, &devices, &jobs);
-        // A shard may be empty where there are more of them than trails.
+        // A shard may be empty if there are more shards than trails.
         if problems.is_empty() && kinds.is_empty() && options.shard.is_none() {
             return Err(PlanError::NothingToRun);
         }
         Ok(RunPlan { options, wiring, jobs, broken, problems, devices, kinds, cassettes })
     }
 
-    /// Whether the files have errors already, so that no server needs to be started.
+    /// Whether the files have errors, in which case no server needs to be started.
     pub fn has_errors(&self) -> bool {
         preflight::has_errors(&self.problems)
     }
@@ -154,13 +154,13 @@ impl RunPlan {
         Rule { changes: self.options.changes, replay: self.options.replay }
     }
 
-    /// How many times a trail is started at least, if nothing stops the run.
+    /// The minimum number of attempts, if nothing stops the run.
     pub fn n_planned(&self) -> usize {
         let n_jobs: usize = self.kinds.iter().map(|kind| kind.jobs.len()).sum();
         n_jobs * self.options.rules.repeat_each.max(1) as usize
     }
 
-    /// Everything that is wrong with it, without starting a device or a server.
+    /// Finds all problems, without starting a device or a server.
     pub async fn check_offline(&mut self) -> Vec<Problem> {
         let cassettes = self.cassettes.take();
         self.wiring.servers = self.wiring.tool_servers(self.mode(Mode::Remember)).with_cassettes(cassettes);
@@ -170,7 +170,7 @@ impl RunPlan {
     }
 }
 
-/// The devices by kind, each with the trails that it is to run.
+/// The devices by kind, each kind with its trails.
 fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job]) -> Vec<Kind> {
     let mut kinds = match options.devices {
         DeviceChoice::All => devices.all.iter().flat_map(|device| queue::kinds(vec![device.clone()])).collect(),
@@ -196,7 +196,7 @@ fn kinds(options: &RunOptions, loaded: &Loaded, devices: &Devices, jobs: &[Job])
     kinds
 }
 
-/// Adds devices like those that were named, in turn, until there is one for each worker.
+/// Adds devices like the given ones, in turn, until there is one for each worker.
 fn with_workers(workers: Option<usize>, loaded: &Loaded, mut devices: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
     let named = devices.clone();
     for like in named.iter().cycle() {

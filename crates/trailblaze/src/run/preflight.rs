@@ -1,4 +1,4 @@
-//! What a run is made of: trails with their arguments, and everything that can be said against them beforehand.
+//! Checks before a run: reads the trails with their arguments, and finds every problem that can be found in advance.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
@@ -20,17 +20,17 @@ use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
 use crate::sessions::wiring::{Prepared, Wiring};
 
-/// The trails of some paths, and what is wrong with their files and arguments.
+/// The trails at some paths, and the problems in their files and arguments.
 pub struct Jobs {
     pub jobs: Vec<Job>,
-    /// What could be read of trails that cannot run.
+    /// The readable parts of trails that cannot run.
     pub broken: Vec<Trail>,
     pub problems: Vec<Problem>,
     /// An argument that no trail declares.
     pub undeclared: Option<String>,
 }
 
-/// Reads the trails that a command means.
+/// Reads the trails that a command selects.
 pub fn read(
     loaded: &Loaded,
     paths: &[PathBuf],
@@ -48,7 +48,7 @@ pub fn read(
             broken.push(trail);
             continue;
         }
-        // An argument is for the trails that declare it; one that none declares is a mistake of all.
+        // An argument is passed to the trails that declare it; one that no trail declares is an error.
         let own: Map<String, Value> = given
             .iter()
             .filter(|(name, _)| trail.config.args.get(name).is_some())
@@ -76,7 +76,7 @@ pub fn has_errors(problems: &[Problem]) -> bool {
     n_errors(problems) > 0
 }
 
-/// What is wrong with the target that a trail names itself. Flags and the project answer for theirs.
+/// Checks the target that a trail names. Targets named by flags and the project are checked elsewhere.
 fn own_target(loaded: &Loaded, trail: &Trail) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     if let Some(target) = trail.config.target.as_ref().filter(|target| loaded.target(&target.value).is_err()) {
@@ -92,11 +92,11 @@ fn at_config(trail: &Trail, wrong: Vec<String>) -> Vec<Problem> {
     problems.into_vec()
 }
 
-/// Everything that would go wrong for want of a tool, an argument or a model, for all trails at once, in the order of
-/// the files. Of broken trails, the calls are looked at.
+/// Finds everything that would fail because a tool, an argument or a model is missing, for all trails, in the order of
+/// the files. In invalid trails, only the calls are checked.
 ///
-/// The sessions that were made ready for it are kept to be opened. Calls of tools whose servers do not start are not
-/// judged: their trails will say why.
+/// The sessions prepared for this are kept and opened later. Calls to tools whose servers do not start are not checked:
+/// their trails will report the reason.
 pub async fn before_start(
     wiring: &Wiring,
     (jobs, broken): (&[Job], &[Trail]),
@@ -128,7 +128,7 @@ pub async fn before_start(
         }
         wiring.keep(&lane.device, lane.target, prepared);
     }
-    // A tool that changed is told of once in a trail, however many devices it was recorded on.
+    // A changed tool is reported once per trail, even if it was recorded on several devices.
     let mut told = HashSet::new();
     drift.retain(|problem| told.insert((problem.source.path.clone(), problem.message.clone())));
     problems.append(&mut drift);
@@ -142,32 +142,32 @@ pub async fn before_start(
     Judgement { problems, failed: once, unneeded, unknown_servers }
 }
 
-/// What trails are judged by.
+/// What trails are checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// How grave it is that a tool changed since a trail was recorded.
+    /// The severity of a tool that changed since recording.
     pub changes: Severity,
     pub replay: Replay,
 }
 
-/// What can be said against a run before it starts.
+/// The problems of a run that were found before it starts.
 pub struct Judgement {
     pub problems: Vec<Problem>,
     /// Servers that did not start.
     pub failed: Vec<SourceError>,
-    /// Those among them that no trail needs.
+    /// Those of `failed` that no trail needs.
     pub unneeded: Vec<SourceError>,
-    /// Servers that were not asked, and never were before.
+    /// Servers that were not started now and never were before.
     pub unknown_servers: BTreeSet<String>,
 }
 
-/// The trails that one kind of device runs for one target: they see the same tools and have the same trouble, however
-/// many devices there are.
+/// The trails that one kind of device runs for one target. They have the same tools and the same problems, regardless of
+/// the number of devices.
 struct Lane<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
     lineage: Vec<String>,
-    /// Each with its arguments and what stands beside it, if it can be read at all.
+    /// Each with its arguments and its effects file, if it can be read.
     trails: Vec<(&'a Trail, Option<&'a Job>)>,
 }
 
@@ -178,7 +178,7 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
             continue;
         }
         let lineage = lineage(&wiring.driver(device).describe().classifiers);
-        // A project without trails is judged by its tools alone.
+        // In a project without trails, only the tools are checked.
         if jobs.is_empty() && broken.is_empty() {
             let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
             lanes.push(Lane { device: device.clone(), target, lineage, trails: Vec::new() });
@@ -200,7 +200,7 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
 }
 
 impl Lane<'_> {
-    /// The servers that its trails need and that are not there.
+    /// The servers that its trails need and that are not running.
     fn missing(&self, registry: &Registry) -> Vec<SourceError> {
         self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
     }
@@ -209,7 +209,7 @@ impl Lane<'_> {
         let (registry, lineage) = (&prepared.registry, self.lineage.as_slice());
         let tools = Tools { registry, files, target: self.target };
         let mut problems = match rule.replay {
-            // Those that call a server's tools are not called themselves.
+            // Tools that call a server's tools are not called in this mode.
             Replay::Effects => Vec::new(),
             Replay::Intent | Replay::Verify => wiring.loaded.tool_problems(registry),
         };
@@ -237,7 +237,7 @@ impl Lane<'_> {
         problems
     }
 
-    /// Tools that changed since trails were recorded.
+    /// Reports tools that changed since recording.
     fn drift(&self, registry: &Registry, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
         if rule.replay == Replay::Effects {
             return Vec::new();
@@ -247,7 +247,7 @@ impl Lane<'_> {
         recorded.flat_map(|(trail, job)| tools.drift(trail, &job.kept, &self.lineage, rule.changes)).collect()
     }
 
-    /// Drivers that trails ask for and the device does not have.
+    /// Reports drivers that trails require and the device does not have.
     fn unsupported_drivers(&self) -> Vec<Problem> {
         let Some(why) = self.device.unsupported_driver() else { return Vec::new() };
         let problem = |trail: &Trail| {
@@ -261,7 +261,7 @@ impl Lane<'_> {
     }
 }
 
-/// Effects that come from other arguments than the trail has now would do something else than it says.
+/// Effects recorded with other arguments than the trail has now would not do what the trail describes.
 fn other_args(trail: &Trail, kept: &Kept, lineage: &[String], now: &Map<String, Value>) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     let classifier = classifier(trail, lineage);
@@ -272,14 +272,14 @@ fn other_args(trail: &Trail, kept: &Kept, lineage: &[String], now: &Map<String, 
             false => inline(args),
         };
         let message = format!(
-            "the effects were recorded with other arguments: {}, and the trail has {} now",
+            "the effects were recorded with other arguments: {}; the trail now has {}",
             said(&then),
             said(&now)
         );
         problems.error_with_hint(
             trail.config.span,
             message,
-            "record them again with --record effects, or run the tools",
+            "record them again with `--record effects`, or run the tools",
         );
     }
     problems.into_vec()
@@ -292,7 +292,7 @@ pub fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems
 }
 
-/// How grave it is that a tool changed since a trail was recorded.
+/// The severity of a tool that changed since recording.
 pub fn strictness(is_strict: bool) -> Severity {
     if is_strict { Severity::Error } else { Severity::Warning }
 }

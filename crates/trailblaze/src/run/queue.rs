@@ -1,5 +1,5 @@
 //! Runs trails on devices. Devices of one kind share a queue; every trail runs once on each kind. A trail that fails may
-//! be tried again; a device that is lost hands its trail to another of its kind.
+//! be retried; the trail of a lost device is moved to another device of its kind.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,14 +50,14 @@ pub struct NotRun {
     pub repeat: Option<u32>,
 }
 
-/// Devices that can stand in for each other, and the trails that they share.
+/// Interchangeable devices, and the trails that they share.
 pub struct Kind {
     pub devices: Vec<DeviceSpec>,
     /// Indices of jobs, in the order in which they start.
     pub jobs: Vec<usize>,
 }
 
-/// Groups devices that can stand in for each other; which trails they run is still to be said.
+/// Groups interchangeable devices. Their trails are assigned later.
 pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for device in devices {
@@ -69,7 +69,7 @@ pub fn kinds(devices: Vec<DeviceSpec>) -> Vec<Kind> {
     kinds
 }
 
-/// Runs every kind's jobs. `n_workers` devices work at once, or all of them.
+/// Runs every kind's jobs, on `n_workers` devices in parallel, or on all of them.
 pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>) -> Ran {
     let permits = Arc::new(tokio::sync::Semaphore::new(n_workers.unwrap_or(tokio::sync::Semaphore::MAX_PERMITS)));
     let mut workers = Vec::new();
@@ -115,11 +115,11 @@ struct State {
 #[derive(Debug, Clone)]
 struct Task {
     job: usize,
-    /// Of the next try, from 1.
+    /// The number of the next attempt, from 1.
     number: u32,
     /// Which of several runs of the trail, from 1.
     repeat: Option<u32>,
-    /// Tries that may still follow.
+    /// How many retries are left.
     retries: u32,
 }
 
@@ -151,7 +151,7 @@ impl Queue {
                     state.at_work += 1;
                     return Some(task);
                 }
-                // What is at work elsewhere may come back.
+                // A task that is running on another device may be queued again.
                 if state.at_work == 0 {
                     return None;
                 }
@@ -170,7 +170,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
     let mut lane = Lane { shared: &shared, device: &device, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
         let done = lane.attempt(&task).await;
-        // What broke the device, or a tool server, must not spoil the next trail.
+        // A broken device or tool server must not affect the next trail.
         if done.verdict == Verdict::Errored && done.is_begun {
             lane.close("the environment failed").await;
         }
@@ -196,7 +196,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
         };
         queue.changed.notify_waiters();
         if is_retired {
-            shared.console.say(&format!("{} was lost; its trails go to other devices", device.id));
+            shared.console.say(&format!("{} was lost; its trails move to other devices", device.id));
             break;
         }
     }
@@ -204,7 +204,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
     queue.changed.notify_waiters();
 }
 
-/// A device at work, with the session that it has open.
+/// A running device, with its open session.
 struct Lane<'a> {
     shared: &'a Arc<Shared>,
     device: &'a DeviceSpec,
@@ -218,11 +218,11 @@ impl Lane<'_> {
         let job = &shared.jobs[task.job];
         let wanted = shared.wiring.device_for(&job.trail, self.device);
         let target = shared.wiring.target_of(&job.trail).map(str::to_string);
-        // A session belongs to a driver and a target; another trail may want others.
+        // A session belongs to a driver and a target; another trail may need others.
         if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
             self.close("the next trail needs another driver or target").await;
         }
-        // A server that died when nobody needed it is no reason to break the next trail.
+        // A server that died while it was idle must not break the next trail.
         let died = self.open.as_ref().and_then(|(_, _, session)| session.check_alive().err());
         if let Some(died) = died {
             self.shared.console.warn(&died.to_string());
@@ -252,7 +252,7 @@ impl Lane<'_> {
         let cancel = shared.cancel.child_token();
         let timeout = shared.rules.timeout;
         let (number, repeat) = (task.number, task.repeat);
-        // Whatever is wrong with it was found before the run started.
+        // Its problems were found before the run started.
         let script = || job.kept.script(&job.trail, &session.registry(), &lineage).unwrap_or_default();
         let script = if shared.replay == Replay::Intent { Default::default() } else { script() };
         let custom = match shared.replay {

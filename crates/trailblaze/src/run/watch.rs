@@ -1,5 +1,5 @@
-//! What goes on around the runs of `run --watch`: which files changed, which trails that affects, and tools that are swapped
-//! into a run while it goes on.
+//! What `run --watch` does between and during runs: finds changed files and the trails they affect, and hot-swaps changed
+//! tools.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,15 +19,15 @@ pub struct Watch {
     root: PathBuf,
     changes: FileChanges,
     affected: Affected,
-    /// What changed during the last run.
+    /// The files that changed during the last run.
     pending: Vec<PathBuf>,
 }
 
-/// What to do about a change.
+/// What to do after a change.
 pub enum Next {
-    /// Run all trails again.
+    /// Rerun all trails.
     All,
-    /// Run these again, by their paths in the project.
+    /// Rerun these trails, by their paths in the project.
     Some(Vec<String>),
     /// No trail that ran uses the tools that changed.
     Nothing,
@@ -40,7 +40,7 @@ impl Watch {
         Ok(Watch { root: root.to_path_buf(), changes, affected: Affected::default(), pending: Vec::new() })
     }
 
-    /// These trails are about to run.
+    /// Notes that these trails are about to run.
     pub fn begin(&mut self, jobs: &[Job], concerns: &Concerns) {
         self.affected.begin(jobs, concerns);
         for folder in concerns.folders_outside(&self.root) {
@@ -48,7 +48,7 @@ impl Watch {
         }
     }
 
-    /// Swaps tools that change while the trails run.
+    /// Hot-swaps tools that change while the trails run.
     pub async fn during(&mut self, wiring: &Wiring, running: impl Future<Output = Ran>, jobs: &[Job]) -> Ran {
         let pending = &mut self.pending;
         let ran = tokio::select! {

@@ -1,4 +1,5 @@
-//! What tool servers listed when they were last started, kept in the project, so that trails can be judged without them.
+//! The tools that servers listed when last started, cached in the project so that trails can be checked without starting
+//! them.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ pub struct ToolCache {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     server: String,
-    /// Of the entry: a server that is started differently may be another one.
+    /// Digest of the entry: a server that is started differently may be a different one.
     entry: String,
     listing: RawListing,
 }
@@ -27,14 +28,14 @@ impl ToolCache {
         ToolCache { folder: root.join(".trailblaze/tools") }
     }
 
-    /// What a server listed, unless its entry changed since.
+    /// The tools that a server listed, unless its entry has changed since.
     pub fn read(&self, target: Option<&str>, name: &str, entry: &Server) -> Option<RawListing> {
         let text = std::fs::read_to_string(self.file(target, name)).ok()?;
         let kept: Kept = serde_json::from_str(&text).ok()?;
         (kept.entry == fingerprint(entry)).then_some(kept.listing)
     }
 
-    /// Keeps what a server listed. Where that cannot be written, nothing is kept, and nobody is the worse for it.
+    /// Caches the tools that a server listed. A failed write is ignored: the cache is only an optimization.
     pub fn keep(&self, target: Option<&str>, name: &str, entry: &Server, listing: &RawListing) {
         let kept = Kept { server: name.to_string(), entry: fingerprint(entry), listing: listing.clone() };
         let Ok(text) = serde_json::to_string_pretty(&kept) else { return };
@@ -52,7 +53,7 @@ impl ToolCache {
     }
 }
 
-/// Only what decides which program runs: a longer timeout does not change its tools.
+/// Covers only what determines which program runs: a longer timeout does not change its tools.
 fn fingerprint(entry: &Server) -> String {
     short_digest(&format!("{:?} {:?} {:?} {:?}", entry.command, entry.args, entry.script, entry.url))
 }

@@ -1,8 +1,8 @@
-//! Where tools call back to.
+//! The address that tools call back to.
 
 use async_trait::async_trait;
 
-/// The address of the process's listener. It is opened when the first tool server needs it.
+/// The address of the process's listener, which is opened when the first tool server needs it.
 #[async_trait]
 pub trait CallbackAddress: Send + Sync {
     /// The base URL that tools call, such as `http://127.0.0.1:52525`.

@@ -1,5 +1,5 @@
-//! The cassettes of a project, `cassettes/<server>.cassette.yaml`: what its tool servers listed and answered, kept by
-//! one run and played in place of the servers by others.
+//! The cassettes of a project, `cassettes/<server>.cassette.yaml`: the tool lists and answers of its servers, recorded by
+//! one run and replayed in place of the servers by others.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -34,29 +34,29 @@ pub enum Cassettes {
     Replay(Library),
 }
 
-/// The cassettes that there are, by server.
+/// The existing cassettes, by server.
 pub struct Library {
     players: HashMap<Key, Arc<Player>>,
     files: HashMap<Key, String>,
 }
 
-/// What is being recorded.
+/// The recordings in progress.
 pub struct Recording {
     files: HashMap<Key, String>,
     listener: Arc<CallbackListener>,
     tapes: Mutex<Vec<(Key, Arc<Tape>)>>,
 }
 
-/// A cassette that was written, or was the same already.
+/// A cassette that was written, or was already up to date.
 pub struct Saved {
     pub server: String,
     pub file: String,
     pub n_calls: usize,
 }
 
-/// A server that cannot be played.
+/// A server that cannot be replayed.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no cassette `{file}` to play in its place\nhint: record it with --cassette record")]
+#[error("there is no cassette `{file}` to replay\nhint: record it with --cassette record")]
 pub struct NoCassette {
     file: String,
 }
@@ -70,7 +70,7 @@ pub enum NotSaved {
 }
 
 impl Cassettes {
-    /// Makes ready what was asked for. Cassettes that are to be played are read, and must be sound.
+    /// Prepares the requested use. To replay, reads the cassettes, which must be valid.
     pub fn open(wanted: Use, loaded: &Loaded) -> Result<Cassettes, Vec<Problem>> {
         let named = entries(loaded);
         let files = files(&named);
@@ -107,7 +107,7 @@ fn role(named: &Named, file: &str) -> Role {
     }
 }
 
-/// Where the cassette of each server is, from the project's folder.
+/// The path of each server's cassette, relative to the project's folder.
 fn files(named: &[Named]) -> HashMap<Key, String> {
     let mut taken = HashSet::new();
     let file = |named: &Named| {
@@ -127,7 +127,7 @@ impl Library {
 }
 
 impl Recording {
-    /// Where what a server does is kept, over all its sessions.
+    /// The recorder of a server, shared by all its sessions.
     pub fn tape(&self, key: &Key) -> Arc<Tape> {
         let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, tape)) = tapes.iter().find(|(known, _)| known == key) {
@@ -138,12 +138,12 @@ impl Recording {
         tape
     }
 
-    /// The way into the record of a session whose calls are to be observed.
+    /// The event sink of a session whose calls are to be observed.
     pub fn observed(&self, events: Arc<dyn EventSink>) -> Arc<dyn EventSink> {
         Arc::new(Observed { events, listener: Arc::clone(&self.listener) })
     }
 
-    /// Writes the cassettes of the servers that were there. What nobody called this time is kept from earlier runs.
+    /// Writes the cassettes of the servers that were used. Calls that were not made this time are kept from earlier runs.
     pub fn save(&self, root: &Path) -> Vec<Result<Saved, NotSaved>> {
         let tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut saved: Vec<_> = tapes.iter().filter_map(|(key, tape)| self.save_one(root, key, tape)).collect();
@@ -158,7 +158,7 @@ impl Recording {
         if is_blank || cassette.calls.is_empty() && path.exists() {
             return None;
         }
-        // Other trails need what they said; one that cannot be read any more is of no use to them.
+        // Other trails need the old answers; a cassette that can no longer be read is useless to them.
         let earlier = read_source(root, &path, &mut Vec::new()).and_then(|source| Cassette::read(&source).ok());
         if let Some(earlier) = earlier {
             cassette.keep_from(earlier);
@@ -179,7 +179,7 @@ impl Recording {
     }
 }
 
-/// Passes events on to the record, and shows each to the callback listener first.
+/// Shows each event to the callback listener, then passes it on to the record.
 struct Observed {
     events: Arc<dyn EventSink>,
     listener: Arc<CallbackListener>,

@@ -1,5 +1,5 @@
-//! What the servers of a project are started from: the files of the project that their entries name, and the source in
-//! whose folders these are. What is installed beside them is not followed.
+//! Digests of what a project's servers are started from: the files that their entries name, and the source in the folders
+//! of these files. Installed packages are not followed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,18 +33,18 @@ impl ServerFiles {
         ServerFiles(digests)
     }
 
-    /// Of a server of the project, or of the target.
+    /// The digest of a server of the project, or of the target.
     pub fn digest(&self, target: Option<&str>, server: &str) -> Option<&str> {
         let of = |target: Option<&str>| self.0.get(&(target.map(str::to_string), server.to_string()));
         of(target).or_else(|| of(None)).map(String::as_str)
     }
 }
 
-/// None where the entry names no file, or where a file is not here.
+/// `None` if the entry names no file, or a file does not exist.
 fn digest(root: &Path, server: &Server, sources: &[PathBuf]) -> Option<String> {
     let folder = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     let script = server.script.iter().map(|script| root.join(script));
-    // Where it is installed on this machine says nothing about what it is.
+    // The installation path on this machine is irrelevant.
     let args = server.args.iter().filter(|arg| Path::new(arg).is_relative()).map(|arg| folder.join(arg));
     let files: Vec<PathBuf> = script.chain(args).filter(|path| path.is_file()).collect();
     let mut digest = Sha256::new();

@@ -7,13 +7,13 @@ use trailblaze_core::yaml::Spanned;
 use crate::project::loaded::Loaded;
 use crate::servers::server_sources::Key;
 
-/// An entry, with its name and where it stands.
+/// An entry, with its name and its place.
 #[derive(Clone)]
 pub(crate) struct Named {
     pub name: String,
     pub entry: Entry,
     pub origin: ToolOrigin,
-    /// The target that it belongs to; none for those of the project.
+    /// The target that it belongs to; `None` for an entry of the project.
     pub target: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What tool servers of one process share.
+//! What the tool servers of a process share.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::servers::callback::CallbackAddress;
 
 #[derive(Clone)]
 pub struct ProcessParts {
-    /// Where tools call back to.
+    /// The address that tools call back to.
     pub callback: Arc<dyn CallbackAddress>,
     /// The turn to poll for an answer, which one connection has at a time.
     pub spin_turn: Arc<SpinTurn>,

@@ -1,4 +1,4 @@
-//! Which tool servers a changed file concerns: those that name it, else those in whose folders it is source.
+//! Which tool servers a changed file affects: those whose entries name it, otherwise those whose source folders contain it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,22 +7,22 @@ use trailblaze_core::config::{Server as Entry, Servers};
 use crate::project::loaded::Loaded;
 use crate::project::test_runner::runner_of;
 
-/// What a server is written in. JSON is not: servers keep their own state in it, and would be started anew by what they
-/// write themselves.
+/// Extensions of source files. JSON is not one of them: servers keep their own state in it, and would be restarted by
+/// their own writes.
 const SOURCES: [&str; 10] = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "py", "pyi"];
-/// JSON that says how a server is run.
+/// JSON files that control how a server runs.
 const MANIFESTS: [&str; 2] = ["package.json", "tsconfig.json"];
-/// Folders of what is installed or made.
+/// Folders of installed or generated files.
 const NOT_WRITTEN: [&str; 9] =
     ["node_modules", ".venv", "venv", "__pycache__", "logs", ".trailblaze", ".git", "dist", "target"];
 
-/// How many files of a folder are looked at.
+/// How many files of a folder are read at most.
 const MOST_SOURCES: usize = 5_000;
 
 /// A target, if the server belongs to one, and its name.
 pub type Key = (Option<String>, String);
 
-/// The servers of a project that we start, and where their code is.
+/// The servers that are started for a project, and where their code is.
 #[derive(Debug, Clone, Default)]
 pub struct Concerns(Vec<Concern>);
 
@@ -31,7 +31,7 @@ struct Concern {
     key: Key,
     /// The files that its entry names.
     files: Vec<PathBuf>,
-    /// The folders that its code is in.
+    /// The folders that contain its code.
     folders: Vec<PathBuf>,
 }
 
@@ -46,7 +46,7 @@ impl Concerns {
         Concerns(concerns)
     }
 
-    /// The servers that a changed file concerns.
+    /// The servers that a changed file affects.
     pub fn servers(&self, path: &Path) -> Vec<&Key> {
         let path = plain(path);
         let keys = |is_it: &dyn Fn(&Concern) -> bool| -> Vec<&Key> {
@@ -56,7 +56,7 @@ impl Concerns {
         if named.is_empty() { keys(&|concern| concern.has_source(&path)) } else { named }
     }
 
-    /// The source of a server within the project, in the order of its paths, besides the files that its entry names.
+    /// The source files of a server within the project, sorted by path, without the files that its entry names.
     pub fn sources(&self, root: &Path, key: &Key) -> Vec<PathBuf> {
         let Some(concern) = self.0.iter().find(|concern| concern.key == *key) else { return Vec::new() };
         let folders = concern.folders.iter().filter(|folder| folder.starts_with(root));
@@ -76,7 +76,7 @@ impl Concerns {
         files
     }
 
-    /// The folders with the code of servers that are outside of this one.
+    /// The folders with code of servers that are outside this folder.
     pub fn folders_outside<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = &'a Path> {
         let folders = self.0.iter().flat_map(|concern| &concern.folders);
         folders.map(PathBuf::as_path).filter(move |folder| !folder.starts_with(root))
@@ -107,7 +107,7 @@ impl Concern {
             !parts.any(|part| NOT_WRITTEN.contains(&part))
         };
         let inside = self.folders.iter().filter_map(|folder| path.strip_prefix(folder).ok());
-        // The tests of tools stand beside them, and are no part of the server.
+        // Tests are next to the tools but are not part of the server.
         is_source(path) && runner_of(path).is_none() && inside.into_iter().any(is_written)
     }
 }
@@ -115,7 +115,7 @@ impl Concern {
 fn is_source(path: &Path) -> bool {
     let text = |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str()).unwrap_or_default().to_string();
     let (name, ending) = (text(path.file_name()), text(path.extension()));
-    // Editors keep their own files under hidden names beside the one that is edited.
+    // Editors keep hidden files next to the one that is edited.
     !name.starts_with('.') && (SOURCES.contains(&ending.as_str()) || MANIFESTS.contains(&name.as_str()))
 }
 

@@ -1,4 +1,4 @@
-//! From the entries of `mcpServers:` to servers at work: which ones a session has, who shares them, and their end.
+//! From the entries of `mcpServers:` to running servers: which ones a session has, how they are shared, and how they stop.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
 use crate::servers::transport::reach;
 
-/// How long servers may take to start before those that are not ready are named.
+/// How long servers may take to start before the slow ones are reported.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The tool servers of a run.
@@ -48,47 +48,47 @@ pub struct ToolServers {
     root: PathBuf,
     entries: Vec<Named>,
     mode: Mode,
-    /// Played in place of the servers, or recorded from them.
+    /// Replayed in place of the servers, or recorded from them.
     cassettes: Option<Cassettes>,
-    /// Whether more than one device is at work, so that a server of the project may have to serve several.
+    /// Whether more than one device is used, so that a server of the project may have to serve several.
     is_crowded: bool,
     supervisor: Arc<Supervisor>,
     runtimes: Runtimes,
     process: ProcessParts,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
-    /// Whether each refuses the argument that carries the context, as all its sessions learn once one did.
+    /// Whether each server refuses the context argument; shared by all its sessions once one has found out.
     refuses_context: Mutex<HashMap<Key, Arc<AtomicBool>>>,
-    /// Those that did not start, and why.
+    /// Servers that did not start, and why.
     failed: Mutex<HashMap<Key, SourceError>>,
-    /// All that were started, as long as somebody has them.
+    /// All servers that were started, as long as they are in use.
     started: Mutex<Vec<(Key, Weak<Server>)>>,
     concerns: Concerns,
     cache: ToolCache,
     outlets: Outlets,
 }
 
-/// Whether servers are started, only remembered, or left out.
+/// Whether servers are started, taken from the cache, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Start,
-    /// What they listed when they were last started.
+    /// Use the tools that they listed when last started.
     Remember,
-    /// There are none: nobody calls their tools.
+    /// Use no servers, because their tools are not called.
     Absent,
 }
 
-/// Where news of servers go.
+/// Where events and messages of servers are sent.
 #[derive(Clone, Default)]
 pub struct Outlets {
     /// A record that redacts.
     pub events: Option<Arc<dyn EventSink>>,
     pub console: Option<Arc<dyn Console>>,
-    /// The run folder: the logs of servers go beneath it.
+    /// The run folder, which contains the logs of servers.
     pub folder: Option<PathBuf>,
 }
 
-/// The tool servers of one session: its sources of tools, and what is missing.
+/// The tool servers of one session: its tool sources, and the servers that are missing.
 #[derive(Default)]
 pub struct SessionServers {
     pub sources: Vec<SessionSource>,
@@ -101,11 +101,11 @@ pub struct SessionServers {
 /// The servers of a session that did not start.
 #[derive(Clone, Default)]
 pub struct Absent {
-    /// Why each is not there.
+    /// Why each is missing.
     pub errors: Vec<SourceError>,
-    /// Those of whose tools nothing is known, among them.
+    /// Those among them whose tools are unknown.
     pub unknown: Vec<SourceError>,
-    /// What the others listed when they were last there.
+    /// The tools that the others listed when last started.
     pub batches: Vec<Batch>,
 }
 
@@ -141,7 +141,7 @@ impl ToolServers {
         self
     }
 
-    /// What is being recorded from the servers.
+    /// The cassettes being recorded from the servers.
     pub fn recording(&self) -> Option<&Recording> {
         match &self.cassettes {
             Some(Cassettes::Record(recording)) => Some(recording),
@@ -161,7 +161,7 @@ impl ToolServers {
             match saved {
                 Ok(saved) => {
                     let calls = count(saved.n_calls, "call");
-                    console.say(&format!("kept {calls} of server `{}` in {}", saved.server, saved.file));
+                    console.say(&format!("saved {calls} to server `{}` in {}", saved.server, saved.file));
                 }
                 Err(error) => {
                     console.error(&format!("the cassette was not saved: {error}"));
@@ -217,7 +217,7 @@ impl ToolServers {
         let started = wanted.iter().map(|(named, is_shared)| {
             let (waiting, base_url) = (&waiting, &base_url);
             async move {
-                // A server that does not start is not asked again for every trail.
+                // A server that did not start is not started again for every trail.
                 let failed = lock(&self.failed).get(&named.key()).cloned();
                 let server = match (failed, is_shared) {
                     (Some(error), _) => Err(error),
@@ -242,7 +242,7 @@ impl ToolServers {
         });
         let started = tokio::select! {
             started = join_all(started) => started,
-            () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it complains as long as it is let"),
+            () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it never returns"),
         };
         let mut session_servers = SessionServers::default();
         for (source, (named, _)) in started.into_iter().zip(&wanted) {
@@ -260,7 +260,7 @@ impl ToolServers {
         Ok(session_servers)
     }
 
-    /// The servers of a session as their cassettes know them. None is started.
+    /// The servers of a session, replayed from their cassettes. None is started.
     async fn replay(&self, target: Option<&str>, library: &Library) -> Result<SessionServers, SourceError> {
         let mut session_servers = SessionServers::default();
         for named in self.of(target) {
@@ -283,7 +283,7 @@ impl ToolServers {
         Ok(session_servers)
     }
 
-    /// Does without a server: what it listed when it was last there tells which trails need it.
+    /// Continues without a server: the tools it listed when last started show which trails need it.
     async fn miss(&self, named: &Named, error: SourceError, absent: &mut Absent) {
         let Named { name, entry, origin, .. } = named;
         let remembered = self.cache.read(named.target.as_deref(), name, entry);
@@ -304,8 +304,8 @@ impl ToolServers {
         self.entries.iter().map(|named| named.name.as_str())
     }
 
-    /// Starts one server by itself, in this version of the protocol if one is given, asks for its tools, and ends it.
-    /// Answers what it offers, and what it listed word for word.
+    /// Starts one server by itself, with this version of the protocol if given, lists its tools, and stops it. Returns its
+    /// tools, and its response verbatim.
     pub async fn visit(
         &self,
         name: &str,
@@ -324,7 +324,7 @@ impl ToolServers {
         Ok((listed?, server.raw_listing()))
     }
 
-    /// What the servers of a session listed when they were last started.
+    /// The tools that the servers of a session listed when last started.
     async fn remember(&self, target: Option<&str>) -> Result<SessionServers, SourceError> {
         let mut session_servers = SessionServers::default();
         for named in self.of(target) {
@@ -347,7 +347,7 @@ impl ToolServers {
             }
     }
 
-    /// The server that all sessions share: started by the first that needs it, and again if it died.
+    /// The server that all sessions share: started by the first session that needs it, and restarted if it died.
     async fn shared(&self, named: &Named, base_url: &str, secrets: &Arc<Secrets>) -> Result<Arc<Server>, SourceError> {
         let cell = {
             let mut shared = lock(&self.shared);
@@ -404,13 +404,13 @@ impl ToolServers {
         &self.concerns
     }
 
-    /// Starts the servers anew that changed files concern, side by side, each beside the one at work.
+    /// Restarts the servers that changed files affect, concurrently, each while the old one is still running.
     pub async fn renew(&self, paths: &[PathBuf]) -> Vec<(String, Result<Renewed, SourceError>)> {
         let concerned: Vec<&Key> = paths.iter().flat_map(|path| self.concerns.servers(path)).collect();
         if concerned.is_empty() {
             return Vec::new();
         }
-        // One that did not start may do so now.
+        // A server that did not start before may start now.
         lock(&self.failed).retain(|key, _| !concerned.contains(&key));
         let started = lock(&self.started).clone();
         let at_work = started.iter().filter(|(key, _)| concerned.contains(&key));
@@ -425,7 +425,7 @@ impl ToolServers {
         join_all(renewed).await.into_iter().flatten().collect()
     }
 
-    /// Says something about the tools, on the screen and in the record.
+    /// Reports something about the tools, on the screen and in the record.
     pub fn tell(&self, level: Level, text: &str) {
         match (&self.outlets.console, level) {
             (Some(console), Level::Warning | Level::Error) => console.warn(text),
@@ -437,17 +437,17 @@ impl ToolServers {
         }
     }
 
-    /// The deaths of a server, counted over all its sessions.
+    /// How often a server has died, over all its sessions.
     fn restarts(&self, named: &Named) -> Arc<Restarts> {
         Arc::clone(lock(&self.restarts).entry(named.key()).or_default())
     }
 
-    /// Ends what no session owns.
+    /// Stops the servers that no session owns.
     pub async fn close(&self) {
         let shared: Vec<Arc<Server>> = lock(&self.shared).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
         join_all(shared.iter().map(|server| server.stop())).await;
         drop(shared);
-        // Whoever was given up while it started is still ending.
+        // A server that was abandoned during its start may still be stopping.
         self.supervisor.settled().await;
     }
 }
@@ -456,7 +456,7 @@ async fn list(source: &dyn ToolSource) -> Result<Batch, SourceError> {
     Ok(source.list().await?.batch(source.contributor()))
 }
 
-/// The reason why a server did not start, with what to do about it where that is known.
+/// Why a server did not start, with a hint if there is one.
 fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
     match error {
         SourceError::NotStarted { source_name, mut evidence } => {
@@ -470,11 +470,11 @@ fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
     }
 }
 
-/// Where the stderr of a server goes, relative to the run folder.
+/// The log file for a server's stderr, relative to the run folder.
 fn log_name(server: &str, session: Option<&SessionId>) -> String {
     let name = slug(server);
     match session {
-        // An id is a capability; its beginning tells sessions apart and opens nothing.
+        // The whole id would grant access; its beginning is enough to distinguish sessions.
         Some(session) => format!("servers/{name}-{}.log", session.as_str().get(2..8).unwrap_or_default()),
         None => format!("servers/{name}-{}.log", ids::run_suffix()),
     }
@@ -492,7 +492,7 @@ impl Waiting {
         lock(&self.0).retain(|waiting| waiting != name);
     }
 
-    /// Names those that are slow, every now and then, for ever.
+    /// Reports slow servers at intervals. Never returns.
     async fn complain(&self, console: Option<&dyn Console>) {
         let started = tokio::time::Instant::now();
         let mut pause = PATIENCE;
@@ -508,7 +508,7 @@ impl Waiting {
     }
 }
 
-/// Tells the record what becomes of a server.
+/// Records the life cycle of a server.
 struct Record {
     session: Option<SessionId>,
     log: String,

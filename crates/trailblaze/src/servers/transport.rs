@@ -1,4 +1,4 @@
-//! From the entry of a server to the way it is reached, and the secrets that its headers name.
+//! From the entry of a server to its transport, and the secrets that its headers name.
 
 use trailblaze_core::config::{MultiDevice, Server as Entry, Servers};
 use trailblaze_core::limits;
@@ -23,7 +23,7 @@ pub enum NoReach {
     NoSecret { header: String, name: String },
 }
 
-/// The way to a server. `is_shared` tells whether several devices will use it.
+/// The transport of a server. `is_shared` tells whether several devices will use it.
 pub async fn reach(
     entry: &Entry,
     place: &Place<'_>,
@@ -47,7 +47,7 @@ pub async fn reach(
     })
 }
 
-/// A header as it is sent. Its secrets come from the entry itself, so nobody else decides who gets them.
+/// A header as it is sent. Its secrets are named by the entry itself, so nothing else decides which server receives them.
 fn with_secrets(header: &str, value: &str, secrets: &Secrets) -> Result<String, NoReach> {
     let mut sealed = value.to_string();
     for token in tokens(value).filter(|token| token.is_curly) {
@@ -57,7 +57,7 @@ fn with_secrets(header: &str, value: &str, secrets: &Secrets) -> Result<String, 
     Ok(secrets.reveal(&sealed))
 }
 
-/// The secrets that headers name, as far as the environment has them.
+/// The secrets that headers name, as far as the environment contains them.
 pub fn header_secrets(loaded: &Loaded) -> Vec<(String, String)> {
     let mut names: Vec<String> = servers(loaded).flat_map(named_in_headers).collect();
     names.sort();

@@ -66,8 +66,8 @@ fn open_callbacks_end_with_their_call() {
 #[test]
 fn with_malformed_requests() {
     insta::assert_snapshot!(heard("calls_back_badly"), @r#"
-    refused: `arguments_json` of `tap` is no JSON: expected value at line 1 column 1
-    refused: `arguments_json` of `tap` is no JSON object but ["add"]
+    refused: `arguments_json` of `tap` is not JSON: expected value at line 1 column 1
+    refused: `arguments_json` of `tap` must be a JSON object, got ["add"]
     refused: unknown tool `tapp`; did you mean `tap`?
     refused: `inputText`: `text`: 5 is not of type "string"
     failed: could not see text "Nowhere": nothing on the screen has the text "Nowhere"

@@ -109,7 +109,7 @@ fn a_server_that_no_trail_needs_may_be_missing() {
     its stderr:
       reading its settings
       cannot read settings.toml: no such file
-    no trail of this run needs it, so it goes on
+    no trail of this run needs it, so the run continues
     1 passed in [time]
     ");
     assert!(played.notes().contains("warning: server `rogue` did not start"), "{}", played.notes());

@@ -75,7 +75,7 @@ fn a_copy_of_tools_is_removed_when_the_trail_is_recorded_again() {
     let project = Project::counter().with(TRAIL, copied("Count: 1", "Count: 1"));
     let ran = record(&project, "android/sim-1");
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
-    let removed = "removed recordings for android from trails/a.trail.yaml that said the same as `tools:`";
+    let removed = "removed recordings for android from trails/a.trail.yaml that equal `tools:`";
     assert!(ran.stderr.contains(removed), "{}", ran.stderr);
     let expected = format!("{}    recording:\n      ios: []\n# end\n", counting("Count: 1"));
     assert_eq!(project.read(TRAIL), expected, "only this device's copy goes");
@@ -161,6 +161,6 @@ fn tools_that_change_while_they_run_are_not_recorded_over() {
         format!("{config}  editor:\n    command: python3\n    args: ['-c', \"{}\"]\n", script.replace('"', "\\\"")),
     );
     let ran = project.run(&["run", TRAIL, "--record", "-d", "android/sim-1"]).exits(3);
-    assert!(ran.stderr.contains("`trails/a.trail.yaml` changed while it ran"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`trails/a.trail.yaml` changed during the run"), "{}", ran.stderr);
     assert_eq!(project.read(TRAIL), edited);
 }

@@ -1,6 +1,5 @@
-//! The file beside a recorded trail, `<trail>.effects.yaml`: what the tools were that it calls, what they did, and which
-//! recordings were made from `tools:`. It is a separate file because other readers of trail files refuse keys that they do
-//! not know.
+//! The file next to a recorded trail, `<trail>.effects.yaml`: the tools that it calls, their effects, and which recordings
+//! were made from `tools:`. It is a separate file because other readers of trail files refuse unknown keys.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,13 +23,13 @@ use crate::project::source::read_source;
 use crate::run::record::RecordError;
 
 table! {
-    /// A custom tool, as it was.
+    /// A custom tool, as it was when the trail was recorded.
     pub struct Pin {
-        /// The server that offers it; none of a tool of the project's files.
+        /// The server that offers it; absent for a tool defined in the project's files.
         "server" => server: Option<String> = None,
-        /// Of what it does: its calls, or the files that its server is started from.
+        /// Digest of its behavior: its calls, or the files that its server is started from.
         "digest" => digest: Option<String> = None,
-        /// What it said of itself.
+        /// Its description.
         "description" => description: String = String::new(),
         /// The JSON Schema of its arguments.
         "schema" => schema: Option<Node> = None,
@@ -38,7 +37,7 @@ table! {
 }
 
 table! {
-    /// What is kept beside a recorded trail, by classifier. Written by `trailblaze run --record`.
+    /// What is stored next to a recorded trail, by classifier. Written by `trailblaze run --record`.
     pub struct Beside {
         /// The custom tools that the trail calls, as they were when it was recorded.
         "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
@@ -46,37 +45,37 @@ table! {
         "args" => args: Entries<Node> = Entries::default(),
         /// What each call of a custom tool did, in the order of the trail.
         "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
-        /// Digests of the recordings that were made from a step's `tools:`, each with what `tools:` said.
+        /// Digests of the recordings that were made from a step's `tools:`, each including the contents of `tools:`.
         "recordedFrom" => recorded_from: Entries<Vec<String>> = Entries::default(),
     }
 }
 
-/// What stands beside one trail, if anything.
+/// The contents of one trail's effects file, if it exists.
 #[derive(Debug, Clone)]
 pub struct Kept {
     pub source: Arc<Source>,
     beside: Option<Beside>,
 }
 
-/// What a run has to keep for one classifier.
+/// What a run adds for one classifier.
 pub struct Section {
     pub classifier: String,
     pub tools: Map<String, Value>,
-    /// The trail's arguments, which its calls may have been made from.
+    /// The trail's arguments, which its calls may depend on.
     pub args: Map<String, Value>,
-    /// None keeps those of earlier runs, as long as the tools are what they were.
+    /// `None` keeps those of earlier runs, as long as the tools are unchanged.
     pub effects: Option<Vec<Value>>,
     pub origins: Vec<Origin>,
 }
 
-/// A recording beside `tools:`.
+/// A recording next to `tools:`.
 pub struct Origin {
     digest: String,
     /// Whether this run made the recording from `tools:`.
     is_new: bool,
 }
 
-/// The recordings beside `tools:` that a device uses of a trail. `before` is the trail as it was run.
+/// The recordings next to `tools:` that a device uses in a trail. `before` is the trail as it was run.
 pub fn origins(before: &Trail, trail: &Trail, lineage: &[String]) -> Vec<Origin> {
     let origin = |(before, step): (&Step, &Step)| {
         let (_, recorded, tools) = both(step, lineage)?;
@@ -90,20 +89,20 @@ fn steps(trail: &Trail) -> impl Iterator<Item = &Step> {
     trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps)
 }
 
-/// Of a recording and the `tools:` that it was made from.
+/// The digest of a recording and of the `tools:` that it was made from.
 fn digest(tools: &[ToolCall], recorded: &[ToolCall]) -> String {
     let both = json!([written_calls(tools), written_calls(recorded)]);
     hex(&Sha256::digest(both.to_string().as_bytes()))
 }
 
-/// `pay.trail.yaml` has `pay.effects.yaml` beside it.
+/// The effects file of a trail: `pay.effects.yaml` for `pay.trail.yaml`.
 pub fn file(trail: &str) -> String {
     let stem = trail.strip_suffix(".trail.yaml").or_else(|| trail.strip_suffix(".yaml")).unwrap_or(trail);
     format!("{stem}.effects.yaml")
 }
 
-/// Where what a device does is kept: the closest classifier that the trail has recordings of, else the platform. Devices
-/// that share recordings share this too.
+/// The classifier that a device's effects are stored under: the closest one that the trail has recordings for, otherwise
+/// the platform. Devices that share recordings share this too.
 pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
     let is_used = |name: &&String| {
         steps(trail)
@@ -118,7 +117,7 @@ impl Kept {
         script(trail, registry, lineage, (&self.source, self.effects(classifier(trail, lineage))))
     }
 
-    /// Reads what stands beside a trail, and what is wrong with it.
+    /// Reads a trail's effects file, and reports its problems.
     pub fn read(root: &Path, trail: &str) -> (Kept, Vec<Problem>) {
         let path = root.join(file(trail));
         let nothing = || Kept { source: Source::new(file(trail), ""), beside: None };
@@ -131,7 +130,7 @@ impl Kept {
         let beside = decode(&source, &mut problems);
         found.extend(problems.into_vec());
         for problem in &mut found {
-            problem.hint.get_or_insert_with(|| "remove the file, and record the trail again".to_string());
+            problem.hint.get_or_insert_with(|| "remove the file and record the trail again".to_string());
         }
         (Kept { source, beside }, found)
     }
@@ -140,13 +139,13 @@ impl Kept {
         self.beside.as_ref()?.tools.get(classifier)
     }
 
-    /// The arguments of the trail that its effects come from.
+    /// The arguments that the trail's effects were recorded with.
     pub fn args(&self, classifier: &str) -> Value {
         let args = self.beside.as_ref().and_then(|beside| beside.args.get(classifier));
         args.map_or_else(|| Value::Object(Map::new()), yaml::loose)
     }
 
-    /// Whether a recording was made from these `tools:`, and neither changed since.
+    /// Whether a recording was made from these `tools:` and neither has changed since.
     pub fn is_derived(&self, classifier: &str, tools: &[ToolCall], recorded: &[ToolCall]) -> bool {
         let known = self.beside.as_ref().and_then(|beside| beside.recorded_from.get(classifier));
         known.is_some_and(|known| known.contains(&digest(tools, recorded)))
@@ -157,7 +156,7 @@ impl Kept {
     }
 }
 
-/// Keeps what a run found, and what others found for other classifiers. To be called under the lock of recordings.
+/// Stores the results of a run, and keeps those of other classifiers. The caller must hold the project's lock.
 pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), RecordError> {
     let name = file(trail);
     let path = root.join(&name);
@@ -216,7 +215,7 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
 
 const HEAD: &str = "# What was recorded with the trail beside this file. Written by `trailblaze run --record`.\n";
 
-/// Whether the text is such a file, and means this.
+/// Whether the text is a valid effects file with these values.
 fn says(name: &str, text: &str, meant: &Value) -> bool {
     let source = Source::new(name, text);
     let mut problems = Problems::new(&source);
@@ -234,7 +233,7 @@ fn part(document: &Value, name: &str) -> Map<String, Value> {
     document.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// A trail's arguments as they are kept: as a file would say them, and without secrets.
+/// A trail's arguments as they are stored: as in a file, and without secrets.
 pub fn kept_args(secrets: &Secrets, args: &Map<String, Value>) -> Map<String, Value> {
     let mut args = Value::Object(args.clone());
     secrets.redact_value(&mut args);

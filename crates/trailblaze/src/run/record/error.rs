@@ -1,4 +1,4 @@
-//! Why a recording, or the effects file beside a trail, was not written.
+//! Why a recording or an effects file was not written.
 
 use trailblaze_core::trail::SaveError;
 use trailblaze_protocol::exit::Exit;
@@ -9,17 +9,17 @@ use crate::files::lock;
 pub enum RecordError {
     #[error("{0}")]
     Save(#[from] SaveError),
-    #[error("`{path}` changed while it ran")]
+    #[error("`{path}` changed during the run")]
     Changed { path: String },
-    /// What stands beside the trail cannot be kept.
-    #[error("`{path}` was left as it is: {problem}")]
+    /// The effects file cannot be written.
+    #[error("`{path}` was not changed: {problem}")]
     Beside { path: String, problem: String },
     #[error("cannot write `{path}`: {source}")]
     Write { path: String, source: std::io::Error },
 }
 
 impl RecordError {
-    /// The lock of the project cannot be taken.
+    /// The project's lock cannot be acquired.
     pub fn no_lock(source: std::io::Error) -> RecordError {
         RecordError::Write { path: lock::PATH.to_string(), source }
     }

@@ -1,4 +1,4 @@
-//! What a run writes beside and into trails.
+//! What a run writes into trails and into the effects files next to them.
 
 mod error;
 pub mod effects_file;

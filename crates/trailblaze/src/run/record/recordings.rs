@@ -1,5 +1,5 @@
-//! Puts what passing attempts did into their trails: under a lock, spliced into what the file says now, read back, and
-//! renamed into place. What a step's own `tools:` say is not recorded beside them.
+//! Writes the recordings of passing attempts into their trails: under a lock, spliced into the current text of the file,
+//! read back, and renamed into place. Calls that equal a step's own `tools:` are not recorded next to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,13 +20,13 @@ use crate::project::source::read_source;
 use crate::run::job::{Done, Job};
 use crate::run::record::RecordError;
 
-/// A trail with the recordings of a run in it.
+/// A trail with the recordings of a run.
 #[derive(Debug)]
 pub struct Recorded {
     pub text: String,
     /// The classifiers whose recordings differ from the file.
     pub classifiers: Vec<String>,
-    /// Those of which recordings went because they said the same as `tools:`.
+    /// Those whose recordings were removed because they equal `tools:`.
     pub removed: Vec<String>,
     /// Steps that cannot be replayed, and why.
     pub warnings: Vec<String>,
@@ -67,12 +67,12 @@ fn says_the_same(a: &Trail, b: &Trail) -> bool {
     authored(a).eq(authored(b))
 }
 
-/// The text of a trail with what was done in it.
+/// The text of a trail with the recordings in it.
 pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
     let mut source = Arc::clone(&trail.source);
     let mut recorded =
         Recorded { text: String::new(), classifiers: Vec::new(), removed: Vec::new(), warnings: Vec::new() };
-    // The recordings that changed, and those that say the same as `tools:`.
+    // The recordings that changed, and those that equal `tools:`.
     let mut put: Vec<(Slot, String)> = Vec::new();
     let mut copies: Vec<(Slot, String)> = Vec::new();
     for done in done {
@@ -93,11 +93,11 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
                 Due::Remove(classifiers) => {
                     copies.extend(classifiers.into_iter().map(|classifier| (slot.clone(), classifier)));
                 }
-                // The grammar gives a trailhead one call; the other steps are worth keeping all the same.
+                // A trailhead can hold only one call; the other steps are kept anyway.
                 Due::Put(_) if step.kind == StepKind::Trailhead && step.calls.len() > 1 => {
                     let n_calls = step.calls.len();
                     let warning = format!(
-                        "the trailhead made {n_calls} calls, and a recording of it holds one; it is left unchanged"
+                        "the trailhead made {n_calls} calls, but its recording can hold only one; it is left unchanged"
                     );
                     if !recorded.warnings.contains(&warning) {
                         recorded.warnings.push(warning);
@@ -118,13 +118,13 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
             }
         }
     }
-    // Where devices that share a recording disagree, what one of them did is kept.
+    // If devices that share a recording disagree, the recording of one of them is kept.
     copies.retain(|copy| !put.contains(copy));
     recorded.text = without(&source, &copies, &mut recorded);
     Ok(recorded)
 }
 
-/// The text without recordings that say the same as `tools:`. One that cannot be taken out safely stays.
+/// The text without recordings that equal `tools:`. A recording that cannot be removed safely stays.
 fn without(source: &Arc<Source>, copies: &[(Slot, String)], recorded: &mut Recorded) -> String {
     let mut source = Arc::clone(source);
     for (index, (slot, _)) in copies.iter().enumerate() {
@@ -145,7 +145,7 @@ fn without(source: &Arc<Source>, copies: &[(Slot, String)], recorded: &mut Recor
                     Slot::Step(index) => format!("step {}", index + 1),
                 };
                 let warning = format!(
-                    "the recording of {step} for {names} says the same as its `tools:`; remove it by hand, because {error}"
+                    "the recording of {step} for {names} equals its `tools:`; remove it by hand, because {error}"
                 );
                 recorded.warnings.push(warning);
             }
@@ -156,7 +156,7 @@ fn without(source: &Arc<Source>, copies: &[(Slot, String)], recorded: &mut Recor
     source.text.clone()
 }
 
-/// The step of the file that was carried out.
+/// The step of the file that was executed.
 fn written<'t>(trail: &'t Trail, step: &RecordedStep) -> Option<(Slot, &'t Step)> {
     let index = step.index.checked_sub(usize::from(trail.trailhead.is_some()));
     match step.kind {
@@ -165,18 +165,18 @@ fn written<'t>(trail: &'t Trail, step: &RecordedStep) -> Option<(Slot, &'t Step)
     }
 }
 
-/// What has to happen to a step's recordings.
+/// The change to a step's recordings.
 enum Due {
     Nothing,
-    /// The recording of this classifier becomes what was done: the one that the device used, else its platform's.
+    /// Replace the recording of this classifier: the one that the device used, otherwise its platform's.
     Put(String),
-    /// The recordings of these classifiers say the same as `tools:`.
+    /// The recordings of these classifiers equal `tools:`.
     Remove(Vec<String>),
 }
 
 fn due(written: &Step, step: &RecordedStep, lineage: &[String], registry: &Registry) -> Due {
     match written.plan(lineage) {
-        // What was called is what `tools:` says. A copy of it would go stale.
+        // The calls equal `tools:`. A copy would become stale.
         StepPlan::Authored(_) if !step.has_stand_ins => Due::Nothing,
         StepPlan::Authored(_) | StepPlan::Model => lineage.last().map_or(Due::Nothing, |name| Due::Put(name.clone())),
         StepPlan::Recording { classifier, calls } => {
@@ -185,7 +185,7 @@ fn due(written: &Step, step: &RecordedStep, lineage: &[String], registry: &Regis
                 let calls = written.recording.get(name).map(|calls| typed_calls(calls, registry));
                 calls.is_some_and(|calls| same_calls(&calls, &step.calls))
             };
-            // A broader recording that differs would take the place of the one that goes.
+            // A broader recording that differs would take the place of the removed one.
             let are_copies = written.tools.as_ref().is_some_and(|tools| is_copy(&step.calls, tools, registry))
                 && own.iter().skip(1).all(is_same);
             if are_copies {

@@ -1,4 +1,4 @@
-//! What a run leaves behind of what it did: recordings in its folder, and in the trails if that was asked for.
+//! Saves the recordings of a run: in its folder and, if requested, in the trails.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ use crate::run::record::recordings::{self, Recorded};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
 
-/// How much of what was done is recorded.
+/// How much is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// The calls of the trails.
@@ -30,8 +30,8 @@ pub enum Level {
     Effects,
 }
 
-/// Writes the recordings into the run folder and, with `record`, into the trails. A recording that cannot be stored there is
-/// handed to the console, so that it is not lost, and the run has failed.
+/// Writes the recordings into the run folder and, with `record`, into the trails. A recording that cannot be stored in its
+/// trail is passed to the console, so that it is not lost, and fails the run.
 pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, record: Option<Level>) -> Exit {
     let console = &shared.console;
     let root = &shared.wiring.loaded.root;
@@ -48,7 +48,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
                 exit = exit.worst(RecordError::from(error).exit());
                 continue;
             }
-            // The copy in the run folder is a by-product: only somebody who asked for a recording misses it.
+            // The copy in the run folder is a by-product: its loss matters only if a recording was requested.
             Err(_) => continue,
         };
         if record.is_some() {
@@ -74,11 +74,11 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
                 console.say(&said(path, &written));
                 match beside {
                     Ok(0) if level == Level::Effects => {
-                        console.say(&format!("{path} calls no custom tools whose effects could be kept"));
+                        console.say(&format!("{path} calls no custom tools whose effects could be saved"));
                     }
                     Ok(n_calls) if level == Level::Effects => {
                         let calls = count(n_calls, "call");
-                        console.say(&format!("kept the effects of {calls} in {}", effects_file::file(path)));
+                        console.say(&format!("saved the effects of {calls} in {}", effects_file::file(path)));
                     }
                     Ok(_) => {}
                     Err(error) if level == Level::Effects => {
@@ -98,7 +98,7 @@ pub fn save_recordings(shared: &Shared, done: &[Done], folder: &RunFolder, recor
     exit
 }
 
-/// What recording did to a trail, in words.
+/// Describes how recording changed a trail.
 fn said(path: &str, written: &Recorded) -> String {
     let mut said = Vec::new();
     if !written.classifiers.is_empty() {
@@ -106,15 +106,15 @@ fn said(path: &str, written: &Recorded) -> String {
     }
     if !written.removed.is_empty() {
         let removed = written.removed.join(", ");
-        said.push(format!("removed recordings for {removed} from {path} that said the same as `tools:`"));
+        said.push(format!("removed recordings for {removed} from {path} that equal `tools:`"));
     }
     if said.is_empty() {
-        said.push(format!("nothing to record in {path}: it already says what was done"));
+        said.push(format!("nothing to record in {path}: it is up to date"));
     }
     said.join("\n")
 }
 
-/// Keeps what the trail's custom tools were and, if that was asked for, what they did. Answers of how many calls.
+/// Saves the pins of the trail's custom tools and, if requested, their effects. Returns the number of calls.
 fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Level) -> Result<usize, RecordError> {
     let path = &job.trail.source.path;
     let Some(trail) = Trail::read(&Source::new(path.as_str(), text)).0 else { return Ok(0) };

@@ -1,4 +1,4 @@
-//! What the custom tools of a trail were when it was recorded, pinned beside it, and how they differ now.
+//! Pins the custom tools of a trail as they were when it was recorded, and compares them with the current ones.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl Tools<'_> {
         self.registry.get(name).map(AsRef::as_ref).filter(|tool| tool.is_custom())
     }
 
-    /// A tool, as it is now.
+    /// The pin of a tool as it is now.
     fn pin(&self, name: &str) -> Option<Value> {
         let tool = self.custom(name)?;
         let server = tool.source().map(|source| source.name().to_string());
@@ -55,7 +55,7 @@ impl Tools<'_> {
         Some(whole(server.as_deref(), digest.as_deref(), &tool.description, Some(tool.schema.json())))
     }
 
-    /// Of what a tool does, as far as that can be known without starting its server.
+    /// The digest of a tool's behavior, as far as it can be known without starting its server.
     fn digest(&self, name: &str, server: Option<&str>) -> Option<String> {
         if let Some(server) = server {
             return self.files.digest(self.target, server).map(str::to_string);
@@ -65,7 +65,7 @@ impl Tools<'_> {
         Some(hex(&Sha256::digest(Value::from(calls).to_string().as_bytes())))
     }
 
-    /// A custom tool and those that it calls as far as the files say.
+    /// A custom tool and the tools it calls, as far as the files show.
     fn reached(&self, name: &str, found: &mut BTreeSet<String>) {
         let Some(tool) = self.custom(name) else { return };
         if found.insert(name.to_string())
@@ -75,14 +75,14 @@ impl Tools<'_> {
         }
     }
 
-    /// The pins of the tools that a trail calls on a device, and of others that were called beneath them.
+    /// The pins of the tools that a trail calls on a device, and of the tools that these call.
     pub fn pins(&self, trail: &Trail, lineage: &[String], also: &BTreeSet<String>) -> Map<String, Value> {
         let mut names = also.clone();
         calls(trail, lineage).for_each(|call| self.reached(&call.tool.value, &mut names));
         names.into_iter().filter_map(|name| Some((name.clone(), self.pin(&name)?))).collect()
     }
 
-    /// Tools that changed since a trail was recorded, and how: warnings, or errors if that is what they are to be.
+    /// Reports tools that changed since recording, and how, as warnings or errors.
     pub fn drift(&self, trail: &Trail, kept: &Kept, lineage: &[String], severity: Severity) -> Vec<Problem> {
         self.changed(trail, kept, lineage, |problems, call, name, pin| {
             let Some(now) = self.pin(name) else { return };
@@ -92,27 +92,27 @@ impl Tools<'_> {
             let message = format!("the tool `{name}` changed since this was recorded:\n{diff}");
             match severity {
                 Severity::Error => {
-                    problems.error_with_hint(call.tool.span, message, "record the trail again with --record");
+                    problems.error_with_hint(call.tool.span, message, "record the trail again with `--record`");
                 }
                 Severity::Warning => problems.warning(call.tool.span, message),
             }
         })
     }
 
-    /// Tools whose effects cannot be trusted any more, because what they are made from changed.
+    /// Reports tools whose effects are out of date because their sources changed.
     pub fn stale(&self, trail: &Trail, kept: &Kept, lineage: &[String]) -> Vec<Problem> {
         self.changed(trail, kept, lineage, |problems, call, name, pin| {
             let now = self.digest(name, pin.server.as_deref());
             if now.is_some() && pin.digest.is_some() && now != pin.digest {
                 let message =
                     format!("the effects are out of date: the tool `{name}` changed since they were recorded");
-                let hint = "record them again with --record effects; --replay verify shows what differs";
+                let hint = "record them again with `--record effects`; `--replay verify` shows what differs";
                 problems.error_with_hint(call.tool.span, message, hint);
             }
         })
     }
 
-    /// Looks at each pinned tool once, at the first call that leads to it.
+    /// Checks each pinned tool once, at the first call that leads to it.
     fn changed(
         &self,
         trail: &Trail,
@@ -132,7 +132,7 @@ impl Tools<'_> {
                 reached.contains(&name.value)
             };
             let is_custom = |call: &&ToolCall| pins.iter().any(|(pinned, _)| pinned.value == call.tool.value);
-            // What was called from a tool's own code stands in no file; some call of the trail led to it.
+            // A call made by a tool's own code is in no file; it is attributed to a call of the trail.
             let call = calls(trail, lineage).find(leads).or_else(|| calls(trail, lineage).find(is_custom));
             if let Some(call) = call {
                 tell(&mut problems, call, &name.value, pin);
