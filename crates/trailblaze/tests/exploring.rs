@@ -123,12 +123,12 @@ fn a_bad_line_is_explained_and_the_shell_goes_on() {
     let ran = project.feed(COUNTER, lines).exits(3);
     assert_eq!(ran.stdout, "true\n", "the last line is still answered");
     insta::assert_snapshot!(ran.normal(&ran.stderr), @r#"
-    error: unknown tool `foo`; `tools` lists what there is
+    error: unknown tool `foo`; `tools` lists the tools
     error: unknown tool `tapp`; did you mean `tap`?
     error: expected an argument as name=value, got `Add`
     error: a quote is not closed, or the line ends with a backslash
     error: `tap`: unknown argument `nonsense`; expected one of: ref, text, id, index, x, y, longPress, timeoutMs, reasoning
-    error: `index` must be a whole number, not `many`
+    error: `index` must be a whole number, got `many`
     error: `id` is given twice
     error: `tool` needs a name: tool tap text=Pay
     error: `step` needs text: step "Pay Ada"
@@ -162,7 +162,7 @@ fn steps_are_kept_in_order_without_failures_and_questions() {
                  step \"Nothing comes of this\"\nhasText text=Count\n\
                  verify \"It counted\"\nassertVisible text='Count: 9' timeoutMs=10\nassertVisible text='Count: 2'\nsave a.trail.yaml\n";
     let ran = project.feed(COUNTER, lines).exits(3);
-    let left_out = "step \"Nothing comes of this\" was left out: no call in it passed that could be replayed\n";
+    let left_out = "step \"Nothing comes of this\" was left out: it has no passing call that can be replayed\n";
     assert!(ran.stdout.ends_with(left_out), "{}", ran.stdout);
     insta::assert_snapshot!(project.read("a.trail.yaml"), @"
     # yaml-language-server: $schema=.trailblaze/schemas/trail.schema.json

@@ -161,15 +161,12 @@ fn a_broken_edit_keeps_the_old_tools_and_a_mended_one_swaps() {
     assert_eq!(author.ask("acme_say"), "one");
     lab.with("tools/acme.ts", "throw new Error('half an edit');\n");
     let said = author.hears("half an edit");
-    assert!(
-        said.contains("warning: server `acme` stays as it was: it exited with code 1 before it answered"),
-        "{said}"
-    );
+    assert!(said.contains("warning: server `acme` is unchanged: it exited with code 1 before it answered"), "{said}");
     assert_eq!(author.ask("acme_say"), "one");
     // As editors do that write beside a file and rename over it.
     lab.with("tools/.acme.ts.new", &saying("two"));
     std::fs::rename(lab.path("tools/.acme.ts.new"), lab.path("tools/acme.ts")).expect("a rename");
-    author.hears("server `acme` was swapped: its tools are listed as before\n");
+    author.hears("server `acme` was swapped: its list of tools is unchanged\n");
     assert_eq!(author.ask("acme_say"), "two");
     author.leaves();
 }
@@ -226,7 +223,7 @@ fn a_server_on_a_port_is_swapped_too() {
     let mut author = Author::at(&lab, &[]);
     assert_eq!(author.ask("talk_work"), "worked");
     lab.with("tools/talk.py", &lab.project.read("tools/talk.py").replace("\"worked\"", "\"worked well\""));
-    author.hears("server `talk` was swapped: its tools are listed as before\n");
+    author.hears("server `talk` was swapped: its list of tools is unchanged\n");
     assert_eq!(author.ask("talk_work"), "worked well");
     wait_until("the old server is gone", || (alive(&lab, "tools/talk.py") == 1).then_some(()));
     author.leaves();

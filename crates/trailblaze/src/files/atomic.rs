@@ -1,10 +1,10 @@
-//! Writing files of the user.
+//! Atomic writes of user files.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Stores a file whole or not at all. A link is followed, and a file that exists keeps its permissions.
+/// Writes a file completely or not at all. A link is followed, and an existing file keeps its permissions.
 pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
     let path = followed(path)?;
     let mut beside = path.clone();
@@ -21,7 +21,7 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> std::io::Resu
         std::fs::rename(&beside, &path)
     };
     write().inspect_err(|_| {
-        // On a full disk, half of it may be there.
+        // On a full disk, a part of it may have been written.
         let _ = std::fs::remove_file(&beside);
     })
 }
@@ -37,5 +37,5 @@ fn followed(path: &Path) -> std::io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is a circle of links"))
+    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "too many levels of links"))
 }

@@ -1,4 +1,4 @@
-//! The lock of a project, for whoever changes its trails.
+//! The project's lock, held by a process while it changes trails.
 
 use std::fs::File;
 use std::io;

@@ -1,8 +1,8 @@
-//! Names of files that are made from ids.
+//! File names made from ids.
 
 use std::collections::HashSet;
 
-/// The name, with a number where it is taken: two trails may have one id.
+/// The name, with a number appended if it is taken: two trails may have the same id.
 pub fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);

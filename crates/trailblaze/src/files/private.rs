@@ -1,5 +1,5 @@
-//! Files about runs, which only this user may read: folders 0700 and files 0600, whatever the umask. They hold what the
-//! app under test showed, and the ids of calls in flight.
+//! Private files, which only this user may read: folders 0700 and files 0600, regardless of the umask. They contain what
+//! the app under test showed, and the ids of calls in flight.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,12 +16,12 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// Creates a file that is not there yet.
+/// Creates a file that does not exist yet.
 pub fn create_new(path: &Path) -> io::Result<File> {
     options().create_new(true).open(path)
 }
 
-/// Opens a file to write to, and creates it where it is missing.
+/// Opens a file for writing, and creates it if it is missing.
 pub fn open(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
 }
@@ -34,17 +34,17 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Stores a file whole or not at all, and creates its folder where it is missing.
+/// Writes a file completely or not at all, and creates its folder if it is missing.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         create_dir_all(folder)?;
     }
     let beside = beside(path);
-    // Left behind by a process of the same number that was killed, or put there by somebody else.
+    // Left behind by a killed process with the same id, or created by another user.
     let _ = std::fs::remove_file(&beside);
     let written = create_new(&beside).and_then(|mut file| file.write_all(content.as_ref()));
     written.and_then(|()| std::fs::rename(&beside, path)).inspect_err(|_| {
-        // On a full disk, half of it may be there.
+        // On a full disk, a part of it may have been written.
         let _ = std::fs::remove_file(&beside);
     })
 }

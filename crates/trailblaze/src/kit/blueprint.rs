@@ -1,4 +1,4 @@
-//! The files that a new tool starts as. They run as they are, on whatever app is tested.
+//! The templates of a new tool. They run unchanged, with any app.
 
 use serde_json::json;
 use trailblaze_core::config::NewServer;
@@ -6,28 +6,28 @@ use trailblaze_core::yaml::inline;
 
 use crate::files::slug;
 
-/// What stands for the tool's name in the templates.
+/// The placeholder for the tool's name in the templates.
 const NAME: &str = "NAME_OF_TOOL";
 
-/// What a tool is written in.
+/// The language of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// TypeScript, with @trailblaze/scripting: works the screen, decides, remembers
+    /// TypeScript, with @trailblaze/scripting: for tools that drive the screen, branch and use memory
     Ts,
-    /// Python, with FastMCP: uses libraries and services
+    /// Python, with FastMCP: for tools that use libraries and services
     Py,
-    /// YAML: gives several calls one name
+    /// YAML: for a sequence of calls under one name
     Yaml,
 }
 
-/// A file to be written: its path in the project, and its text.
+/// A file to write: its path in the project, and its text.
 pub type NewFile = (String, String);
 
 /// The server of all TypeScript tools of a project, or of one target.
 pub fn ts_server_file(target: Option<&str>) -> String {
     match target {
         None => "tools/tool-server.ts".to_string(),
-        // Two servers that bring one tool would collide.
+        // Two servers that offer the same tool would collide.
         Some(target) => format!("tools/tool-server-{}.ts", slug(target)),
     }
 }
@@ -42,7 +42,7 @@ pub fn own_files(language: Language, name: &str, target: Option<&str>, trails: &
             (trail, include_str!("templates/ts.trail.yaml")),
         ],
         Language::Py => vec![
-            // A module that is named like the tool could hide one of Python's own, or be a word of the language.
+            // A module with the tool's name could hide a standard module, or be a keyword.
             (python_server(name), include_str!("templates/tool.py")),
             (format!("tools/test_{name}.py"), include_str!("templates/test_tool.py")),
             (trail, include_str!("templates/py.trail.yaml")),
@@ -54,7 +54,7 @@ pub fn own_files(language: Language, name: &str, target: Option<&str>, trails: &
     };
     let filled = |text: &str| match target {
         None => text.replace(NAME, name),
-        // Only the sessions of its target have the tool.
+        // The tool is available only in sessions of its target.
         Some(target) => {
             let tags = "  tags: [tools]\n";
             text.replace(NAME, name).replace(tags, &format!("{tags}  target: {}\n", inline(&target.into())))
@@ -71,7 +71,7 @@ fn python_server(name: &str) -> String {
     format!("tools/{name}_server.py")
 }
 
-/// What a project has once, whatever number of tools: written where it is missing.
+/// The files that a project has once, for all its tools; written if missing.
 pub fn shared_files(language: Language) -> Vec<NewFile> {
     let files: &[(&str, &str)] = match language {
         Language::Ts => &[
@@ -84,7 +84,7 @@ pub fn shared_files(language: Language) -> Vec<NewFile> {
     files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
 }
 
-/// The server of TypeScript tools with this tool in it; none if nobody can say where it goes.
+/// The server of TypeScript tools with this tool added; `None` if the place for the import is not clear.
 pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
     let Some(text) = existing else {
         return Some(include_str!("templates/tool-server.ts").replace(NAME, name));
@@ -101,7 +101,7 @@ pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
     Some(format!("{}{line_break}{import}{}", lines[..at].concat(), lines[at..].concat()))
 }
 
-/// The server that brings the tool, as the configuration names it. A YAML tool needs none.
+/// The entry of the tool's server in the configuration. A YAML tool needs none.
 pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<NewServer> {
     let (name, entry) = match language {
         Language::Ts => {
@@ -114,7 +114,7 @@ pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<Ne
     Some(NewServer { name, entry: entry.as_object().cloned().unwrap_or_default() })
 }
 
-/// A call of the new tool that works, for people to try.
+/// A working call of the new tool, to try it.
 pub fn example_call(language: Language, name: &str) -> String {
     let argument = match language {
         Language::Ts | Language::Yaml => "text=Pay",

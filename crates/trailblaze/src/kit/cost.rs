@@ -1,13 +1,13 @@
-//! What a tool costs the model that it is offered to, in tokens, without asking a model.
+//! Estimates what a tool costs the model that it is offered to, in tokens.
 
 use serde::Serialize;
 use serde_json::json;
 use trailblaze_core::engine::tool::Tool;
 
-/// Tokenizers differ, and keep theirs secret; this many characters of English and JSON are about one token.
+/// Tokenizers differ, and some are not public; this many characters of English and JSON are about one token.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// How it is counted, for people.
+/// How tokens are counted, for display.
 pub const METHOD: &str =
     "one token for 4 characters of name, description and schema, as compact JSON; an estimate, for models differ";
 
@@ -18,7 +18,7 @@ pub struct Cost {
     pub tokens: usize,
 }
 
-/// What one tool costs.
+/// The cost of one tool.
 pub fn of(tool: &Tool) -> Cost {
     let offered = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.schema.json()});
     let characters = offered.to_string().chars().count();

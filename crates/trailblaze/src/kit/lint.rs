@@ -1,4 +1,4 @@
-//! What is odd about a tool, as the model that must choose it sees it: its name, its words, its schema, its size.
+//! Lint rules for tools, from the point of view of a model: name, description, schema and size.
 
 use serde_json::Value;
 use trailblaze_core::engine::registry::Batch;
@@ -9,24 +9,24 @@ use trailblaze_protocol::driver::{DriverKey, Platform};
 
 use super::cost;
 
-/// The longest description that every model API takes.
+/// The longest description that all model APIs accept.
 const DESCRIPTION_CHARS: usize = 1024;
-/// What one tool should cost at most; a whole toolbox is offered with every request.
+/// What one tool should cost at most; all offered tools are sent with every request.
 const TOOL_TOKENS: usize = 600;
 
-/// Something to mend.
+/// A problem found in a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub severity: Severity,
     pub rule: &'static str,
     pub tool: Option<String>,
-    /// Who brings the tool.
+    /// The source of the tool.
     pub source: String,
     pub message: String,
     pub hint: Option<String>,
 }
 
-/// All that is odd about the tools of one contributor. `granted` are the reserved prefixes that the project may use.
+/// All findings for the tools of one contributor. `granted` are the reserved prefixes that the project may use.
 pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
     let source = batch.contributor.label.to_string();
     let mut findings = Vec::new();
@@ -40,7 +40,7 @@ pub fn lint(batch: &Batch, granted: &[String]) -> Vec<Finding> {
             hint: None,
         });
     }
-    // A tool that cannot be used was told of above.
+    // A tool that cannot be used was reported above.
     let is_told = |warning: &&String| {
         batch.unusable.iter().any(|(name, _)| warning.starts_with(&format!("`{name}` is left out")))
     };
@@ -94,20 +94,20 @@ fn description(found: &mut Found<'_>) {
     let (name, about) = (&found.tool.name, found.tool.description.trim());
     let n_chars = about.chars().count();
     if about.is_empty() {
-        let hint = "say in a sentence what it does, and from which screen";
+        let hint = "describe in one sentence what it does, and on which screen";
         found.warn(
             "description",
-            format!("`{name}` has no description, so that a model must guess what it does"),
+            format!("`{name}` has no description, so a model must guess what it does"),
             Some(hint),
         );
     } else if n_chars > DESCRIPTION_CHARS {
         let message = format!(
-            "the description of `{name}` has {n_chars} characters; some models take {DESCRIPTION_CHARS} at most"
+            "the description of `{name}` has {n_chars} characters; some models accept at most {DESCRIPTION_CHARS}"
         );
         found.warn(
             "description",
             message,
-            Some("say what it does first, and leave the rest to the project's documents"),
+            Some("begin with what it does, and move the rest to the project's documentation"),
         );
     }
 }
@@ -116,12 +116,12 @@ fn parameters(found: &mut Found<'_>) {
     let schema = found.tool.schema.json();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let name = &found.tool.name;
-    // A tool is borrowed, and what is found about it is not.
+    // The tool is borrowed, but the findings are owned.
     let mut odd: Vec<(&'static str, String, Option<&str>)> = Vec::new();
     for (parameter, property) in properties {
         if !is_model_safe(parameter) {
             let message = format!(
-                "the parameter `{}` of `{name}` has a name that some models cannot take",
+                "the parameter `{}` of `{name}` has a name that some models do not accept",
                 parameter.escape_debug()
             );
             odd.push(("schema", message, Some("use 1 to 64 letters, digits, _, . and -")));
@@ -159,8 +159,8 @@ fn metadata(found: &mut Found<'_>, batch: &Batch) {
             || driver.eq_ignore_ascii_case("all");
         if !is_known {
             let known: Vec<&str> = DriverKey::known_keys().collect();
-            let hint = format!("there is: {}", known.join(", "));
-            found.warn("metadata", format!("`{name}` is for the driver `{driver}`, which nobody knows"), Some(&hint));
+            let hint = format!("known drivers: {}", known.join(", "));
+            found.warn("metadata", format!("`{name}` is for the unknown driver `{driver}`"), Some(&hint));
         }
     }
     for group in tool.groups.iter().filter(|group| !batch.groups.contains_key(*group)) {
@@ -172,7 +172,7 @@ fn metadata(found: &mut Found<'_>, batch: &Batch) {
         );
     }
     if !tool.is_for_llm && (tool.toolset.is_some() || !tool.groups.is_empty()) {
-        let message = format!("`{name}` is not for models, so that its toolset and groups do nothing");
+        let message = format!("`{name}` is not for models, so its toolset and groups have no effect");
         found.warn("metadata", message, None);
     }
 }
@@ -181,9 +181,13 @@ fn size(found: &mut Found<'_>) {
     let cost = cost::of(found.tool);
     if found.tool.is_for_llm && cost.tokens > TOOL_TOKENS {
         let message = format!(
-            "`{}` costs a model about {} tokens with every request; {TOOL_TOKENS} are many for one tool",
+            "`{}` costs a model about {} tokens with every request; more than {TOOL_TOKENS} is a lot for one tool",
             found.tool.name, cost.tokens
         );
-        found.warn("size", message, Some("shorten its descriptions, or split it; `trailblaze toolbox budget` counts"));
+        found.warn(
+            "size",
+            message,
+            Some("shorten its descriptions, or split it; `trailblaze toolbox budget` shows the cost"),
+        );
     }
 }

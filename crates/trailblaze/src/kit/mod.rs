@@ -1,4 +1,4 @@
-//! What tool authors need besides a device: files to start from, what a tool costs a model, and what is odd about it.
+//! For tool authors: templates, the cost of a tool for a model, and lint rules.
 
 pub mod blueprint;
 pub mod cost;

@@ -1,7 +1,7 @@
-//! The package for tools in TypeScript, as this build of the program goes with it: a project gets a copy, so that what the
-//! tools speak and what Trailblaze speaks is the same.
+//! The package for TypeScript tools, in the version of this build: a project gets a copy, so that its tools and Trailblaze
+//! use the same protocol.
 
-/// Where the copy is in a project.
+/// The folder of the copy in a project.
 pub const FOLDER: &str = ".trailblaze/scripting";
 pub const PACKAGE: &str = "@trailblaze/scripting";
 /// How a `package.json` names the copy.
@@ -32,7 +32,7 @@ const SOURCES: [(&str, &str); 16] = sources![
     "tool.ts",
 ];
 
-/// Every file of the copy, by its place in the project.
+/// All files of the copy, by their paths in the project.
 pub fn files() -> impl Iterator<Item = (String, &'static str)> {
     let manifest = ("package.json", include_str!("templates/scripting.package.json"));
     std::iter::once(manifest).chain(SOURCES).map(|(path, text)| (format!("{FOLDER}/{path}"), text))

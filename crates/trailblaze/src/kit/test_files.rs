@@ -1,4 +1,4 @@
-//! Where a project's tests of its tools are: files of test runners beside the tools, and trails that call them.
+//! Finds the tests of a project's tools: test files next to the tools, and trails that call them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use trailblaze_core::trail::Trail;
 use crate::project::loaded::Loaded;
 use crate::project::test_runner::runner_of;
 
-/// Folders that hold what others wrote.
+/// Folders of installed or generated files.
 const PRUNED: [&str; 4] = ["node_modules", "logs", "target", "__pycache__"];
 
-/// Every test file in the folders that tools are in: `tools/`, and those of the servers.
+/// All test files in the folders of tools: `tools/`, and those of the servers.
 pub fn all(loaded: &Loaded) -> Vec<PathBuf> {
     let mut found = BTreeSet::new();
     for folder in folders(loaded) {
@@ -34,14 +34,14 @@ fn folders(loaded: &Loaded) -> BTreeSet<PathBuf> {
         let args = server.args.iter().map(move |arg| dir.join(arg));
         server.script.iter().map(|script| loaded.root.join(script)).chain(args).collect::<Vec<_>>()
     });
-    // A program of the system, or the project's own folder, would bring everything.
+    // The folder of a system program, or the project's root, would include far too much.
     let is_inside = |folder: &PathBuf| folder.starts_with(&loaded.root) && *folder != loaded.root;
     let beside = programs.filter(|path| path.is_file()).filter_map(|path| Some(path.parent()?.to_path_buf()));
     let own = Some(loaded.root.join("tools")).filter(|folder| folder.is_dir());
     beside.filter(is_inside).chain(own).collect()
 }
 
-/// Whether a test file speaks of a tool.
+/// Whether a test file mentions a tool.
 pub fn names_tool(path: &Path, tool: &str) -> bool {
     let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -49,7 +49,7 @@ pub fn names_tool(path: &Path, tool: &str) -> bool {
         .any(|(at, _)| !text[..at].ends_with(is_word) && !text[at + tool.len()..].starts_with(is_word))
 }
 
-/// The tools that a trail calls itself, wherever it runs.
+/// The tools that a trail calls directly, on any device.
 pub fn called(trail: &Trail) -> BTreeSet<&str> {
     let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
     let calls =
@@ -57,7 +57,7 @@ pub fn called(trail: &Trail) -> BTreeSet<&str> {
     calls.map(|call| call.tool.value.as_str()).collect()
 }
 
-/// Whether a trail calls a tool that did not come with the program.
+/// Whether a trail calls a custom tool.
 pub fn calls_own(trail: &Trail, loaded: &Loaded) -> bool {
     let is_built_in = |name: &str| {
         let built_in = loaded.batches.iter().filter(|batch| batch.contributor.origin == ToolOrigin::BuiltIn);

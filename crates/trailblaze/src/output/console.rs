@@ -1,11 +1,11 @@
-//! What people are told while something is going on.
+//! Messages for people while a run or session is in progress.
 
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::ids::DeviceId;
 
-/// The port through which runs and sessions talk to people. The command line prints; others may pass it on. What is told here
-/// is for people only: programs read events and results.
+/// The port through which runs and sessions talk to people. The command line prints; others may forward the messages.
+/// They are for people only: programs read events and results.
 pub trait Console: Send + Sync {
     fn say(&self, text: &str);
 
@@ -13,17 +13,17 @@ pub trait Console: Send + Sync {
 
     fn error(&self, text: &str);
 
-    /// What is wrong with some files, each with its place.
+    /// Problems in files, each with its place.
     fn problems(&self, problems: &[Problem]);
 
     /// Something happened on a device.
     fn event(&self, device: &DeviceId, event: &Event);
 
-    /// Text that could not be stored as it should have been, and must not be lost.
+    /// Text that could not be saved and must not be lost.
     fn rescue(&self, text: &str);
 }
 
-/// Tells nobody.
+/// Discards all messages.
 pub struct Quiet;
 
 impl Console for Quiet {

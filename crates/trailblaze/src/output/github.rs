@@ -1,4 +1,4 @@
-//! What a run tells GitHub Actions: a summary of the job, and an annotation for each failure.
+//! Reports a run to GitHub Actions: a job summary, and an annotation for each failure.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -34,14 +34,14 @@ impl Job {
     }
 }
 
-/// Reports how a run went, if GitHub Actions runs this program, as its environment variables tell. A summary that cannot be
-/// written changes nothing about the run.
+/// Reports the result of a run if the environment variables show that GitHub Actions runs this program. A summary that
+/// cannot be written does not affect the run.
 pub fn tell<'e>(run: &Run, variable: impl Fn(&str) -> Option<&'e OsStr>) {
     let job = Job::new(variable);
     if let Some(path) = &job.summary {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{}", markdown(run))) {
-            print::warning(format!("cannot write the summary of the job to `{}`: {error}", path.display()));
+            print::warning(format!("cannot write the job summary to `{}`: {error}", path.display()));
         }
     }
     if job.is_action {

@@ -1,4 +1,4 @@
-//! Numbered marks on a picture: a box around each element that answers touches, with its ref in the corner.
+//! Marks on a screenshot: a box around each touchable element, with its ref in the corner.
 
 use trailblaze_core::screen::Screen;
 use trailblaze_protocol::geometry::{Rect, Size};

@@ -1,4 +1,4 @@
-//! What a run leaves, and what is printed.
+//! Printing, progress, run folders and reports.
 
 pub mod words;
 pub mod console;

@@ -1,4 +1,4 @@
-//! What is going on, while it goes on: one live line per device on a terminal, plain lines elsewhere.
+//! Live progress: one live line per device on a terminal, plain lines elsewhere.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -44,7 +44,7 @@ impl Progress {
 
     fn show_line(&self, line: Line) {
         match &self.mode {
-            // A terminal that is gone takes no lines; that is no reason to stop.
+            // A closed terminal is no reason to stop.
             Mode::Live(bars) if !print::is_prompt_open() => drop(bars.println(print::for_terminal(line))),
             _ => print::say(line),
         }
@@ -59,7 +59,7 @@ impl Progress {
         match event {
             Event::AttemptStarted { trail, number, repeat, .. } => {
                 let repeat = repeat.map(|repeat| format!(" (repeat {repeat})")).unwrap_or_default();
-                let number = if *number > 1 { format!(" (try {number})") } else { String::new() };
+                let number = if *number > 1 { format!(" (attempt {number})") } else { String::new() };
                 lane.trail = format!("{}{repeat}{number}", trail.title);
                 lane.step.clear();
                 lane.started = Some(std::time::Instant::now());
@@ -128,7 +128,7 @@ impl Console for Progress {
 
     fn rescue(&self, text: &str) {
         match &self.mode {
-            // Stdout has the data of a program.
+            // Stdout is reserved for data.
             Mode::Silent => print::say(text),
             Mode::Live(_) | Mode::Plain => print::data(text),
         }

@@ -1,4 +1,4 @@
-//! A picture of the screen in a file of the user's choice.
+//! Saves a screenshot to a file chosen by the user.
 
 use std::path::Path;
 
@@ -9,10 +9,12 @@ use crate::files::write_atomically;
 use crate::output::marks;
 use crate::output::run_folder::{cover, encode, pack, scaled, unpacked};
 
-/// Writes the picture of a screen, as PNG, or as WebP where the file ends in .webp. `masks` are the parts of the screen that
-/// must not be seen; with marks, each element that answers touches gets a box with its ref.
+/// Writes a screenshot, as WebP if the file ends in .webp, otherwise as PNG. `masks` are the parts of the screen that must
+/// not be seen; with marks, each touchable element gets a box with its ref.
 pub fn write(path: &Path, screen: &Screen, masks: &[Rect], has_marks: bool) -> std::io::Result<()> {
-    let Some(picture) = &screen.picture else { return Err(std::io::Error::other("the device has no pictures")) };
+    let Some(picture) = &screen.picture else {
+        return Err(std::io::Error::other("the device cannot take screenshots"));
+    };
     let masks = scaled(masks, screen.size, picture.size);
     let is_webp = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("webp"));
     if !is_webp && !has_marks {

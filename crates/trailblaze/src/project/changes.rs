@@ -1,4 +1,4 @@
-//! Files that change while we watch: whole folders are watched, because editors write beside a file and rename over it.
+//! Watches files for changes. Whole folders are watched, because editors write a new file and rename it over the old one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// However busy the files are: changes are told at the latest after this many times the quiet that was asked for.
+/// Changes are reported after this many times the requested quiet period at the latest, even if files keep changing.
 const PATIENCE: u32 = 20;
-/// How many files may have changed before somebody asks. Whoever changes more at once has changed everything.
+/// How many changed files are remembered between two calls of `next`; further ones are dropped.
 const MOST: usize = 20_000;
 
 pub struct FileChanges {
@@ -20,7 +20,7 @@ pub struct FileChanges {
     watcher: RecommendedWatcher,
 }
 
-/// What changed and nobody was told yet.
+/// Changes that have not been reported yet.
 #[derive(Default)]
 struct News {
     paths: Mutex<BTreeSet<PathBuf>>,
@@ -43,7 +43,7 @@ impl News {
 }
 
 impl FileChanges {
-    /// Watches a project. What we write ourselves, beneath `logs` and elsewhere, is no news.
+    /// Watches a project. Files that Trailblaze itself writes, in `logs` and elsewhere, are ignored.
     pub fn of(root: &Path, logs: &Path) -> notify::Result<FileChanges> {
         let news = Arc::new(News::default());
         let (own, logs) = (root.to_path_buf(), logs.to_path_buf());
@@ -60,12 +60,12 @@ impl FileChanges {
         Ok(FileChanges { news, watcher })
     }
 
-    /// Watches a further folder. One that is not there has nothing to tell.
+    /// Watches another folder. A missing folder is ignored.
     pub fn watch_too(&mut self, folder: &Path) {
         let _ = self.watcher.watch(folder, RecursiveMode::Recursive);
     }
 
-    /// The files that matter and have changed, once none has for so long. Nothing is lost if the wait is given up.
+    /// Waits for changes of relevant files, and returns them once none has changed for the quiet period. Cancel safe.
     pub async fn next(&mut self, quiet: Duration, matters: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         let mut first: Option<Instant> = None;
         loop {

@@ -1,5 +1,5 @@
-//! What the process was given from outside: environment variables, the current folder and the command line. Read once, when
-//! the program starts, and passed on as a value, so that nothing below the command line depends on the process.
+//! The environment of the process: variables, the current folder and the command line. Read once, when the program starts,
+//! and passed on as a value, so that nothing below the command line depends on the process.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -31,7 +31,7 @@ impl Environment {
         self.var(name)?.to_str()
     }
 
-    /// The folders that programs are looked up in.
+    /// The folders that are searched for programs.
     pub fn path(&self) -> &OsStr {
         self.var("PATH").unwrap_or_default()
     }
@@ -40,7 +40,7 @@ impl Environment {
         &self.current_dir
     }
 
-    /// A path that a user wrote, relative to the current folder.
+    /// Resolves a path given by the user, relative to the current folder.
     pub fn absolute(&self, path: &Path) -> PathBuf {
         let joined = self.current_dir.join(path);
         std::path::absolute(&joined).unwrap_or(joined)

@@ -1,4 +1,4 @@
-//! A project on disk: finds its root, reads every file, and collects all that is wrong with them.
+//! Loads a project: finds its root, reads every file, and collects all problems.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,13 +25,13 @@ pub struct Loaded {
     pub root: PathBuf,
     pub project: Project,
     pub targets: Vec<Target>,
-    /// Built-in ones, then the project's.
+    /// The built-in ones, then the project's.
     pub toolsets: Vec<Toolset>,
     /// The tools of every source, in the order in which they are registered.
     pub batches: Vec<Batch>,
     /// Where each tool file names its tool, by the file's path.
     places: BTreeMap<String, (Arc<Source>, Span)>,
-    /// Where each server is named, by how it is called as a contributor.
+    /// Where each server is declared, by its contributor label.
     server_places: BTreeMap<String, (Arc<Source>, Span)>,
     pub files: Files,
     pub sim: SimSetup,
@@ -46,7 +46,7 @@ pub struct Files {
     pub toolsets: BTreeMap<String, String>,
 }
 
-/// A trail unless its file is too broken to be one, and what is wrong with it.
+/// A trail, unless its file cannot be read as one, and its problems.
 pub type ReadTrail = (Option<Trail>, Vec<Problem>);
 
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +125,7 @@ impl Loaded {
         for (source, target) in &targets {
             self.files.targets.insert(target.id.value.clone(), source.path.clone());
             self.note_servers(source, &target.servers);
-            // A server may bring toolsets that no file declares.
+            // A server may provide toolsets that no file declares.
             if self.project.servers.0.is_empty() && target.servers.0.is_empty() {
                 self.problems.extend(self.unknown_toolsets(source, target));
             }
@@ -134,7 +134,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Toolsets that a target asks for and nobody declares, in a file or on a tool.
+    /// Toolsets that a target names but neither a file nor a tool declares.
     fn unknown_toolsets(&self, source: &Arc<Source>, target: &Target) -> Vec<Problem> {
         let pushed = self.batches.iter().flat_map(|batch| &batch.tools).filter_map(|tool| tool.toolset.as_deref());
         let known: Vec<&str> = self.toolsets.iter().map(|toolset| toolset.id.value.as_str()).chain(pushed).collect();
@@ -146,7 +146,7 @@ impl Loaded {
         problems.into_vec()
     }
 
-    /// The files of one kind that can be read.
+    /// The readable files of one kind.
     fn sources(&mut self, kind: &str) -> Result<Vec<Arc<Source>>, LoadError> {
         let folder = self.root.join(CONFIG_DIR).join(kind);
         if !folder.is_dir() {
@@ -158,7 +158,7 @@ impl Loaded {
         Ok(files.iter().filter_map(|file| read_source(&self.root, file, &mut self.problems)).collect())
     }
 
-    /// Names that point at nothing.
+    /// Reports names that refer to nothing.
     fn check_names(&mut self) {
         if let Some(target) = &self.project.target {
             if !self.targets.iter().any(|known| known.id.value == target.value) {
@@ -177,7 +177,7 @@ impl Loaded {
         }
     }
 
-    /// Remembers where servers are named, and says what this build does not do for them.
+    /// Notes where servers are declared, and warns about settings that have no effect.
     fn note_servers(&mut self, source: &Arc<Source>, servers: &Servers) {
         let mut problems = Problems::new(source);
         for (name, server) in &servers.0 {
@@ -188,21 +188,21 @@ impl Loaded {
                 problems.warning(name.span, text);
             }
             if server.sampling {
-                problems.warning(name.span, format!("`{}` may ask for models, but this build has none", name.value));
+                problems.warning(name.span, format!("`{}` may request models, but this build has none", name.value));
             }
         }
         self.problems.extend(problems.into_vec());
     }
 
-    /// What is wrong with the tools of a registry, each at its file.
+    /// The problems of a registry's tools, each placed in its file.
     pub fn tool_problems(&self, registry: &Registry) -> Vec<Problem> {
         let mut found = check_tools(registry);
         found.extend(self.refused_tools(registry));
         found
     }
 
-    /// Tools that could not be registered, such as those of a name that is offered twice, each at its file. Without them, what
-    /// a name means is in doubt.
+    /// Tools that could not be registered, such as those with a duplicate name, each placed in its file. These are errors,
+    /// because the meaning of such a name is unclear.
     pub fn refused_tools(&self, registry: &Registry) -> Vec<Problem> {
         let mut found = Vec::new();
         for refused in &registry.refused {
@@ -226,7 +226,7 @@ impl Loaded {
         self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
-    /// Whether servers are named in a file that could not be read whole, so that tools may be missing for that alone.
+    /// Whether a file that could not be read completely declares servers, so that tools may be missing only for that reason.
     pub fn has_unread_servers(&self) -> bool {
         let is_unread = |problem: &Problem| {
             let source = &problem.source;
@@ -237,13 +237,13 @@ impl Loaded {
         self.problems.iter().any(is_unread)
     }
 
-    /// A target by its id, or the nearest one that there is.
+    /// A target by its id, or the id most similar to it.
     pub fn target(&self, id: &str) -> Result<&Target, Option<&str>> {
         let found = self.targets.iter().find(|target| target.id.value == id);
         found.ok_or_else(|| nearest(id, self.targets.iter().map(|target| target.id.value.as_str())))
     }
 
-    /// The trails of files and folders. Without any, and for the project's own folder, those of the project.
+    /// The trails of files and folders. If empty, or for the project's root, all trails of the project.
     pub fn trails(&self, paths: &[PathBuf]) -> Result<Vec<ReadTrail>, LoadError> {
         let own = self.root.join(&self.project.trails_dir);
         let absolute = paths.iter().map(|path| self.environment.absolute(path));
@@ -266,7 +266,7 @@ impl Loaded {
     }
 }
 
-/// The value of a key of the file itself, whatever else is wrong with it.
+/// The value of a top-level key of the file, even if the file has other problems.
 fn root_key(source: &Arc<Source>, key: &str) -> Option<Node> {
     read(source, &mut Problems::new(source))?.get(key).cloned()
 }

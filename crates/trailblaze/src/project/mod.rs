@@ -1,4 +1,4 @@
-//! What the files of a project say.
+//! The project on disk: environment, files, devices and changes.
 
 pub mod environment;
 pub mod source;

@@ -1,4 +1,4 @@
-//! Which trails a command means: files, folders and patterns, then tags and words.
+//! Selects trails: by files, folders and patterns, then by tags and words.
 
 use std::path::{Path, PathBuf};
 
@@ -8,18 +8,18 @@ use trailblaze_core::trail::Trail;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
-    #[error("there is no file or folder `{path}`")]
+    #[error("no such file or folder: `{path}`")]
     Missing { path: String },
     #[error("no trails in `{path}`")]
     NoTrails { path: String },
-    #[error("`{pattern}` is no pattern: {problem}")]
+    #[error("`{pattern}` is not a valid pattern: {problem}")]
     Pattern { pattern: String, problem: String },
     #[error("cannot look for trails: {0}")]
     Walk(#[from] ignore::Error),
 }
 
 impl SelectError {
-    /// The same, with the path as the user would write it.
+    /// The same, with the path as it is displayed.
     pub fn about(self, path: String) -> SelectError {
         match self {
             SelectError::Missing { .. } => SelectError::Missing { path },
@@ -29,11 +29,11 @@ impl SelectError {
     }
 }
 
-/// Folders that never hold trails, whatever `.gitignore` says.
+/// Folders that never contain trails, regardless of `.gitignore`.
 const PRUNED: [&str; 6] = ["target", "build", "node_modules", "logs", ".git", "trailblaze-config"];
 
-/// The trail files of a path: a file, a folder, or a pattern such as `trails/**/pay*.trail.yaml`. What `.gitignore`
-/// leaves out is left out, except for a file that is named.
+/// The trail files of a path: a file, a folder, or a pattern such as `trails/**/pay*.trail.yaml`. Files ignored by
+/// `.gitignore` are skipped, except for a file that is given explicitly.
 pub fn trail_files(path: &Path) -> Result<Vec<PathBuf>, SelectError> {
     if path.is_file() {
         return Ok(vec![path.to_path_buf()]);
@@ -93,9 +93,9 @@ fn walk(folder: &Path, pattern: Option<&str>) -> Result<Vec<PathBuf>, SelectErro
 /// Which of the trails to run.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only trails with one of these tags; `!tag` leaves trails out.
+    /// Only trails with one of these tags; `!tag` excludes trails.
     pub tags: Vec<String>,
-    /// Only trails whose id, title or path contains this, in any case.
+    /// Only trails whose id, title or path contains this, ignoring case.
     pub grep: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The `sim:` section of a project, and the flags that change it.
+//! The `sim:` section of a project, and the flags that override it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ table! {
 /// Changes to simulated devices.
 #[derive(Debug, Clone, Default)]
 pub struct SimOptions {
-    /// What jitter, drift and faults are drawn from; chosen at random if not given.
+    /// Seed for jitter, drift and faults; random if not given.
     pub seed: Option<u64>,
     /// Settings of the form `latency=20ms`.
     pub settings: Vec<String>,
 }
 
-/// What every simulated device of a run gets.
+/// The settings of all simulated devices of a run.
 #[derive(Debug, Clone)]
 pub struct SimSetup {
     pub apps: Vec<Arc<App>>,
@@ -42,7 +42,7 @@ impl Default for SimSetup {
 }
 
 impl SimSetup {
-    /// Reads the section and the apps that it names. Without apps there is the one that is built in.
+    /// Reads the section and the apps that it names. Without apps, the built-in one is used.
     pub fn load(root: &Path, node: &Node, project: &Arc<Source>, found: &mut Vec<Problem>) -> SimSetup {
         let mut problems = Problems::new(project);
         let section = SimSection::decode(node, &mut problems);

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use trailblaze_core::limits;
 use trailblaze_core::yaml::{Problem, Problems, Source, Span};
 
-/// Stands for a whole file.
+/// The span of a problem that concerns the whole file.
 pub const FILE_START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
-/// A file that people write, if it is text of a size that can be read.
+/// Reads a file written by the user; it must be text within the size limit.
 pub fn read_source(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<Arc<Source>> {
     let name = shown(root, path);
     let wrong = match read_text(path) {
         Ok(text) => return Some(Source::new(name, text)),
         Err(wrong) => wrong,
     };
-    // There is no text to point into, so the file's first place stands for all of it.
+    // There is no text to point into, so the problem is placed at the beginning of the file.
     let mut found = Problems::new(&Source::new(name, ""));
     found.error(FILE_START, wrong.to_string());
     problems.extend(found.into_vec());
@@ -41,7 +41,7 @@ fn read_text(path: &Path) -> Result<String, TextError> {
     Ok(String::from_utf8(std::fs::read(path)?)?)
 }
 
-/// A path as the user would write it: from the project's root, with forward slashes; in full where it is elsewhere.
+/// A path for display: relative to the project's root, with forward slashes; absolute if it is outside.
 pub fn shown(root: &Path, path: &Path) -> String {
     let Ok(inside) = path.strip_prefix(root) else { return path.display().to_string() };
     inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")

@@ -1,8 +1,8 @@
-//! Which files are tests of tools, and what runs them.
+//! Which files are tests of tools, and which runner runs them.
 
 use std::path::Path;
 
-/// Who runs a test file.
+/// The runner of a test file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runner {
     /// `bun test` or `node --test`.
@@ -11,7 +11,7 @@ pub enum Runner {
     Python,
 }
 
-/// The runner of a test file, or nothing if it is none.
+/// The runner for a file, or `None` if it is not a test file.
 pub fn runner_of(path: &Path) -> Option<Runner> {
     let name = path.file_name()?.to_str()?;
     let (stem, ending) = name.rsplit_once('.')?;

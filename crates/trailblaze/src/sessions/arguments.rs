@@ -1,14 +1,14 @@
-//! Arguments as they are typed on a command line or in a shell, `name=value`, and what they mean to a tool.
+//! Arguments typed on a command line or in a shell as `name=value`, converted to the types that a tool expects.
 
 use serde_json::{Map, Value};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::{Place, Types};
 use trailblaze_core::yaml::{Reading, Style, scalar};
 
-/// What is wrong with an argument.
+/// Why an argument is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
-    #[error("`{name}` must be {expected}, not `{given}`")]
+    #[error("`{name}` must be {expected}, got `{given}`")]
     Misfit { name: String, expected: String, given: String },
     #[error("`{name}` must be {expected}, written as JSON: {name}='{example}'{problem}")]
     NotJson { name: String, expected: String, example: &'static str, problem: String },
@@ -34,7 +34,7 @@ fn value(place: &Place<'_>, name: &str, text: &str) -> Result<Value, ArgumentErr
     let parsed = serde_json::from_str::<Value>(text);
     match &parsed {
         Ok(value @ (Value::Array(_) | Value::Object(_))) if types.takes_value(value) => return Ok(value.clone()),
-        // Where a number would fit too, quotes say that it is text.
+        // If a number is valid too, quotes mark text.
         Ok(Value::String(quoted)) if types != Types::TEXT && types.takes(Types::TEXT) => {
             return Ok(Value::from(quoted.as_str()));
         }
@@ -42,7 +42,7 @@ fn value(place: &Place<'_>, name: &str, text: &str) -> Result<Value, ArgumentErr
     }
     match scalar(text, Style::Plain, types) {
         Reading::Is(value) => Ok(value),
-        // What is not written as numbers usually are is text.
+        // A value that is not in the usual notation of numbers is text.
         Reading::Ambiguous(_) => Ok(Value::from(text)),
         Reading::Misfit(expected) if types.takes(Types::LIST | Types::MAPPING) => {
             let problem = match parsed {
@@ -57,7 +57,7 @@ fn value(place: &Place<'_>, name: &str, text: &str) -> Result<Value, ArgumentErr
     }
 }
 
-/// A list or a mapping such as the place takes.
+/// An example of a list or a mapping that is valid here.
 fn example(place: &Place<'_>) -> &'static str {
     let types = place.types();
     if !types.takes(Types::LIST) {
@@ -108,7 +108,7 @@ mod tests {
         check(&["point={\"x\": 1}"], Ok(json!({"point": {"x": 1}})));
         check(&["tags=null"], Ok(json!({"tags": null})));
         check(&["count={{n}}", "point={{p}}"], Ok(json!({"count": "{{n}}", "point": "{{p}}"})));
-        check(&["count=many"], Err("`count` must be a whole number, not `many`"));
+        check(&["count=many"], Err("`count` must be a whole number, got `many`"));
         check(&["count=1", "count=2"], Err("`count` is given twice"));
     }
 

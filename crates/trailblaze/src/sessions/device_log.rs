@@ -1,4 +1,4 @@
-//! The events of one device on their way into the record.
+//! Passes the events of one device to the record.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,17 +30,17 @@ impl DeviceLog {
         fold::fold(attempt, &*self.journal())
     }
 
-    /// What an undo would take back, and what it is, for people.
+    /// What an undo would remove, and its description.
     pub fn last_recorded(&self, attempt: &AttemptId) -> Option<(Parent, String)> {
         fold::last(attempt, &*self.journal())
     }
 
-    /// What the calls of an attempt did.
+    /// The effects of an attempt's calls.
     pub fn effects(&self, attempt: &AttemptId) -> Vec<StepDid> {
         effects::fold(attempt, &*self.journal())
     }
 
-    /// The custom tools that were called since the attempt started, by anybody.
+    /// The custom tools that were called since the attempt started, by any caller.
     pub fn custom_tools(&self) -> BTreeSet<String> {
         let custom = |event: &Event| match event {
             Event::Called(called) if called.is_custom => Some(called.tool.clone()),

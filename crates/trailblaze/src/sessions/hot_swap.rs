@@ -1,5 +1,5 @@
-//! Changed tools, swapped into the sessions that are open: servers are started anew from changed files, and the tools of
-//! YAML files are read again. What cannot be used leaves the tools as they were.
+//! Hot-swaps changed tools into the open sessions: restarts servers whose files changed, and reads YAML tools again. A
+//! change that cannot be used leaves the tools unchanged.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use crate::sessions::wiring::Wiring;
 /// Editors write a file several times; changes within this time are one change.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Swaps what changes, for as long as it is let. `seen` hears of every change first, `swapped` after something was said.
+/// Swaps tools as files change, until it is dropped. Calls `seen` first for every change, and `swapped` after a change
+/// was reported.
 pub async fn follow(
     wiring: &Wiring,
     changes: &mut FileChanges,
@@ -31,7 +32,7 @@ pub async fn follow(
     for folder in wiring.servers.concerns().folders_outside(&wiring.loaded.root) {
         changes.watch_too(folder);
     }
-    // A server that hangs as it starts holds up nobody, itself with its next change least of all.
+    // A server that hangs during its start must not block others, or its own next change.
     let mut under_way = FuturesUnordered::new();
     loop {
         tokio::select! {
@@ -48,7 +49,7 @@ pub async fn follow(
     }
 }
 
-/// Whether a file may say something about tools.
+/// Whether a file may affect tools.
 pub fn is_config(root: &Path, path: &Path) -> bool {
     let name = shown(root, path);
     let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
@@ -56,8 +57,8 @@ pub fn is_config(root: &Path, path: &Path) -> bool {
 }
 
 impl Wiring {
-    /// Swaps into the open sessions what these files change about their tools, and says how the tools differ. Tells
-    /// whether there was anything to say.
+    /// Swaps the tools that these files change in the open sessions, and reports how they differ. Returns whether there
+    /// was anything to report.
     pub async fn refresh(&self, paths: &[PathBuf]) -> bool {
         let mut said = Vec::new();
         if paths.iter().any(|path| is_config(&self.loaded.root, path)) {
@@ -69,13 +70,13 @@ impl Wiring {
         let is_any_new = renewed.iter().any(|(_, renewed)| renewed.is_ok());
         said.extend(renewed.into_iter().flat_map(|(name, renewed)| news(&name, renewed)));
         if is_any_new {
-            // Before anybody is told, so that whoever calls then calls what is new.
+            // Before the change is reported, so that calls made after the report use the new tools.
             for session in self.sessions() {
                 session.catch_up().await;
                 said.extend(session.reload_error().map(|error| (Level::Warning, error.to_string())));
             }
         }
-        // Several devices have the same to say.
+        // Several devices report the same change.
         let mut once: Vec<(Level, String)> = Vec::new();
         for news in said {
             if !once.contains(&news) {
@@ -89,12 +90,12 @@ impl Wiring {
     }
 }
 
-/// What changed in the tools of the files.
+/// The changes to tools defined in files.
 async fn reread(session: &Arc<Session>) -> Option<(Level, String)> {
     match session.reload().await {
         Ok(reloaded) if reloaded.changes.is_empty() => None,
         Ok(reloaded) => Some((Level::Info, listed("the project's files changed", &reloaded.changes.lines()))),
-        Err(error) => Some((Level::Warning, format!("the tools stay as they were: {error}"))),
+        Err(error) => Some((Level::Warning, format!("the tools are unchanged: {error}"))),
     }
 }
 
@@ -102,14 +103,14 @@ fn news(name: &str, renewed: Result<Renewed, SourceError>) -> Vec<(Level, String
     match renewed {
         Ok(Renewed { changes, warnings }) => {
             let lines = match changes.is_empty() {
-                true => vec!["its tools are listed as before".to_string()],
+                true => vec!["its list of tools is unchanged".to_string()],
                 false => changes.lines(),
             };
             let swapped = (Level::Info, listed(&format!("server `{name}` was swapped"), &lines));
             let odd = warnings.into_iter().map(|warning| (Level::Warning, format!("server `{name}`: {warning}")));
             std::iter::once(swapped).chain(odd).collect()
         }
-        Err(error) => vec![(Level::Warning, format!("server `{name}` stays as it was: {}", error.evidence()))],
+        Err(error) => vec![(Level::Warning, format!("server `{name}` is unchanged: {}", error.evidence()))],
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sessions: a device, its tools and its servers, opened and kept.
+//! Sessions: a device with its tools and servers.
 
 pub mod drivers;
 pub mod pool;

@@ -18,7 +18,7 @@ fn a_step_that_cannot_be_replayed_is_saved_as_one_that_needs_a_model() {
     );
     let ran = project.feed(COUNTER, &lines).exits(0);
     for step in ["The colours match", "Add and judge"] {
-        let remark = format!("step \"{step}\" needs a model: judge cannot be replayed, so only its words were saved");
+        let remark = format!("step \"{step}\" needs a model: judge cannot be replayed, so only its text was saved");
         assert!(ran.stdout.contains(&remark), "{}", ran.stdout);
     }
     insta::assert_snapshot!(project.read("trails/a.trail.yaml"), @r"
@@ -72,7 +72,7 @@ fn a_list_that_is_not_json_is_answered_with_an_example() {
     let ran = project.feed(COUNTER, "parcel_store tags=a,b\nparcel_store count=many\n").exits(3);
     let expected = r#"error: `tags` must be a list, written as JSON: tags='["one", "two"]'"#;
     assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
-    assert!(ran.stderr.contains("error: `count` must be a whole number, not `many`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: `count` must be a whole number, got `many`"), "{}", ran.stderr);
     let ran = project.run(&["tool", "parcel_store", "tags=a,b", "-d", "android/sim-1"]).exits(3);
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
@@ -107,7 +107,7 @@ fn a_file_that_is_not_a_trail_is_never_overwritten() {
         let project = Project::counter().with(file, text);
         for how in ["--append", "--force"] {
             let ran = project.feed(COUNTER, &format!("{LAUNCH}\nsave {file} {how}\n")).exits(3);
-            assert!(ran.stderr.contains(&format!("{file} was left as it is")), "{}", ran.stderr);
+            assert!(ran.stderr.contains(&format!("{file} was not changed")), "{}", ran.stderr);
             assert_eq!(project.read(file), text);
         }
     }
@@ -219,17 +219,17 @@ fn what_was_undone_is_not_saved() {
     tap on Button "Add one"
     tap on Button "More"
     true
-    undid tap {"id":"more"}; the device stays as it is
+    undid tap {"id":"more"}; the device is not changed
     step 3: Wrong
     undid step "Wrong"
     step 4: It is there
     TextView "Less is more" is visible
     saved a trailhead and 2 steps in a.trail.yaml
-    undid assertVisible {"id":"motto"}; the device stays as it is
+    undid assertVisible {"id":"motto"}; the device is not changed
     undid step "It is there"
-    undid tap {"id":"add"}; the device stays as it is
+    undid tap {"id":"add"}; the device is not changed
     undid step "Add"
-    undid launchApp {"packageId":"com.example.counter"}; the device stays as it is
+    undid launchApp {"packageId":"com.example.counter"}; the device is not changed
     "#);
     assert!(ran.stderr.starts_with("error: there is nothing to undo\n"), "{}", ran.stderr);
     let saved = project.read("a.trail.yaml");

@@ -656,11 +656,11 @@ fn trails_that_are_not_there() {
     let project = Project::counter();
     insta::assert_snapshot!(project.run(&["run"]).refusal(), @"
     exit 3
-    error: there is no file or folder `trails`
+    error: no such file or folder: `trails`
     ");
     insta::assert_snapshot!(project.run(&["run", "nowhere.trail.yaml"]).refusal(), @"
     exit 3
-    error: there is no file or folder `nowhere.trail.yaml`
+    error: no such file or folder: `nowhere.trail.yaml`
     ");
     project.write("trails/readme.md", "no trail\n");
     insta::assert_snapshot!(project.run(&["run"]).refusal(), @"

@@ -139,7 +139,7 @@ fn a_run_that_did_not_finish_keeps_the_whole_unfinished() {
 
     std::fs::write(two.join("events.jsonl"), text + "{\"at\":").unwrap();
     let ran = project.run(&["report", "merge", "one", "two", "-o", "torn"]).exits(0);
-    assert_eq!(ran.stderr, "warning: the events in `two` are torn\n");
+    assert_eq!(ran.stderr, "warning: the events in `two` are damaged\n");
     assert_eq!(summary(&project, "torn")["isFinished"], false);
 }
 
@@ -156,10 +156,10 @@ fn what_cannot_be_merged_is_named() {
     };
     check(&["one", "./one", "-o", "all"], "error: `one` and `./one` are the same run\n");
     check(&["one", "copy", "-o", "all"], "error: `one` and `copy` are the same run\n");
-    check(&["one", "empty", "-o", "all"], "error: there is no `events.jsonl` in `empty`\n");
-    check(&["one", "two", "-o", "two"], "error: `two` holds a run already\nhint: name a new folder with `-o`\n");
+    check(&["one", "empty", "-o", "all"], "error: no `events.jsonl` in `empty`\n");
+    check(&["one", "two", "-o", "two"], "error: `two` already contains a run\nhint: name a new folder with `-o`\n");
     std::fs::write(project.root().join("two/trees/start.txt"), "something else").unwrap();
-    check(&["one", "two", "-o", "all"], "error: `trees/start.txt` of `two` differs from the one of another run\n");
+    check(&["one", "two", "-o", "all"], "error: `trees/start.txt` in `two` differs from that of another run\n");
 }
 
 #[cfg(unix)]

@@ -98,7 +98,7 @@ fn a_folder_without_events_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let error = Run::read(folder.path()).unwrap_err();
     assert!(matches!(error, ReadError::NoEvents { .. }));
-    assert_eq!(error.to_string(), format!("there is no `events.jsonl` in `{}`", folder.path().display()));
+    assert_eq!(error.to_string(), format!("no `events.jsonl` in `{}`", folder.path().display()));
 }
 
 proptest! {

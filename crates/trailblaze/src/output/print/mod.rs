@@ -26,13 +26,13 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const WORSE: Style = AnsiColor::Red.on_default();
 pub const DIM: Style = Style::new().dimmed();
 
-/// Why standard output took no more, the first time. It belongs to the process, like standard output itself.
+/// The first error of standard output. Global to the process, like standard output itself.
 static LOST: OnceLock<std::io::Error> = OnceLock::new();
 
-/// What must not be printed by this process.
+/// The secrets that this process must not print.
 static HIDDEN: RwLock<Option<Arc<Secrets>>> = RwLock::new(None);
 
-/// Why data that was printed is lost, if it is.
+/// Why printed data was lost, if it was.
 pub fn lost() -> Option<&'static std::io::Error> {
     LOST.get()
 }
@@ -81,8 +81,8 @@ impl<T: Display> From<T> for Line {
     }
 }
 
-/// Data, for people or programs. A reader that goes away has read enough; data that is lost otherwise is reported at the
-/// end, when everything that could still be done is done.
+/// Prints data to stdout. A closed pipe is not an error; data that is lost for other reasons is reported at the end of the
+/// program.
 pub fn data(line: impl Into<Line>) {
     print_data(&line.into().text);
 }
@@ -103,22 +103,22 @@ pub fn bytes(bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Where talk goes while a person edits a line, so that it does not tear that line apart. It belongs to the process, like
-/// the terminal.
+/// Where messages are sent while the user edits a line, so that they do not break it up. Global to the process, like the
+/// terminal.
 static ABOVE_PROMPT: Mutex<Option<SyncSender<String>>> = Mutex::new(None);
 
-/// Sends talk to the thread that draws the prompt, until the returned value is dropped.
+/// Sends messages to the thread that draws the prompt, until the returned value is dropped.
 pub fn above_prompt(to: SyncSender<String>) -> AbovePrompt {
     *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
     AbovePrompt(())
 }
 
-/// Whether a person edits a line.
+/// Whether the user is editing a line.
 pub fn is_prompt_open() -> bool {
     ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
-/// While it lives, talk is printed above the prompt.
+/// Until it is dropped, messages are printed above the prompt.
 pub struct AbovePrompt(());
 
 impl Drop for AbovePrompt {
@@ -127,7 +127,7 @@ impl Drop for AbovePrompt {
     }
 }
 
-/// Talk. If it cannot be written, there is no other place to say so.
+/// Prints a message to stderr. If it cannot be written, there is nowhere to report that.
 pub fn say(line: impl Into<Line>) {
     say_raw(&line.into().text);
 }
@@ -173,7 +173,7 @@ pub fn warning_line(message: impl Display) -> Line {
     Line::styled(CAUTION, "warning:").then(" ").then(message)
 }
 
-/// A line of talk that something else writes to the terminal, in colours if it takes them.
+/// A message that another component writes to the terminal, in colours if supported.
 pub fn for_terminal(line: impl Into<Line>) -> String {
     let Line { text, .. } = line.into();
     match anstream::AutoStream::choice(&std::io::stderr()) {
@@ -205,7 +205,7 @@ pub fn json_line(value: &serde_json::Value) {
     print_data(&safe::json(&value.to_string()));
 }
 
-/// Everything that is wrong with some files, each with its place in the source.
+/// Prints the problems of files, each with its place in the source.
 pub fn problems(problems: &[Problem]) {
     let renderer = Renderer::styled();
     for problem in problems {
@@ -221,7 +221,7 @@ fn rendered(renderer: &Renderer, problem: &Problem) -> String {
     };
     let text = &problem.source.text;
     let start = problem.span.start.min(text.len());
-    // A whole block would be shown in full; its first line says where it is.
+    // Show only the first line of a block, which is enough to find it.
     let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |at| start + at);
     let end = problem.span.end.clamp(start, line_end);
     let [before, marked, after] = [&text[..start], &text[start..end], &text[end..]].map(safe::source);

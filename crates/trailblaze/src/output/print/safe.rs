@@ -1,5 +1,5 @@
 //! Makes text from outside safe to print. A terminal takes control characters for commands: set the title, fill the
-//! clipboard, clear the screen, forge what stands above. The runner of a CI system takes some lines for commands:
+//! clipboard, clear the screen, forge earlier output. The runner of a CI system takes some lines for commands:
 //! `::add-mask::…` and `##[…]` on GitHub, `##vso[…]` on Azure, `##teamcity[…]`.
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Pictures and trees of a run as the page holds them: each content once, until the page would grow too big.
+//! The pictures and trees of a run in the page: each content once, up to a size limit.
 
 use std::collections::HashMap;
 use std::fs;
@@ -30,7 +30,7 @@ pub enum Kept {
     Here(usize),
     /// Beside the page, under the name that the event gave.
     Beside,
-    /// Nowhere, and why.
+    /// Not available, and why.
     Lost(&'static str),
 }
 
@@ -66,11 +66,11 @@ impl Album {
         trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
     }
 
-    /// A file that came with an answer: in the page if it is a picture, else beside it.
+    /// An attachment of an answer: in the page if it is a picture, otherwise next to it.
     pub fn attachment(&mut self, file: &str, mime: &str) -> Kept {
         let kept = match mime.starts_with("image/") {
             true => self.picture(file),
-            // Not read: it may be a film.
+            // Not read: it may be a large video.
             false => find(&self.folder, file).map_or_else(Kept::Lost, |_| Kept::Beside),
         };
         match kept {
@@ -141,8 +141,8 @@ fn read(folder: &Path, file: &str) -> Result<Vec<u8>, &'static str> {
     fs::read(find(folder, file)?).map_err(|_| "cannot be read")
 }
 
-/// Finds a file of the run folder. Names come from the event file, so none may lead out of the folder: a
-/// report is passed on to others.
+/// Finds a file of the run folder. Names come from the event file and must not lead outside the folder: a report is
+/// shared with others.
 fn find(folder: &Path, file: &str) -> Result<PathBuf, &'static str> {
     let name = Path::new(file);
     let stays = name.components().all(|component| matches!(component, Component::Normal(_)));

@@ -1,16 +1,16 @@
-//! Which failures are one failure: they say the same, but for numbers and quoted values.
+//! Groups equal failures: their messages differ only in numbers and quoted values.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::model::{Attempt, Run, Standing};
 
-/// The attempts that count and are bad, those alike together. Groups come in the order of their first attempt.
+/// The attempts that count and failed, grouped by failure. Groups are in the order of their first attempt.
 pub fn failures(run: &Run) -> Vec<Vec<usize>> {
     group(run, |attempt| attempt.state().is_bad() && attempt.standing == Standing::Counts)
 }
 
-/// The attempts that were tried again, those alike together.
+/// The attempts that were retried, grouped by failure.
 pub fn retried(run: &Run) -> Vec<Vec<usize>> {
     group(run, |attempt| attempt.standing == Standing::Retried)
 }
@@ -23,7 +23,7 @@ fn group(run: &Run, is_wanted: impl Fn(&Attempt) -> bool) -> Vec<Vec<usize>> {
     })
 }
 
-/// Things of one kind together, in the order of the first of each kind.
+/// Groups items by key, in the order of the first item of each group.
 pub fn together<T, K: Eq + Hash>(things: impl Iterator<Item = T>, kind: impl Fn(&T) -> K) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     let mut places = HashMap::new();
@@ -37,7 +37,7 @@ pub fn together<T, K: Eq + Hash>(things: impl Iterator<Item = T>, kind: impl Fn(
     groups
 }
 
-/// A message without what differs between two of a kind: numbers, and what stands in quotes.
+/// A message without the parts that differ between equal failures: numbers and quoted values.
 pub fn fold(message: &str) -> String {
     let mut folded = String::with_capacity(message.len());
     let mut rest = message;

@@ -1,7 +1,7 @@
 //! `report.html`: one file that needs nothing else and opens from disk.
 //!
-//! The page holds an index of the run, which is read at once, and behind it the detail of each attempt, the
-//! pictures and the trees, each in a script element of its own that is read when it is asked for.
+//! The page contains an index of the run, which is parsed immediately, and the details of each attempt, the pictures and
+//! the trees, each in its own script element that is parsed on demand.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -35,7 +35,7 @@ const LOG_LINES: usize = 40;
 
 pub fn html(run: &Run, folder: &Path) -> String {
     let mut album = Album::new(folder);
-    // Attempts that somebody will look at come first, should the album get full.
+    // Attempts that need attention come first, in case the album gets full.
     let (bad, good): (Vec<_>, Vec<_>) = run.attempts.iter().partition(|attempt| attempt.state().is_bad());
     for picture in bad.into_iter().chain(good).flat_map(Attempt::pictures) {
         album.picture(&picture.file);
@@ -122,7 +122,7 @@ struct SessionView<'a> {
 #[serde(rename_all = "camelCase")]
 struct ServerView<'a> {
     name: &'a str,
-    /// `None` where several devices shared it.
+    /// `None` if several devices shared it.
     device: Option<&'a str>,
     protocol: &'a str,
     log: &'a str,
@@ -267,7 +267,7 @@ struct AttachmentView<'a> {
     name: &'a str,
     mime: &'a str,
     file: Option<&'a str>,
-    /// `None` where the run stored no file.
+    /// `None` if the run stored no file.
     kept: Option<Kept>,
 }
 
@@ -497,7 +497,7 @@ fn value(value: &Value) -> String {
     }
 }
 
-/// JSON that may stand in a script element: only strings hold `<`, and there it has another spelling.
+/// JSON that is safe in a script element: `<` occurs only in strings, where it is escaped.
 fn json(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("the page's own types have string keys only");
     json.replace('<', "\\u003c")
@@ -508,7 +508,7 @@ fn shelve(store: &mut String, what: &str, idx: usize, json: &str) {
     written.expect("a string takes any text");
 }
 
-/// Fills the `{{slots}}` of the page in one pass, so that no content is taken for a slot.
+/// Fills the `{{slots}}` of the page in one pass, so that content is never treated as a slot.
 fn fill(page: &str, slots: &[(&str, String)]) -> String {
     let mut parts = page.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_string();

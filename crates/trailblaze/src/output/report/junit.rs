@@ -1,5 +1,5 @@
-//! `junit.xml`: a suite for each device, a case for each trail on it. Tries that did not pass stand in the case of the
-//! last one, as reruns. A run that did not pass has at least one case that says so.
+//! `junit.xml`: a suite for each device, a case for each trail on it. Retried attempts are reruns in the case of the last
+//! one. A run that did not pass has at least one failing case.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub fn junit(run: &Run) -> Result<String, SerializeError> {
             micros = tries.iter().fold(micros, |sum, attempt| sum.saturating_add(attempt.micros()));
             suite.add_test_case(case(last, earlier));
         }
-        // A device whose trails all moved on has nothing to say.
+        // A device whose trails were all moved to others has no suite.
         if suite.tests == 0 {
             continue;
         }
@@ -64,7 +64,7 @@ fn not_run(run: &Run) -> TestSuite {
     suite
 }
 
-/// What is wrong with a run of whose trails none went wrong.
+/// Why a run failed although none of its trails did.
 fn whole(run: &Run) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let errors = run.notes.iter().filter(|note| note.level == Level::Error).map(|note| note.text.as_str());
@@ -82,7 +82,7 @@ fn whole(run: &Run) -> TestSuite {
 fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
     let mut status = status(last);
     status.add_reruns(earlier.iter().map(|attempt| rerun(attempt)));
-    // Viewers take cases of one name for one case.
+    // Viewers treat cases with the same name as one case.
     let name =
         last.repeat.map_or_else(|| named(last.name()), |repeat| format!("{} (repeat {repeat})", named(last.name())));
     let mut case = TestCase::new(name, status);

@@ -1,4 +1,4 @@
-//! The run as Markdown, for pull requests and job summaries: what needs a look first, what passed folded away.
+//! The run as Markdown, for pull requests and job summaries: failures first, passed trails collapsed.
 
 use std::fmt::Write;
 
@@ -120,8 +120,8 @@ fn row_of_passed(attempt: &Attempt) -> String {
     )
 }
 
-/// One line of text that is nothing but text, wherever it stands: no markup, mention, reference, link, formula or
-/// emoji comes of it.
+/// One line of plain text, safe in any position: it never becomes markup, a mention, a reference, a link, a formula or an
+/// emoji.
 pub fn plain(text: &str, longest: usize) -> String {
     /// Seen by no one, it keeps GitHub from finding a name behind the character before it.
     const BREAK: char = '\u{200b}';

@@ -1,4 +1,4 @@
-//! Puts run folders together into one that opens like any other: the shards of a run, or a run and its rerun.
+//! Merges run folders into a new one: the shards of a run, or a run and its rerun.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -19,9 +19,9 @@ pub enum MergeError {
     Read(#[from] ReadError),
     #[error("`{}` and `{}` are the same run", first.display(), second.display())]
     Twice { first: PathBuf, second: PathBuf },
-    #[error("`{}` holds a run already", folder.display())]
+    #[error("`{}` already contains a run", folder.display())]
     Taken { folder: PathBuf },
-    #[error("`{name}` of `{}` differs from the one of another run", folder.display())]
+    #[error("`{name}` in `{}` differs from that of another run", folder.display())]
     Differs { folder: PathBuf, name: String },
     #[error("cannot write `{}`: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
@@ -29,17 +29,17 @@ pub enum MergeError {
     Files { path: PathBuf, source: io::Error },
 }
 
-/// What came of it.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// The worst of all, and [`Exit::Environment`] at least where a run did not finish.
+    /// The worst of all, and at least [`Exit::Environment`] if a run did not finish.
     pub exit: Exit,
-    /// The runs that keep the whole unfinished, each with the reason.
+    /// Why the merged run counts as unfinished: one reason per incomplete run.
     pub unfinished: Vec<String>,
     pub runs: Vec<Run>,
 }
 
-/// Merges `folders` into the new folder `into`. `command` is what the merged run says it was started by.
+/// Merges `folders` into the new folder `into`. `command` is recorded as the merged run's command.
 pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) -> Result<Merged, MergeError> {
     let parts = read(folders)?;
     if into.join(EVENTS).exists() {
@@ -58,7 +58,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, id: RunId, command: Vec<String>) 
     let ended = parts.iter().filter_map(|part| part.run.end).map(|end| end.exit).fold(Exit::Passed, Exit::worst);
     let exit = if unfinished.is_empty() { ended } else { ended.worst(Exit::Environment) };
     let text = lines(&parts, id, command, &unfinished, exit);
-    // A folder that holds events holds all of them.
+    // Written last: a folder that contains events is complete.
     let path = into.join(EVENTS);
     wrote(&path, private::write(&path, text))?;
     Ok(Merged { exit, unfinished, runs: parts.into_iter().map(|part| part.run).collect() })
@@ -81,7 +81,7 @@ impl Part<'_> {
         match (self.run.end, self.run.unread.torn) {
             (None, _) => Some(format!("the run in `{folder}` did not finish")),
             (Some(_), 0) => None,
-            (Some(_), _) => Some(format!("the events in `{folder}` are torn")),
+            (Some(_), _) => Some(format!("the events in `{folder}` are damaged")),
         }
     }
 }
@@ -120,7 +120,7 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The merged event file. Lines keep their order within a run, and runs are woven together by time.
+/// The merged event file. Lines keep their order within a run, and runs are interleaved by time.
 fn lines(parts: &[Part<'_>], id: RunId, command: Vec<String>, unfinished: &[String], exit: Exit) -> Vec<u8> {
     let first = parts.iter().min_by_key(|part| (part.started.is_none(), part.later));
     let started_at = first.and_then(|part| part.run.header.as_ref()).map(|header| header.started_at.clone());
@@ -159,8 +159,8 @@ fn lines(parts: &[Part<'_>], id: RunId, command: Vec<String>, unfinished: &[Stri
     text
 }
 
-/// The lines of a run but for its frame, each with the time it is sorted by. That time never falls, so that a line
-/// which came late stays where it stood.
+/// The lines of a run without its start and end, each with its sort time. Sort times never decrease, so a late line keeps
+/// its place.
 fn shifted(part: &Part<'_>) -> Vec<(u64, Vec<u8>)> {
     let mut lines = Vec::new();
     let mut latest = part.later;

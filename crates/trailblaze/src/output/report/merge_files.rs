@@ -1,5 +1,5 @@
-//! The files beside the events of runs that are put together. Links are left out: they may lead out of the folder, and a
-//! report is passed on to others.
+//! Copies the files of merged runs other than the events. Links are left out: they may point outside the folder, and a
+//! report is shared with others.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Recordings {
         let mut found: Vec<(String, PathBuf)> =
             files(&from.join(RECORDINGS))?.into_iter().map(|file| (name(&file), file)).collect();
         found.sort();
-        // The only trail of a run gives its recording no name.
+        // The recording of a run's only trail is not named after the trail.
         let one = from.join(RECORDING);
         if let Some(attempt) = run.attempts.first().filter(|_| is_file(&one)) {
             found.push((slug(&attempt.trail.id), one));

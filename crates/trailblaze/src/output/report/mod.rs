@@ -1,5 +1,4 @@
-//! What a run leaves for people and machines to read: a page, JUnit XML and a summary, all made from its
-//! event file and nothing else.
+//! The reports of a run: a page, JUnit XML and a summary, all generated from its event file alone.
 
 mod album;
 pub mod alike;

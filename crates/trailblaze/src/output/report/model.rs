@@ -1,7 +1,7 @@
-//! A run as its events tell it: sessions, attempts, steps and calls, put together from `events.jsonl`.
+//! The model of a run: sessions, attempts, steps and calls, assembled from `events.jsonl`.
 //!
-//! Any bytes can be read. What is torn, unknown or about nothing is counted and left out; what never ended
-//! is unfinished.
+//! Any bytes can be read. Lines that are torn, unknown or refer to nothing are counted and left out; items without an end
+//! are unfinished.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub const EVENTS: &str = "events.jsonl";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    #[error("there is no `{EVENTS}` in `{}`", folder.display())]
+    #[error("no `{EVENTS}` in `{}`", folder.display())]
     NoEvents { folder: PathBuf },
     #[error("cannot read `{}`", path.display())]
     Io { path: PathBuf, source: io::Error },
@@ -31,7 +31,7 @@ pub enum ReadError {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
-    /// `None` where the first line is no header.
+    /// `None` if the first line is not a header.
     pub header: Option<Header>,
     pub start: Option<Start>,
     pub sessions: Vec<Session>,
@@ -42,7 +42,7 @@ pub struct Run {
     pub not_run: Vec<NotRun>,
     /// Notes about the run as a whole.
     pub notes: Vec<Note>,
-    /// `None` where the run was killed, or still goes on.
+    /// `None` if the run was killed or is still running.
     pub end: Option<End>,
     /// The greatest time of any line, in microseconds since the run started.
     pub last_at: u64,
@@ -74,11 +74,11 @@ pub struct End {
     pub leaked_processes: usize,
 }
 
-/// A tool server that was at work.
+/// A tool server of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     pub name: String,
-    /// The session that it belonged to; several shared it where there is none.
+    /// The session that it belonged to; `None` if several shared it.
     pub session: Option<SessionId>,
     pub protocol: String,
     /// Relative to the run folder.
@@ -92,9 +92,9 @@ pub struct Server {
 pub struct Unread {
     /// Not JSON.
     pub torn: usize,
-    /// JSON that this build has no name for.
+    /// JSON of a kind that this build does not know.
     pub unknown: usize,
-    /// About an attempt, step or call that the file does not tell of.
+    /// About an attempt, step or call that is not in the file.
     pub stray: usize,
 }
 
@@ -115,13 +115,13 @@ pub struct Closed {
     pub message: String,
 }
 
-/// One try of one trail. Calls are kept flat; steps and calls name theirs by place, and a parent always
-/// comes before its children.
+/// One attempt at one trail. Calls are stored in a flat list; steps and calls refer to their calls by index, and a parent
+/// always precedes its children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     pub id: AttemptId,
     pub session: SessionId,
-    /// The session's name where the session was never opened.
+    /// The session's name if the session was never opened.
     pub device: DeviceId,
     pub trail: TrailRef,
     pub number: u32,
@@ -134,7 +134,7 @@ pub struct Attempt {
     pub standing: Standing,
     pub steps: Vec<Step>,
     pub calls: Vec<Call>,
-    /// Calls whose parent the file does not tell of.
+    /// Calls whose parent is not in the file.
     pub loose: Vec<usize>,
 }
 
@@ -145,15 +145,15 @@ pub struct AttemptEnd {
     pub failure: Option<Box<Failure>>,
 }
 
-/// What an attempt means next to the others of its trail on its device.
+/// How an attempt counts among the attempts at its trail on its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Standing {
     /// It counts as it ended.
     #[default]
     Counts,
-    /// It did not pass, and the trail was tried again.
+    /// It did not pass, and the trail was retried.
     Retried,
-    /// It passed where an earlier one did not.
+    /// It passed after an earlier attempt did not.
     Flaky,
 }
 
@@ -234,7 +234,7 @@ pub struct Answered {
     pub answer: CallResult,
 }
 
-/// How an attempt or a step stands: its verdict, or that it has none.
+/// The state of an attempt or a step: its verdict, or unfinished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     Passed,
@@ -272,7 +272,7 @@ impl State {
         }
     }
 
-    /// Whether somebody should look at it.
+    /// Whether it needs attention.
     pub fn is_bad(self) -> bool {
         !matches!(self, State::Passed | State::Skipped)
     }
@@ -317,12 +317,12 @@ impl Run {
         reader.run.settle()
     }
 
-    /// The run's name, or a dash where there is no header.
+    /// The run's name, or a dash if there is no header.
     pub fn id(&self) -> &str {
         self.header.as_ref().map_or("-", |header| header.run.as_str())
     }
 
-    /// Whether a newer build wrote the file, in a format that this one may only half understand.
+    /// Whether a newer build wrote the file, in a format that this one may not fully understand.
     pub fn is_newer(&self) -> bool {
         self.header.as_ref().is_some_and(|header| header.trailblaze_events > event::VERSION)
     }
@@ -343,14 +343,14 @@ impl Run {
         devices
     }
 
-    /// The attempts of each trail, as far as one was made because the one before it did not pass. Whoever counts
-    /// trails counts the last of each.
+    /// Groups of attempts in which each was made because the one before it did not pass. To count trails, count the last
+    /// of each group.
     pub fn tries(&self) -> Vec<Vec<&Attempt>> {
         let tries = tries(&self.attempts);
         tries.into_iter().map(|tries| tries.into_iter().map(|idx| &self.attempts[idx]).collect()).collect()
     }
 
-    /// Tells retried and flaky attempts from those that count, and lets unfinished ones last as long as the run.
+    /// Marks retried and flaky attempts, and ends unfinished ones at the end of the run.
     fn settle(mut self) -> Run {
         for attempt in self.attempts.iter_mut().filter(|attempt| attempt.end.is_none()) {
             attempt.last_at = self.last_at;
@@ -368,7 +368,8 @@ impl Run {
     }
 }
 
-/// A try follows one that did not pass: of its trail on its device, or on another one that the trail was moved from.
+/// A retry follows an attempt that did not pass: at the same trail on the same device, or on the device that the trail
+/// was moved from.
 fn tries(attempts: &[Attempt]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     let mut by_trail: HashMap<(&str, &str, Option<u32>), Vec<usize>> = HashMap::new();
@@ -399,7 +400,7 @@ impl Attempt {
         self.last_at.saturating_sub(self.started_at)
     }
 
-    /// The title, or the id of a trail without one.
+    /// The title, or the id if the trail has no title.
     pub fn name(&self) -> &str {
         let trail = &self.trail;
         [&trail.title, &trail.id, &trail.path].into_iter().find(|text| !text.trim().is_empty()).map_or("-", |text| text)
@@ -413,7 +414,7 @@ impl Attempt {
         self.end.as_ref()?.failure.as_deref()
     }
 
-    /// The step that the failure names; else the one that ended badly or, in an unfinished attempt, last.
+    /// The step that the failure names; otherwise the step that failed or, in an unfinished attempt, the last one.
     pub fn failing_step(&self) -> Option<&Step> {
         let named = self.failure().and_then(|failure| failure.step.as_ref());
         match named.and_then(|id| self.steps.iter().rfind(|step| step.id == *id)) {
@@ -423,7 +424,7 @@ impl Attempt {
         }
     }
 
-    /// The number of a step, as people count those of the file: from 1, the trailhead apart.
+    /// The number of a step as in the file: from 1, without the trailhead.
     pub fn step_number(&self, step: &Step) -> Option<usize> {
         let has_head = self.steps.iter().any(|step| step.kind == StepKind::Trailhead);
         (step.kind != StepKind::Trailhead).then(|| (step.index + 1).saturating_sub(usize::from(has_head)))

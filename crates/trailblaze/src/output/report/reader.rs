@@ -1,4 +1,4 @@
-//! From the lines of `events.jsonl` to a run.
+//! Builds a run from the lines of `events.jsonl`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::model::{
     Step, StepEnd, Touch, Wait,
 };
 
-/// Puts lines together. The maps hold the places of what has been told of; an id that comes twice means the latest.
+/// Assembles lines. The maps hold the indices of known items; if an id occurs twice, the latest item is meant.
 #[derive(Default)]
 pub struct Reader {
     pub run: Run,
@@ -21,7 +21,7 @@ pub struct Reader {
     calls: HashMap<CallId, (usize, usize)>,
 }
 
-/// The line is about something that the file does not tell of.
+/// The line is about something that is not in the file.
 struct Stray;
 
 impl Reader {
@@ -140,7 +140,7 @@ impl Reader {
             Event::ServerEnded { server, session, message } => {
                 let is_it =
                     |known: &&mut Server| known.name == server && known.session == session && known.ended.is_none();
-                // One that did not start has an end all the same. Where two lives overlap, the older one ends first.
+                // A server that did not start has an end too. If two instances overlap, the older one ends first.
                 if let Some(known) = self.run.servers.iter_mut().find(is_it) {
                     known.ended = Some(Closed { at, message });
                 }

@@ -1,4 +1,4 @@
-//! `summary.json`: how a run went, for scripts.
+//! `summary.json`: the result of a run, for scripts.
 
 use serde::Serialize;
 use trailblaze_protocol::event::{Place, TrailRef};
@@ -13,12 +13,12 @@ pub struct Summary {
     pub run: String,
     pub started_at: Option<String>,
     pub version: Option<String>,
-    /// Whether the run came to its end; where not, `exit` and `code` are null.
+    /// Whether the run finished; if not, `exit` and `code` are null.
     pub is_finished: bool,
     pub exit: Option<Exit>,
     pub code: Option<u8>,
     pub duration_ms: u64,
-    /// Processes that were started for the run and could not be ended: 0, or a bug.
+    /// Processes that were started for the run and could not be stopped; anything but 0 is a bug.
     pub leaked_processes: usize,
     pub seed: Option<u64>,
     pub devices: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Summary {
     pub unread_lines: usize,
 }
 
-/// How many trails ended how, on all devices. An attempt that was tried again is only counted as retried.
+/// The number of trails by result, on all devices. An attempt that was retried is counted only as retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
@@ -76,7 +76,7 @@ pub struct FailureSummary {
     pub message: String,
     pub expected: Option<String>,
     pub saw: Option<String>,
-    /// Where the trail has the call that failed.
+    /// The place of the failed call in the trail.
     pub place: Option<Place>,
     /// Relative to the run folder.
     pub pictures: Vec<String>,

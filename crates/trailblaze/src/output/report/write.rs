@@ -1,4 +1,4 @@
-//! Writes the three files into the run folder, each whole or not at all.
+//! Writes the three report files into the run folder, each completely or not at all.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ pub enum WriteError {
     Read(#[from] ReadError),
     #[error("cannot write `{}`: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("cannot put the run into JUnit XML")]
+    #[error("cannot write the run as JUnit XML")]
     Junit(#[from] quick_junit::SerializeError),
-    #[error("cannot put the run into JSON")]
+    #[error("cannot write the run as JSON")]
     Json(#[from] serde_json::Error),
 }
 
@@ -37,8 +37,8 @@ pub fn write(folder: &Path) -> Result<Written, WriteError> {
     Ok(Written { summary, junit, html, run })
 }
 
-/// Writes what a run that is killed leaves to be read. There is no `junit.xml` before the end: CI systems take one
-/// without failures for a run that passed.
+/// Writes the preliminary report that remains if the run is killed. `junit.xml` is written only at the end: CI systems
+/// would treat one without failures as a run that passed.
 pub fn write_unfinished(folder: &Path) -> Result<(), WriteError> {
     write_page(folder, &Run::read(folder)?).map(drop)
 }

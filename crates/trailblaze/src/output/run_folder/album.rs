@@ -1,4 +1,4 @@
-//! Pictures on their way to the disk: masked, packed and named by what they show.
+//! Writes pictures to disk: masked, encoded and named by their content.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ pub fn file_of(shot: &Shot) -> String {
     format!("pictures/{}.png", name_of(hash(bytes), &masks))
 }
 
-/// A picture is named by what it shows.
+/// A picture is named by its content.
 fn name_of(content: String, masks: &[Rect]) -> String {
     if masks.is_empty() { content } else { hash(format!("{content}{masks:?}").as_bytes()) }
 }

@@ -1,5 +1,5 @@
-//! What the files of attachments are called. A browser that opens a file from disk goes by its ending, so a tool must not
-//! choose it: HTML, SVG and XML would run as pages beside the report.
+//! File extensions of attachments. A browser that opens a file from disk goes by its extension, so a tool must not choose
+//! it: HTML, SVG and XML would run as pages next to the report.
 
 use trailblaze_protocol::outcome::Attachment;
 

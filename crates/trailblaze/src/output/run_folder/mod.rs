@@ -1,5 +1,5 @@
-//! `logs/<run>/`: events as they happen, pictures and attachments by content. Everything is written by threads of its
-//! own, so that a run never waits for a disk longer than its queues are deep.
+//! `logs/<run>/`: events as they happen, pictures and attachments named by content. Separate threads write everything, so
+//! that a run waits for the disk only when their queues are full.
 
 mod album;
 mod endings;
@@ -33,7 +33,7 @@ pub const RECORDINGS: &str = "recordings";
 /// How names of trail files end.
 pub const TRAIL_ENDING: &str = ".trail.yaml";
 
-/// How many pictures may wait to be written.
+/// How many pictures may be queued for writing.
 const SHOTS: usize = 32;
 
 pub struct RunFolder {
@@ -51,7 +51,7 @@ impl RunFolder {
         let id = new_id(now);
         let path = logs.join(id.as_str());
         private::create_dir_all(&path)?;
-        // A folder that cannot hold the record is of no use to anybody.
+        // A folder without a record is useless.
         RunFolder::start(id, path.clone(), now).inspect_err(|_| {
             let _ = std::fs::remove_dir_all(&path);
         })
@@ -108,7 +108,7 @@ impl EventSink for RunFolder {
 
     fn picture(&self, shot: Shot) {
         if let Some(shots) = &*self.shots.lock().unwrap_or_else(PoisonError::into_inner) {
-            // A closed queue means that its thread died, which `finish` tells.
+            // A closed queue means that its thread died, which `finish` reports.
             let _ = shots.send(shot);
         }
     }

@@ -1,5 +1,5 @@
-//! Lines of the record on their way to the disk. Whoever has one only adds it to a buffer; a thread collects them for a
-//! moment and writes them at once, so that a run hardly waits and a killed one loses hardly anything.
+//! Writes the lines of the record to disk. Callers only append to a buffer; a thread collects lines for a moment and writes
+//! them in one go, so that a run hardly waits and a killed run loses hardly anything.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::files::private;
 
 /// How long lines are collected.
 const GATHER: Duration = Duration::from_millis(1);
-/// How many bytes may wait; whoever has more waits for the disk.
+/// How many bytes may be buffered; a caller that exceeds this waits for the disk.
 const WAITING: usize = 4 << 20;
 /// Room that is kept for what comes next.
 const LARGE: usize = 1 << 20;
@@ -43,9 +43,9 @@ struct Waiting {
     lines: Vec<u8>,
     files: Vec<(PathBuf, Arc<[u8]>)>,
     n_bytes: usize,
-    /// Nobody looks here until told to.
+    /// The thread sleeps until it is notified.
     is_unattended: bool,
-    /// Nothing more comes, or nobody writes any more.
+    /// No more lines will arrive, or the writer thread has ended.
     has_ended: bool,
 }
 
@@ -130,9 +130,9 @@ impl Shared {
     }
 
     fn write(&self, mut file: File) {
-        // Whatever becomes of this thread, nobody may wait for it in vain.
+        // Even if this thread panics, no caller may wait for it forever.
         let _gone = Gone(self);
-        // Changes places with those that wait, so that neither grows anew each time.
+        // Swapped with the waiting buffer, so that neither is allocated again each time.
         let mut lines = Vec::new();
         // Where something came a moment ago, more is to be expected: to wake us for it would cost whoever adds it.
         let mut is_more_expected = false;

@@ -1,4 +1,4 @@
-//! What can be done in an interactive session.
+//! The commands of an interactive session.
 
 use std::path::PathBuf;
 
@@ -22,21 +22,21 @@ pub enum Command {
 #[derive(Debug, PartialEq, Default)]
 pub struct Snapshot {
     pub details: Details,
-    /// The ref of the element to show alone.
+    /// Show only the element with this ref.
     pub within: Option<String>,
     /// Show what changed since the last snapshot.
     pub only_changes: bool,
-    /// A file to write a picture to.
+    /// A file to save a screenshot to.
     pub screenshot: Option<PathBuf>,
-    /// Draw the refs on the picture.
+    /// Draw the refs on the screenshot.
     pub has_marks: bool,
 }
 
-/// Keep the steps as a trail.
+/// Save the steps as a trail.
 #[derive(Debug, PartialEq)]
 pub struct Save {
     pub path: PathBuf,
-    /// What happens to a trail that is there already; without it, nothing.
+    /// How to merge into an existing trail; if `None`, an existing trail is not changed.
     pub merge: Option<Merge>,
     pub title: Option<String>,
 }

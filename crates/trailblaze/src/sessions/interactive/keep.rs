@@ -1,4 +1,4 @@
-//! What a session comes to as a trail: its steps, and the file that keeps them.
+//! Saves a session as a trail: its steps, and the file that contains them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::files::lock::{self, ProjectLock};
 use crate::files::write_atomically;
 use crate::output::words::count;
 
-/// The words of a step that was begun by a call, and not by a person.
+/// The text of a step that was begun implicitly, by a call.
 pub const EXPLORE: &str = "Explore";
 
-/// Calls that start something: the tool, the argument that says what, and words for a step that does nothing else. What a
-/// session begins with of these is its trailhead.
+/// Calls that start something: the tool, the argument that names it, and the text of a step that does nothing else. Such
+/// calls at the beginning of a session become its trailhead.
 const STARTS: [(&str, &str, &str); 4] = [
     ("launchApp", "packageId", "Start the app"),
     ("openUrl", "url", "Open the page"),
@@ -28,11 +28,11 @@ const STARTS: [(&str, &str, &str); 4] = [
     ("web_navigate", "url", "Open the page"),
 ];
 
-/// Where the schema of trails is in a project, for editors.
+/// The path of the trail schema in a project, for editors.
 const SCHEMA: &str = ".trailblaze/schemas/trail.schema.json";
 
-/// The steps of a session as a trail has them. Calls that speak of no device go anywhere; others belong to the platform
-/// that they were made on. A step that cannot be replayed whole is left to a model.
+/// The steps of a session in the form of a trail. Calls that are independent of the device are saved for all platforms;
+/// others for the platform they were made on. A step that cannot be replayed completely is left to a model.
 pub fn steps(recorded: &[RecordedStep], platform: &str) -> Vec<NewStep> {
     let mut steps: Vec<NewStep> = Vec::new();
     for step in recorded.iter().filter(|step| !is_empty(step)) {
@@ -49,7 +49,7 @@ pub fn steps(recorded: &[RecordedStep], platform: &str) -> Vec<NewStep> {
             steps.push(NewStep { kind: step.kind, text: step.text.clone(), calls });
         }
     }
-    // A trailhead alone leads nowhere, and a recording of one holds a single call.
+    // A trail needs more than a trailhead, and the recording of a trailhead holds a single call.
     let is_alone = steps.len() == 1;
     if let Some(head) = steps.first_mut().filter(|head| head.kind == StepKind::Trailhead)
         && (is_alone || !head.fits_trailhead())
@@ -71,7 +71,7 @@ fn n_starts(step: &RecordedStep) -> usize {
     if step.needs_model.is_empty() { step.calls.iter().take_while(|call| start(call).is_some()).count() } else { 0 }
 }
 
-/// Words for a call that starts something.
+/// The step text for a call that starts something.
 fn start(call: &Value) -> Option<&'static str> {
     let (tool, args) = call.as_object()?.iter().next()?;
     STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some()).map(|(_, _, words)| *words)
@@ -81,18 +81,18 @@ fn is_empty(step: &RecordedStep) -> bool {
     step.calls.is_empty() && step.needs_model.is_empty()
 }
 
-/// What a person should know about steps that are not kept as they were made.
+/// Warnings about steps that are not saved exactly as they were made.
 pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
     let remark = |step: &RecordedStep| {
         let text = &step.text;
         match step.needs_model.as_slice() {
             [] if is_empty(step) && text != EXPLORE => {
-                Some(format!("step \"{text}\" was left out: no call in it passed that could be replayed"))
+                Some(format!("step \"{text}\" was left out: it has no passing call that can be replayed"))
             }
             [] => None,
             tools => {
                 let tools = tools.join(", ");
-                Some(format!("step \"{text}\" needs a model: {tools} cannot be replayed, so only its words were saved"))
+                Some(format!("step \"{text}\" needs a model: {tools} cannot be replayed, so only its text was saved"))
             }
         }
     };
@@ -102,18 +102,18 @@ pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
 /// Why a session was not saved.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    #[error("nothing was done yet that could be saved")]
+    #[error("there is nothing to save yet")]
     Nothing,
     #[error(
         "{path} exists; `save {path} --append` adds the steps behind its last one, and `save {path} --force` replaces its \
          steps, but keeps comments and what other devices have"
     )]
     Exists { path: String },
-    #[error("--title is for a new file; {path} has its own title")]
+    #[error("`--title` is only for a new file; {path} already has a title")]
     Title { path: String },
     #[error("cannot read {path}: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("{path} was left as it is: {problem}")]
+    #[error("{path} was not changed: {problem}")]
     Merge { path: String, problem: SaveError },
     #[error("the trail would not read back: {problems}")]
     Unreadable { problems: String },
@@ -133,21 +133,21 @@ impl KeepError {
     }
 }
 
-/// Where a session's trail belongs.
+/// Where a session's trail is saved.
 pub struct Home<'a> {
     pub place: &'a Place,
     /// The classifiers of the device, the closest first.
     pub lineage: &'a [String],
 }
 
-/// Saves the steps of a session. Answers with what was done, in words.
+/// Saves the steps of a session. Returns a description of the change.
 pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, KeepError> {
     let shown = wish.path.display().to_string();
     let path = &home.place.current_dir.join(&wish.path);
     if steps.is_empty() {
         return Err(KeepError::Nothing);
     }
-    // What is read here must still be there when the file is written.
+    // The file must not change between reading and writing.
     let _lock = ProjectLock::take(&home.place.root).map_err(|source| write_error(Path::new(lock::PATH), source))?;
     let read_error = |source| KeepError::Read { path: shown.clone(), source };
     let existing = match (path.exists(), wish.merge) {
@@ -193,7 +193,7 @@ fn write_error(path: &Path, source: std::io::Error) -> KeepError {
 
 fn merged_words(merged: &Merged, how: Merge, path: &str) -> String {
     match how {
-        Merge::Append if merged.n_added == 0 => format!("{path} has these steps already"),
+        Merge::Append if merged.n_added == 0 => format!("{path} already has these steps"),
         Merge::Append => format!("added {} to {path}", count(merged.n_added, "step")),
         Merge::Replace => {
             let Merged { n_kept, n_added, n_removed, .. } = merged;
@@ -210,7 +210,7 @@ pub fn text(id: &str, title: &str, place: &Place, steps: &[NewStep]) -> String {
     if let Some(target) = &place.target {
         config.insert("target".into(), target.as_str().into());
     }
-    // Without it, a run that names no device would take a simulated one.
+    // Without it, a run without `--device` would use a simulated device.
     if let Some(driver) = &place.driver
         && let Some(platform) = driver.platform()
     {
@@ -220,7 +220,7 @@ pub fn text(id: &str, title: &str, place: &Place, steps: &[NewStep]) -> String {
     new_trail(config, steps)
 }
 
-/// What cannot be read back is not written.
+/// A trail that cannot be read back is not written.
 fn check(path: &str, text: &str) -> Result<(), KeepError> {
     let source: Arc<Source> = Source::new(path, text);
     match Trail::read(&source) {
@@ -251,8 +251,8 @@ fn title(id: &str) -> String {
     chars.next().map_or_else(|| id.to_string(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// The line by which editors find the schema, which is written if the project has none. A file outside the project has no
-/// such line.
+/// The line by which editors find the schema. Writes the schema if the project has none. `None` for a file outside the
+/// project.
 fn schema_line(root: &Path, path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (root, folder) = (root.canonicalize().ok()?, folder.canonicalize().ok()?);
@@ -306,7 +306,7 @@ mod tests {
         let next = || step(StepKind::Verify, "It is open", json!([tap]), &[]);
         check(&[whole.clone(), next()], json!([["trailhead", "Open it", [launch]], ["verify", "It is open", [tap]]]));
         check(&[mixed], json!([["trailhead", "Start the app", [launch]], ["step", "Explore", [tap]]]));
-        // Alone, it is what the trail does.
+        // Alone, it is an ordinary step.
         check(std::slice::from_ref(&whole), json!([["step", "Open it", [launch]]]));
         check(&[next(), whole], json!([["verify", "It is open", [tap]], ["step", "Open it", [launch]]]));
     }

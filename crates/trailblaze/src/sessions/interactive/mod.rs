@@ -1,5 +1,5 @@
-//! A session on one device that is worked on call by call: steps, calls and snapshots, kept as a trail when it is worth
-//! keeping. Used by a person, a script or an agent.
+//! An interactive session on one device: steps, calls and snapshots, which can be saved as a trail. Used by a person, a
+//! script or an agent.
 
 mod command;
 mod keep;
@@ -51,7 +51,7 @@ pub struct Interactive {
     last_snapshot: Option<String>,
     /// The recording in the run folder, as it was last written.
     kept: Option<String>,
-    /// The steps as they were last saved.
+    /// The last saved steps.
     saved: Vec<NewStep>,
 }
 
@@ -66,10 +66,10 @@ struct Failures {
     first: Option<Failure>,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug, PartialEq)]
 pub enum Reply {
-    /// Text for people, and the same for programs.
+    /// The result as text, and as JSON for programs.
     Done {
         text: String,
         value: Value,
@@ -80,7 +80,7 @@ pub enum Reply {
     },
 }
 
-/// Where a session keeps its files.
+/// The folders and settings that a session saves with.
 pub struct Place {
     /// The project's folder.
     pub root: PathBuf,
@@ -145,17 +145,17 @@ impl Interactive {
         self.last_snapshot.as_deref()
     }
 
-    /// The gravest way in which a call failed. One that a person cancelled did not fail.
+    /// The most severe failure of a call. A call cancelled by the user did not fail.
     pub fn worst(&self) -> Exit {
         self.failures.worst
     }
 
-    /// Where the steps are kept that were not saved, if there are any.
+    /// The file that contains the unsaved steps, if there are any.
     pub fn unsaved(&self) -> Option<PathBuf> {
         (self.kept.is_some() && self.steps() != self.saved).then(|| self.place.folder.join(RECORDING))
     }
 
-    /// Ends the session in the record, as it ended altogether.
+    /// Records the end of the session with its overall result.
     pub async fn close(mut self, exit: Exit, is_cancelled: bool) {
         self.end_step();
         let verdict = match exit {
@@ -188,7 +188,7 @@ impl Interactive {
     async fn answer(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
         match command {
             Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps > 0 => {
-                refused("a trailhead comes before all steps, and one was begun already")
+                refused("a trailhead must come before all steps, but a step has already begun")
             }
             Command::Step { kind, text } => {
                 self.begin(kind, &text);
@@ -253,7 +253,7 @@ impl Interactive {
         if let Some(reference) = &wish.within {
             let found = screen.root.walk().find(|node| node.reference.as_ref() == Some(reference));
             let Some(found) = found else {
-                let message = format!("nothing on the screen has the ref `{reference}`");
+                let message = format!("no element on the screen has the ref `{reference}`");
                 return Reply::Failed { message, exit: Exit::Failed };
             };
             details.within = Some(found.id);
@@ -275,7 +275,7 @@ impl Interactive {
         let registry = self.session.registry_with(tool).await;
         let Some(known) = registry.get(tool) else {
             let mut missing = registry.explain_missing(tool);
-            missing.hint.get_or_insert_with(|| "`tools` lists what there is".to_string());
+            missing.hint.get_or_insert_with(|| "`tools` lists the tools".to_string());
             return refused(missing);
         };
         let args = match typed(known, args) {
@@ -306,7 +306,7 @@ impl Interactive {
         }
     }
 
-    /// A call that could not be carried out.
+    /// The reply to a call that could not be carried out.
     fn faulted(&mut self, tool: &str, fault: &Fault) -> Reply {
         let message = fault.to_string();
         match fault.exit() {
@@ -316,7 +316,7 @@ impl Interactive {
                 }
                 Reply::Failed { message, exit: fault.exit() }
             }
-            // It was not made.
+            // The call was not made.
             Exit::Invalid => refused(message),
             exit => self.failed(failure(Some(tool), &message, None), exit),
         }
@@ -347,7 +347,7 @@ impl Interactive {
         done(text, json!(rows.iter().map(|(name, _)| name).collect::<Vec<_>>()))
     }
 
-    /// Takes the last call that would be saved out of the steps, or the last step if it has none.
+    /// Removes the last call that would be saved from the steps, or the last step if it has none.
     fn undo(&mut self) -> Reply {
         loop {
             let Some((what, about)) = self.sink.last_recorded(&self.attempt.id) else {
@@ -359,17 +359,17 @@ impl Interactive {
             }
             match what {
                 Parent::Call(_) => {
-                    let text = format!("undid {about}; the device stays as it is");
+                    let text = format!("undid {about}; the device is not changed");
                     return done(text, json!({"undone": about}));
                 }
-                // A person did not begin it.
+                // The step was begun implicitly.
                 Parent::Step(_) if about == EXPLORE => {}
                 Parent::Step(_) => return done(format!("undid step \"{about}\""), json!({"undone": about})),
             }
         }
     }
 
-    /// The steps so far, for a trail that runs wherever it can.
+    /// The steps so far, in the form of a portable trail.
     fn steps(&self) -> Vec<NewStep> {
         let description = self.session.device.description();
         let platform =
@@ -393,7 +393,7 @@ impl Interactive {
         }
     }
 
-    /// Keeps the steps in the run folder, so that leaving loses nothing.
+    /// Saves the steps in the run folder, so that nothing is lost when the user quits.
     fn keep(&mut self) {
         let steps = self.steps();
         let text = keep::text("shell", "Explored in a shell", &self.place, &steps);
@@ -410,7 +410,7 @@ impl Interactive {
             false => private::write(&path, &text),
         };
         if let Err(error) = stored {
-            self.console.warn(&format!("cannot keep the steps in `{}`: {error}", path.display()));
+            self.console.warn(&format!("cannot save the steps in `{}`: {error}", path.display()));
         }
         self.kept = (!steps.is_empty()).then_some(text);
     }

@@ -1,4 +1,4 @@
-//! Opens and closes an interactive session, with a run folder for what is done in it.
+//! Opens and closes an interactive session and its run folder.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ use crate::sessions::device_log::DeviceLog;
 use crate::sessions::host::Host;
 use crate::sessions::wiring::{self, NotOpened, SecretError, UnknownTarget, Wiring};
 
-/// What a caller wants of an interactive session.
+/// Options of an interactive session.
 #[derive(Debug, Clone)]
 pub struct InteractiveOptions {
     pub device: DeviceSpec,
-    /// Show the window of browsers.
+    /// Show browser windows.
     pub is_headed: bool,
     pub target: Option<String>,
     pub memory: Vec<(String, String)>,
-    /// The names of variables that hold secrets.
+    /// The names of environment variables that contain secrets.
     pub secrets: Vec<String>,
     pub cassette: Option<Use>,
     pub sim: SimOptions,
-    /// The folder for run folders.
+    /// The folder in which run folders are created.
     pub logs: PathBuf,
     /// The folder that paths of commands are relative to.
     pub current_dir: PathBuf,
@@ -43,7 +43,7 @@ pub struct InteractiveOptions {
     pub command: Vec<String>,
 }
 
-/// Why there is no session.
+/// Why a session could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum OpenError {
     Server(SourceError),
 }
 
-/// An open session, and what it stands on.
+/// An open session, and the resources it uses.
 pub struct Opened {
     pub session: Interactive,
     pub wiring: Wiring,
@@ -107,7 +107,7 @@ pub async fn open(
         Outlets { events: Some(record), console: Some(Arc::clone(&console)), folder: Some(folder.path.clone()) };
     wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
     let device = options.device;
-    // What happens on the device is answered to the caller, who need not be told twice.
+    // The caller receives everything in replies, so the console does not repeat it.
     let quiet = Arc::new(crate::output::console::Quiet);
     let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, quiet));
     let target = wiring.target.clone();
@@ -141,10 +141,10 @@ pub async fn open(
 }
 
 impl Opened {
-    /// Ends the session and its record, and writes the report. `exit` is how the caller's part ended.
+    /// Ends the session and its record, and writes the report. `exit` is the result of the caller's part.
     pub async fn close(self, exit: Exit, is_cancelled: bool) -> Closed {
         let Opened { session, wiring, folder, console } = self;
-        // Calls that failed are in the record, even if the caller did not mind them.
+        // Failed calls are in the record, even if the caller ignored them.
         let ended = exit.worst(session.worst());
         session.close(ended, is_cancelled).await;
         wiring.close().await;
