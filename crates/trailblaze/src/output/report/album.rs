@@ -28,7 +28,7 @@ const ACTIVE: &str = "is not linked: opened from here, it could run as a page";
 pub enum Kept {
     /// In the page, under this number.
     Here(usize),
-    /// Beside the page, under the name that the event gave.
+    /// Next to the page, under the name given by the event.
     Beside,
     /// Not available, and why.
     Lost(&'static str),

@@ -103,7 +103,7 @@ impl Writer {
     }
 }
 
-/// A [`trailblaze_protocol::event::Line`] of an event that is somebody else's.
+/// A [`trailblaze_protocol::event::Line`] that borrows its event.
 #[derive(serde::Serialize)]
 struct LineOf<'e> {
     at: u64,
@@ -134,7 +134,7 @@ impl Shared {
         let _gone = Gone(self);
         // Swapped with the waiting buffer, so that neither is allocated again each time.
         let mut lines = Vec::new();
-        // Where something came a moment ago, more is to be expected: to wake us for it would cost whoever adds it.
+        // After recent lines, more are likely: sleep for a fixed time, so that callers need not wake this thread.
         let mut is_more_expected = false;
         loop {
             let mut waiting = self.waiting();
