@@ -477,8 +477,8 @@ fn a_server_without_a_cassette_is_missing_and_says_why() {
 fn what_makes_no_sense_together_is_refused() {
     let project = handmade(BANK, &[LAUNCH]);
     for (args, expected) in [
-        (&["--replay", "effects", "--cassette", "replay"][..], "--cassette does not go with --replay effects"),
-        (&["--watch", "--cassette", "record"][..], "--cassette record does not go with --watch"),
+        (&["--replay", "effects", "--cassette", "replay"][..], "`--cassette` cannot be used with `--replay effects`"),
+        (&["--watch", "--cassette", "record"][..], "`--cassette record` cannot be used with `--watch`"),
         (&["--cassette", "rewind"][..], "rewind"),
     ] {
         let ran = project.run(&[&["run"], args].concat()).exits(3);

@@ -287,7 +287,7 @@ fn a_tool_of_a_file_is_swapped_and_a_broken_one_stays() {
     author.ask("launchApp packageId=com.example.counter");
     author.ask("greet");
     lab.with(file, &greet("tap: {id: nowhere, oops: 1}"));
-    let said = author.hears("the tools stay as they were");
+    let said = author.hears("the tools are unchanged");
     assert!(said.contains("trailblaze-config/tools/greet.yaml:5:"), "{said}");
     author.ask("greet");
     lab.with(file, &greet("tap: {id: more}"));

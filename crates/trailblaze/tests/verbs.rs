@@ -618,7 +618,8 @@ fn help_of_run() {
               Possible values:
               - intent:  Run the tools
               - effects: Play their recorded effects instead, and start no tool servers
-              - verify:  Run the tools, and fail the trail if they behave differently from their recording
+              - verify:  Run the tools, and fail the trail if they behave differently from their
+                recording
               
               [default: intent]
 
@@ -628,7 +629,8 @@ fn help_of_run() {
 
               Possible values:
               - record: Start the servers, and record their tool lists and answers
-              - replay: Start no servers: cassettes answer instead, and repeat the callbacks of the tools
+              - replay: Start no servers: cassettes answer instead, and repeat the callbacks of the
+                tools
 
           --strict
               Treat a tool that changed since recording as an error
@@ -694,8 +696,8 @@ fn help_of_run() {
               Seed for jitter, drift and faults of simulated devices; if random, it is printed
 
           --sim <KEY=VALUE>
-              Configure simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s, refuse=0.05,
-              lostAfter=12, lostAt=0.01
+              Configure simulated devices: latency=20ms, jitter=5ms, drift=3, slowScreen=1s,
+              refuse=0.05, lostAfter=12, lostAt=0.01
 
           --logs <DIR>
               Create run folders here [default: logs/ in the project]

@@ -199,7 +199,7 @@ fn a_trailhead_is_begun_first_or_not_at_all() {
          trailhead \"Too late\"\nsave a.trail.yaml\n"
     );
     let ran = project.feed(COUNTER, &lines).exits(3);
-    assert!(ran.stderr.contains("a trailhead comes before all steps"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a trailhead must come before all steps"), "{}", ran.stderr);
     let text = project.read("a.trail.yaml");
     assert!(text.contains("trailhead:\n  step: Begin with one\n  tools:\n    - launchApp:"), "{text}");
     project.run(&["run", "a.trail.yaml", "-d", "android/sim-1"]).exits(0);

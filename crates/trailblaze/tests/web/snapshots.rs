@@ -97,7 +97,7 @@ fn a_shell_writes_pictures_and_says_where_they_are() {
     assert!(std::fs::read(&plain).expect("a picture").starts_with(b"\x89PNG"), "{told}");
     assert!(std::fs::read(&marked).expect("a picture").starts_with(b"RIFF"), "{told}");
     assert!(told.contains(&format!("Screenshot: {}", plain.display())) || told.contains("\"screenshot\":\""), "{told}");
-    assert!(told.contains("`--marks` are drawn on a picture"), "{told}");
+    assert!(told.contains("`--marks` requires `--screenshot`"), "{told}");
     let answers = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let kept =
         answers.into_iter().find_map(|answer| answer["answer"]["structured"]["file"].as_str().map(str::to_string));
