@@ -48,7 +48,7 @@ fn mistakes_in_documents_are_found() {
         ("trailblaze tool tap id=pay # presses it", ""),
         ("trailblaze -C shop tool new acme_pay --lang ts", ""),
         ("trailblaze fly", "`trailblaze` has no command `fly`"),
-        ("trailblaze session prune", "`trailblaze session` has no command `prune`"),
+        ("trailblaze runs prune", "`trailblaze runs` has no command `prune`"),
         ("$ trailblaze run --fly", "`trailblaze run` has no flag `--fly`"),
         ("trailblaze run [--fly]", "`trailblaze run` has no flag `--fly`"),
         ("trailblaze -C shop fly", "`trailblaze` has no command `fly`"),
