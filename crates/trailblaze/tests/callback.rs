@@ -310,7 +310,7 @@ fn of_several_faults_the_first_is_told() {
     starts(open.post(&headers[1..], large.as_bytes()), 403, "web pages may not call");
     starts(open.post(&headers[2..], large.as_bytes()), 415, "the content type");
     starts(open.post(&[], large.as_bytes()), 413, "a request has at most");
-    starts(open.post(&[], b"{x"), 400, "the request is no JSON");
+    starts(open.post(&[], b"{x"), 400, "the request is not JSON");
     starts(open.post_json(&body), 200, "version 2");
     let mut body = body;
     body["version"] = 1.into();
@@ -323,7 +323,7 @@ fn of_several_faults_the_first_is_told() {
     body["session_id"] = open.calls[0]["sessionId"].clone();
     starts(open.post_json(&body), 200, "unknown tool `hasTxt`");
     body["action"]["tool_name"] = "hasText".into();
-    starts(open.post_json(&body), 200, "`arguments_json` of `hasText` is no JSON");
+    starts(open.post_json(&body), 200, "`arguments_json` of `hasText` is not JSON");
 
     let played = open.close(0);
     assert_eq!(played.run.calls().len(), 1, "nothing of all this was called");
