@@ -64,10 +64,11 @@ async fn a_session_is_found_by_its_key_until_it_is_closed() {
 #[tokio::test(start_paused = true)]
 async fn a_caller_without_an_id_belongs_to_the_only_chain_of_foreign_calls() {
     type Chain = Result<Option<CallId>, NoChain>;
+    type Seen = Arc<Mutex<Vec<(Option<CallId>, Chain)>>>;
     fn chain(cx: &Cx) -> Chain {
         cx.session.invocations.single_chain().map(|cx| cx.call_id().cloned())
     }
-    let seen: Arc<Mutex<Vec<(Option<CallId>, Chain)>>> = Arc::default();
+    let seen: Seen = Arc::default();
     let note = {
         let seen = Arc::clone(&seen);
         move |cx: &Cx| seen.lock().unwrap().push((cx.call_id().cloned(), chain(cx)))

@@ -214,7 +214,6 @@ pub fn text(id: &str, title: &str, place: &Place, steps: &[NewStep]) -> String {
     if let Some(driver) = &place.driver
         && let Some(platform) = driver.platform()
     {
-        config.insert("platform".into(), platform.name().into());
         config.insert("devices".into(), json!({ platform.name(): driver.as_str() }));
     }
     new_trail(config, steps)
