@@ -18,7 +18,7 @@ use crate::selector::Selector;
 pub struct Query {
     pub what: What,
     /// Which of several matches, from 0: on a page as a snapshot lists them, elsewhere and for selectors in reading order;
-    /// `None` asks for exactly one.
+    /// `None` requires exactly one match.
     pub index: Option<usize>,
 }
 

@@ -37,7 +37,7 @@ pub fn of_line(line: &str) -> Option<&str> {
     split_line(line).map(|(reference, _)| reference)
 }
 
-/// The ref that the line of a snapshot begins with, and what the line says of its element.
+/// The ref at the start of a line of a snapshot, and the rest of the line.
 pub fn split_line(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     // The line of an off-screen field starts with how to scroll to it.

@@ -314,7 +314,7 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-/// In quotes, as snapshots and messages print names, so that they can be read back.
+/// The text in quotes, as names are printed in snapshots and messages, so that it can be parsed again.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

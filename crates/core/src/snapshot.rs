@@ -87,18 +87,18 @@ pub(crate) fn shown_label(outline: &Outline<'_>, place: usize) -> Option<String>
     })
 }
 
-/// The row of a table in one line, as a snapshot shows it.
+/// A table row in one line, as in a snapshot.
 pub(crate) fn shown_row(node: &Node) -> Option<String> {
     line::row(node)
 }
 
-/// Whether the line of an element has this mark; without brackets, such as `checked`.
+/// Whether the line of an element has this mark, written without brackets, such as `checked`.
 pub(crate) fn has_mark(node: &Node, mark: &str) -> bool {
     let items = || line::item_count(node.children.len());
     line::marks(node).any(|own| own[1..own.len() - 1] == *mark) || items() == mark
 }
 
-/// Whether it only arranges others.
+/// Whether the element is only a layout container.
 pub(crate) fn is_layout_box(node: &Node) -> bool {
     line::is_box(node)
 }

@@ -458,7 +458,10 @@ fn a_maestro_command_that_makes_no_sense_is_refused() {
     check("{tapOn: {enabled: true}}", "`tapOn` needs `text` or `id`");
     check("{pressKey: Volume}", "unknown key `Volume` for `pressKey`");
     check("{tapOn: {point: '150%,2%'}}", "is not a point within 1080×2400");
-    check("{tapOn: {point: '50%,2%', id: submit, label: Sign in, repeat: 0}}", "`repeat` of `tapOn` must be between 1 and 100, got 0");
+    check(
+        "{tapOn: {point: '50%,2%', id: submit, label: Sign in, repeat: 0}}",
+        "`repeat` of `tapOn` must be between 1 and 100, got 0",
+    );
     check("{assertVisible: {text: Nowhere, label: Look}}", "`assertVisible` \"Look\": could not see");
     check("back, {swipe: {start: '1,1', end: '2,2', direction: UP}}", "`direction` of `swipe` has no effect here");
     check("{extendedWaitUntil: {timeout: 5}}", "needs `visible` or `notVisible`");

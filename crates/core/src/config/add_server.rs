@@ -35,8 +35,8 @@ pub fn add_server(source: &Arc<Source>, keys: [&str; 2], new: &NewServer) -> Res
     let text = spliced(&source.text, root.as_ref(), keys, new).ok_or_else(not_safe)?;
     let after = Source::new(source.path.as_str(), text.as_str());
     let mut problems = Problems::new(&after);
-    let says = read(&after, &mut problems).is_some_and(|root| loose(&root) == expected);
-    if says && !problems.has_errors() { Ok(text) } else { Err(not_safe()) }
+    let is_intended = read(&after, &mut problems).is_some_and(|root| loose(&root) == expected);
+    if is_intended && !problems.has_errors() { Ok(text) } else { Err(not_safe()) }
 }
 
 fn spliced(text: &str, root: Option<&Node>, keys: [&str; 2], new: &NewServer) -> Option<String> {

@@ -110,12 +110,12 @@ impl Device {
         Ok((screen, masks))
     }
 
-    /// Whether the last snapshot that a caller was shown has this ref.
+    /// Whether the last snapshot that was shown contains this ref.
     pub fn has_shown(&self, reference: &str) -> bool {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).contains_key(reference)
     }
 
-    /// The element that a ref means, on the screen as it is now.
+    /// Finds the element that a ref refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());
         let fingerprint = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
@@ -174,7 +174,7 @@ impl Device {
             holds_secret |= self.secrets.is_in(text);
             self.secrets.redact_in_place(text);
         }
-        // The title of a page is no part of its picture.
+        // The title of a page is not visible in a screenshot.
         let is_page = node.props.shape == Shape::Web && node.class() == Some("document");
         if holds_secret && !is_page {
             masks.extend(node.bounds);

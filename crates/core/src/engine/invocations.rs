@@ -55,9 +55,9 @@ impl Invocations {
         self.sessions().get(key)?.upgrade()
     }
 
-    /// The context for a caller that bears no id: the innermost call that was handed to a foreign tool, if those calls form a
-    /// single chain, in which each was made beneath the one before. A tool and its own callbacks are one chain; two tools at work
-    /// side by side are two, and then nothing is guessed. Only for a process that runs one command, never for a shared one.
+    /// The context for a caller without an id: the innermost call that was passed to a server tool, if those calls form a single
+    /// chain, in which each is nested in the previous one. A tool and its own callbacks are one chain; two tools that run
+    /// concurrently are two, and then the call is refused. Only for a process that runs one command, never for a shared one.
     pub fn single_chain(&self) -> Result<Cx, NoChain> {
         let live = self.live();
         let mut foreign: Vec<&Cx> =

@@ -8,8 +8,8 @@ use crate::screen::{Field, Node, fold};
 use crate::selector::Outline;
 use crate::snapshot::{has_mark, shown_label, shown_row};
 
-/// A line of a snapshot, or less: a role, a name, marks such as `[id=pay]` or `[checked]`; or a CSS selector and a text;
-/// and what it is in, as an error about several matches says it. All that is given must hold.
+/// A line of a snapshot or part of one: a role, a name, marks such as `[id=pay]` or `[checked]`; or a CSS selector and a
+/// text; and what it is in, as in an error about several matches. All given parts must match.
 ///
 /// The name may be any part of what a snapshot shows, ignoring case. Elements with exactly this name are preferred to those
 /// that differ in case, and these to those that merely contain it.
@@ -22,14 +22,14 @@ pub struct Description {
     pub id: Option<String>,
     /// A single word without quotes: a role if any element on the screen has it, otherwise a name.
     pub may_be_role: bool,
-    /// As a snapshot prints them, without brackets.
+    /// Marks as printed in a snapshot, without brackets.
     marks: Vec<String>,
     around: Option<Around>,
-    /// Where its middle is.
+    /// The center of the element.
     at: Option<Point>,
 }
 
-/// Why a text describes no element.
+/// Why a text is not a description of an element.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NoDescription {
     #[error("it is empty")]
@@ -46,7 +46,7 @@ pub enum NoDescription {
     NotUnderstood(String),
 }
 
-/// Marks that are one word, and how others begin.
+/// Marks that are one word, and the prefixes of other marks.
 const MARKS: [&str; 7] = ["selected", "focused", "disabled", "checked", "unchecked", "password", "heading"];
 const MARKS_WITH_VALUE: [&str; 6] = ["id=", "css=", "level=", "value: ", "state: ", "options: "];
 
@@ -83,16 +83,16 @@ impl Description {
             description.read_marks_and_place(rest)?;
             return Ok(description);
         }
-        // The line of a field that is off the screen begins with the way to it.
+        // The line of an off-screen field starts with how to scroll to it.
         let line =
             written.strip_prefix("(scroll ").and_then(|rest| rest.split_once(") ")).map_or(written, |(_, line)| line);
-        // What follows the first bracket outside of quotes are marks, such as `[id=pay]` or `[state: "On"]`.
+        // The first bracket outside of quotes starts the marks, such as `[id=pay]` or `[state: "On"]`.
         let bracket = if line.starts_with('[') { 0 } else { line.find(" [").unwrap_or(line.len()) };
         let opening = line[..bracket].match_indices('"').map(|(at, _)| at);
         let opening = opening.into_iter().find(|at| *at == 0 || line[..*at].ends_with(char::is_whitespace));
         let (head, rest) = line.split_at(opening.unwrap_or(bracket));
         let head = head.trim();
-        // `button in listitem "Mug"` has no name of its own.
+        // `button in listitem "Mug"` has no name.
         let place = opening.and_then(|_| place_in(head));
         match (opening, place) {
             (Some(_), Some(at)) => {
@@ -118,7 +118,7 @@ impl Description {
         Ok(description)
     }
 
-    /// Reads what follows a name.
+    /// Reads the marks and the place after a name.
     fn read_marks_and_place(&mut self, text: &str) -> Result<(), NoDescription> {
         let mut rest = text.trim();
         while !rest.is_empty() && rest != ":" {
@@ -169,7 +169,7 @@ impl Description {
         Ok(())
     }
 
-    /// Whether what is around an element, or in it, decides whether it is meant.
+    /// Whether a match depends on other elements: on ancestors, headings or descendants.
     pub fn depends_on_others(&self) -> bool {
         self.around.is_some() || self.marks.iter().any(|mark| is_count(mark))
     }
@@ -203,12 +203,12 @@ impl Description {
     }
 }
 
-/// A snapshot calls what has neither class nor name an element.
+/// Snapshots print `element` for one without class and name.
 fn is_a(node: &Node, role: &str) -> bool {
     fold(node.class().unwrap_or("element")).eq_ignore_ascii_case(role)
 }
 
-/// As it was written.
+/// Prints the description as written.
 impl std::fmt::Display for Description {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.written)
@@ -223,7 +223,7 @@ enum Fit {
     Part,
 }
 
-/// A name to look for, made ready once for all nodes.
+/// A name to search for, prepared once for all nodes.
 struct Name {
     folded: String,
     lower: String,
@@ -243,7 +243,7 @@ impl Name {
         if own == self.lower {
             return Some(Fit::WholeInOtherCase);
         }
-        // A message cuts long names short.
+        // Messages shorten long names.
         let is_cut = || self.lower.strip_suffix('…').is_some_and(|begin| own.starts_with(begin));
         (own.contains(&self.lower) || is_cut()).then_some(Fit::Part)
     }
@@ -257,7 +257,7 @@ fn fit(outline: &Outline<'_>, place: usize, name: &Name) -> Option<Fit> {
     names.into_iter().flatten().filter_map(|own| name.fit(own)).min()
 }
 
-/// How well what is around an element fits.
+/// How well the surroundings of an element match.
 fn fit_around(outline: &Outline<'_>, place: usize, around: &Around) -> Option<Fit> {
     match around {
         Around::Container { role, name } => {
@@ -311,7 +311,7 @@ fn named(text: &str) -> Option<String> {
     Some(text.trim().to_string()).filter(|text| !text.is_empty())
 }
 
-/// Where a place begins at the end of these words: `in listitem` of `button in listitem`.
+/// The start of a place at the end of these words: `in listitem` in `button in listitem`.
 fn place_in(words: &str) -> Option<usize> {
     let begin = |word: &str| match words.rfind(&format!(" {word}")) {
         Some(at) => Some(at + 1),
@@ -322,8 +322,8 @@ fn place_in(words: &str) -> Option<usize> {
     begin("under heading").filter(|at| words[*at..] == *"under heading").or_else(|| begin("in ").filter(is_role))
 }
 
-/// The mark that these words begin with, after its bracket, and what follows it. Its end is the first bracket with nothing
-/// or a space behind it, unless its value is quoted.
+/// The mark at the start of the text, after its bracket, and the rest. It ends at the first bracket that is followed by a
+/// space or nothing, unless its value is quoted.
 fn split_mark(text: &str) -> Option<(&str, &str)> {
     let value = MARKS_WITH_VALUE.iter().find(|begin| text.starts_with(**begin)).map_or(0, |begin| begin.len());
     let quoted = unquote(&text[value..]).filter(|(_, rest)| value > 0 && rest.starts_with(']'));
@@ -333,7 +333,7 @@ fn split_mark(text: &str) -> Option<(&str, &str)> {
     Some((&text[..end], &text[end + 1..]))
 }
 
-/// `2 items`, as the heading of a list says.
+/// `2 items`, as in the heading of a list.
 fn is_count(mark: &str) -> bool {
     let count = mark.strip_suffix(" items").or_else(|| mark.strip_suffix(" item"));
     count.is_some_and(|count| !count.is_empty() && count.chars().all(|c| c.is_ascii_digit()))
@@ -344,7 +344,7 @@ fn point(text: &str) -> Option<Point> {
     Some(Point { x: x.trim().parse().ok()?, y: y.trim().parse().ok()? })
 }
 
-/// Where a CSS selector ends and a text in quotes begins. Within a selector, quotes stand only in brackets.
+/// Where a CSS selector ends and a quoted text starts. Within a selector, quotes only occur in brackets.
 fn css_end(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn unknown_parts_are_rejected() {
         let check = |text: &str, expected: NoDescription| assert_eq!(Description::parse(text), Err(expected), "{text}");
         let mark = |mark: &str| NoDescription::UnknownMark(mark.to_string());
         let rest = |rest: &str| NoDescription::NotUnderstood(rest.to_string());
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_around_an_element_tells_it_from_others() {
+    fn surroundings_distinguish_elements() {
         let item = |name: &str| web("listitem", "").holding([web("generic", name), control("button", "Delete")]);
         let list = web("list", "Cart").holding([item("Mug"), item("Mug \"big\"")]);
         let heading = |name: &str, level: i64| web("heading", name).with(Field::HeadingLevel, level);
@@ -617,7 +617,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_a_description_or_nothing(text in r#"\PC{0,24}|[ \["\]=#•\\a-c]{0,16}|css=[ \["\]()'\\a-c]{0,16}"#) {
+        fn any_text_parses_without_panicking(text in r#"\PC{0,24}|[ \["\]=#•\\a-c]{0,16}|css=[ \["\]()'\\a-c]{0,16}"#) {
             prop_assert_eq!(Description::parse(&text) == Err(NoDescription::Empty), text.trim().is_empty());
         }
     }

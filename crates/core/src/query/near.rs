@@ -10,9 +10,9 @@ use crate::selector::{Outline, Selector, Want};
 const SUGGESTIONS: usize = 3;
 /// The most texts that are compared. A screen usually has fewer, and a waiting loop repeats the search.
 const COMPARED: usize = 500;
-/// Below this likeness a suggestion only distracts: up to two letters in five may differ.
+/// Below this similarity, a suggestion only distracts: up to two letters in five may differ.
 const LIKENESS: f64 = 0.6;
-/// How much of a text another one must have, as a part or as its beginning, to be similar whatever else it says.
+/// How many characters two texts must share, as a part or at the start, to count as similar.
 const PART: usize = 3;
 
 /// The visible elements whose texts or ids are most similar to the requested ones, most similar first.
@@ -82,11 +82,11 @@ fn asked_by_selector(selector: &Selector) -> Option<Asked> {
     text.or_else(|| wanted(matcher.shape.id_fields()).map(Asked::Id))
 }
 
-/// How alike two texts are, if they are enough so to be worth a suggestion.
+/// The similarity of two texts, if it is high enough for a suggestion.
 fn likeness(wanted: &str, name: &str) -> Option<f64> {
     let length = |text: &str| text.chars().count();
     let is_part = length(wanted) >= PART && name.contains(wanted) || length(name) >= PART && wanted.contains(name);
-    // One of them begins as the other does, but for a letter or so at its end.
+    // One of them starts like the other, except for its last letters.
     let n_same = wanted.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
     let begins_alike = n_same >= PART && n_same * 3 >= length(wanted).min(length(name)) * 2;
     let likeness = strsim::normalized_damerau_levenshtein(wanted, name);

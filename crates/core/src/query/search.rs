@@ -221,9 +221,9 @@ fn is_modal(node: &Node) -> bool {
         "alertdialog",
         "dialog",
     ];
-    let says = |text: &str| MODAL.contains(&text);
+    let is_modal = |text: &str| MODAL.contains(&text);
     let roles = [Field::Role, Field::Subrole, Field::AriaRole].map(|field| node.props.text(field));
-    node.class().into_iter().chain(roles.into_iter().flatten()).any(says)
+    node.class().into_iter().chain(roles.into_iter().flatten()).any(is_modal)
         || node.props.text(Field::PaneTitle).is_some_and(|title| !title.trim().is_empty())
 }
 

@@ -29,14 +29,14 @@ pub(super) fn describe_all(outline: &Outline<'_>, places: &[usize]) -> Vec<Strin
     told.iter().zip(places).map(with_place).collect()
 }
 
-/// What an element is in, or under.
+/// The container that an element is in, or the heading above it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Around {
     Container { role: String, name: Option<String> },
     Heading { name: String },
 }
 
-/// The nearest thing around it that has a name, or the heading that it stands under.
+/// The closest ancestor that has a name, or the heading above it.
 fn whereabouts(outline: &Outline<'_>, place: usize) -> Option<String> {
     let own = shown_label(outline, place);
     let around = outline.ancestors(place).filter(|around| *around != 0 && !is_layout_box(outline.node(*around)));
@@ -51,7 +51,7 @@ fn whereabouts(outline: &Outline<'_>, place: usize) -> Option<String> {
     })
 }
 
-/// What a container of an element is called, if that is not what the element is called.
+/// The name of a container of an element, if it differs from the element's name.
 pub(super) fn container_label(outline: &Outline<'_>, container: usize, own: Option<&str>) -> Option<String> {
     let differs = |label: &String| Some(label.as_str()) != own;
     let is_item = outline.node(container).class().is_some_and(|class| ITEMS.contains(&class));
@@ -59,7 +59,7 @@ pub(super) fn container_label(outline: &Outline<'_>, container: usize, own: Opti
     shown_label(outline, container).filter(differs).or_else(|| is_item.then(first).flatten())
 }
 
-/// The headings that an element stands under, the nearest first: each is of a higher rank than those after it.
+/// The headings above an element, closest first. Each outranks the previous one (a smaller `HeadingLevel`).
 pub(super) fn headings_above(outline: &Outline<'_>, place: usize) -> impl Iterator<Item = usize> {
     let mut lowest = i64::MAX;
     (0..place).rev().filter(move |before| {

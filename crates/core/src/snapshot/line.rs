@@ -229,12 +229,12 @@ pub(super) fn is_nameable_leaf(node: &Node) -> bool {
     node.children.is_empty() && node.developer_id().is_some() && node.class().is_some_and(|c| !GENERIC.contains(&c))
 }
 
-/// The text of a mark; in quotes where it could end the mark or begin with a quote itself.
+/// The value of a mark, in quotes if it could end the mark or starts with a quote.
 fn mark_text(text: &str) -> String {
     if text.contains("] ") || text.contains("]:") || text.starts_with('"') { quoted(text) } else { text.to_string() }
 }
 
-/// What is said of an element behind its name, in brackets.
+/// The marks of an element, which follow its name in brackets.
 pub(super) fn marks(node: &Node) -> impl Iterator<Item = String> {
     let flag = |is: bool, mark: &str| is.then(|| format!("[{mark}]"));
     let text = |field: Field| node.props.text(field).map(fold).filter(|text| !text.is_empty());

@@ -158,14 +158,14 @@ async fn tap_by_node(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     delegate_tap(&screen, node, &press(args), args.value("timeoutMs"))
 }
 
-/// The element that a `ref` describes in the words of a snapshot, such as `button "Pay"`; nothing if it is a ref.
+/// The element that a `ref` describes as a snapshot does, such as `button "Pay"`; `None` if it is a plain ref.
 pub fn described(cx: &Cx, reference: &str, index: Option<usize>) -> Result<Option<Query>, Stop> {
     let is_line = refs::of_line(reference).is_some();
     let is_description = if is_line { is_unknown_line(cx, reference) } else { reference.contains('"') };
     is_description.then(|| describing("ref", reference, index)).transpose()
 }
 
-/// The element that a text describes; the ref that a line of a snapshot begins with is no part of that.
+/// The element that a text describes. A ref at the start of a line of a snapshot is ignored.
 pub fn describing(parameter: &str, text: &str, index: Option<usize>) -> Result<Query, Stop> {
     let words = refs::split_line(text).map_or(text, |(_, words)| words);
     let description = Description::parse(words).map_err(|error| match error {
@@ -175,7 +175,7 @@ pub fn describing(parameter: &str, text: &str, index: Option<usize>) -> Result<Q
     Ok(Query { what: What::Described(Box::new(description)), index })
 }
 
-/// Whether a text is the line of a snapshot that this session has not seen, as one that was written down is.
+/// Whether a text is a line of a snapshot that was not shown in this session, such as one from a file.
 pub fn is_unknown_line(cx: &Cx, text: &str) -> bool {
     refs::split_line(text)
         .is_some_and(|(reference, words)| !words.is_empty() && !cx.session.device.has_shown(reference))
@@ -264,7 +264,7 @@ pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, St
     }
 }
 
-/// The same, and scrolls it into view where the device knows of elements that it does not show.
+/// The same, and scrolls the element into view if the device reports elements that are not visible.
 pub async fn in_view(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, Stop> {
     let found = visible(cx, query, wait).await?;
     let device = &cx.session.device;
@@ -278,7 +278,7 @@ pub async fn in_view(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, St
     }
 }
 
-/// What to say when waiting was in vain: what was expected, and what was seen.
+/// The failure of a wait: what was expected, and what was seen instead.
 pub fn missed(query: &Query, action: &str, saw: &str, waited: Duration, variant: Variant) -> Stop {
     let within = match waited.as_secs_f64() {
         seconds if seconds < 0.1 => String::new(),

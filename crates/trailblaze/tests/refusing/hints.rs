@@ -18,7 +18,7 @@ fn check(config: &str, calls: &[&str], args: &[&str]) -> Ran {
 fn a_template_without_quotes() {
     insta::assert_snapshot!(refused_trail(&trail(&["assertVisible: {text: {{who}}}"])), @"
     exit 3
-    error: `{{who}}` must be quoted, because YAML takes a bare `{` for a mapping
+    error: `{{who}}` must be quoted, because YAML reads an unquoted `{` as a mapping
      --> trails/a.trail.yaml:4:31
       |
     4 |       - assertVisible: {text: {{who}}}

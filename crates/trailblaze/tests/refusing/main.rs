@@ -732,5 +732,5 @@ fn a_broken_server_entry_is_not_blamed_on_the_trails() {
     let refusal = project.run(&["check"]).refusal();
     assert!(refusal.contains("error: unknown key `comand`"), "{refusal}");
     assert!(!refusal.contains("error: unknown tool"), "{refusal}");
-    assert!(refusal.contains("warning: `acme_hello` may be a tool of a server that was not asked"), "{refusal}");
+    assert!(refusal.contains("warning: `acme_hello` may be a tool of a server that was not queried"), "{refusal}");
 }

@@ -151,12 +151,12 @@ fn an_element_is_dragged_to_a_point_or_by_so_many_pixels() {
     check(POINTER_DRAG, &[to, &holds("log[0] >= 5 && log[1][0] === 370 && log[1][1] === 220")], 0, &[]);
     let by = "web_drag: {ref: 'css=#knob', byX: -10, byY: 40}";
     check(POINTER_DRAG, &[by, &holds("log[0] >= 5 && log[1][0] === 10 && log[1][1] === 60")], 0, &[]);
-    check(POINTER_DRAG, &["web_drag: {ref: 'css=#knob'}"], 1, &["say where to drop it"]);
+    check(POINTER_DRAG, &["web_drag: {ref: 'css=#knob'}"], 1, &["nowhere to drop it"]);
     check(
         POINTER_DRAG,
         &["web_drag: {ref: 'css=#knob', toRef: 'css=#goal', byX: 3}"],
         1,
-        &["say where to drop it in one way"],
+        &["pass only one place to drop it"],
     );
 }
 

@@ -48,8 +48,8 @@ impl Aim {
         })
     }
 
-    /// What these parameters name. A recording that kept both is followed by its selector, if that is one for the web; it
-    /// takes the first match.
+    /// Reads the target from the arguments. A recording that has both parameters uses its selector, if that is a web
+    /// selector, and takes the first match.
     pub fn under(cx: &Cx, args: &Args, names: &Names) -> Result<Option<Aim>, Stop> {
         let index = args.count(names.index)?.map(|index| usize::try_from(index).unwrap_or(usize::MAX));
         let has_reference = args.value(names.reference).is_some();
@@ -61,9 +61,10 @@ impl Aim {
         match (reference(text), index) {
             (Some(reference), index) if !is_unknown_line(cx, text) => match index {
                 None => Ok(Some(Aim::Ref(reference.to_string()))),
-                Some(_) => {
-                    Err(Stop::failed(format!("`{reference}` is one element; `{}` is for descriptions", names.index)))
-                }
+                Some(_) => Err(Stop::failed(format!(
+                    "`{reference}` is a ref to one element; `{}` only applies to descriptions",
+                    names.index
+                ))),
             },
             (_, index) => Ok(Some(Aim::Stable(describing(names.reference, text, index)?))),
         }
