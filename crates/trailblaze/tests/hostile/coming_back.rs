@@ -93,7 +93,7 @@ fn a_server_that_does_not_start_breaks_the_trails_that_need_it_and_no_other() {
     played.assert_the_other_went_on();
     let said = played.said();
     assert!(said.contains("server `rogue` did not start: it exited with code 3"), "{said}");
-    assert!(said.contains("and alike: trails/c on android/sim-1"), "{said}");
+    assert!(said.contains("same failure: trails/c on android/sim-1"), "{said}");
     assert!(said.contains("1 passed, 2 broken by the environment"), "{said}");
     assert_eq!(played.answers("rogue_act"), [""; 0], "nothing is called in vain");
 }
