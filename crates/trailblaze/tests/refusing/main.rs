@@ -708,6 +708,8 @@ fn flags_that_make_no_sense() {
     exit 3
     error: unrecognized subcommand 'rn'
 
+      tip: a similar subcommand exists: 'runs'
+
     Usage: trailblaze [OPTIONS] <COMMAND>
 
     For more information, try '--help'.
