@@ -73,7 +73,7 @@ fn lines_of_a_snapshot_are_pasted_back_without_a_snapshot_too() {
             (ASK, Ok("5")),
             ("tap ref='[e99] button \"Pay\"'", Ok("")),
             (ASK, Ok("5")),
-            ("web_click ref=e99", Err("no snapshot has shown `e99`")),
+            ("web_click ref=e99", Err("unknown ref `e99`: no snapshot has shown it")),
             ("snapshot", Ok("\"Press \\\"here\\\" [now]\"")),
             ("web_click ref='Mug | 2'", Ok("")),
             (ASK, Ok("1")),
@@ -113,11 +113,11 @@ fn why_an_element_cannot_be_touched_is_said_plainly() {
         &[
             (
                 "web_click timeoutMs=0 ref='button \"Way Off\"'",
-                Err("button \"Way Off\" is there, but hidden: it lies outside the page"),
+                Err("button \"Way Off\" exists, but is hidden: it lies outside the page"),
             ),
             (
                 "web_click timeoutMs=0 ref='button \"Flat\"'",
-                Err("button \"Flat\" is there, but hidden: it has no size"),
+                Err("button \"Flat\" exists, but is hidden: it has no size"),
             ),
             ("tap timeoutMs=0 text=Flat", Err("hidden: it has no size")),
             ("web_click timeoutMs=0 ref='button \"nope\"'", Err("nothing on the screen matches button \"nope\"")),
