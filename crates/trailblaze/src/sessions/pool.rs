@@ -1,6 +1,7 @@
 //! The devices of the process. A pool that keeps devices lets them outlive the session, and the command, that opened them.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -46,25 +47,26 @@ impl DevicePool {
         open: impl FnOnce() -> Arc<dyn Driver>,
     ) -> Result<Arc<dyn Driver>, DeviceTaken> {
         let Some(kept) = &self.kept else { return Ok(open()) };
-        let former = {
+        // Claimed before anything is awaited, so that no other session gets it meanwhile.
+        let (lease, former) = {
             let mut kept = lock(kept);
             match kept.get_mut(&device.id) {
                 Some(known) if known.is_taken => return Err(DeviceTaken(device.id.clone())),
                 Some(known) if known.device == *device => {
                     known.is_taken = true;
-                    return Ok(self.lease(known));
+                    (self.lease(known), None)
                 }
-                _ => kept.remove(&device.id),
+                _ => {
+                    let entry = Kept { device: device.clone(), driver: open(), is_taken: true };
+                    let lease = self.lease(&entry);
+                    (lease, kept.insert(device.id.clone(), entry))
+                }
             }
         };
         if let Some(former) = former {
             former.driver.close().await;
         }
-        let mut kept = lock(kept);
-        let entry = Kept { device: device.clone(), driver: open(), is_taken: true };
-        let leased = self.lease(&entry);
-        kept.insert(device.id.clone(), entry);
-        Ok(leased)
+        Ok(lease)
     }
 
     /// Closes the devices that are kept.
@@ -75,7 +77,12 @@ impl DevicePool {
     }
 
     fn lease(self: &Arc<Self>, kept: &Kept) -> Arc<dyn Driver> {
-        Arc::new(Lease { driver: Arc::clone(&kept.driver), pool: Arc::clone(self), id: kept.device.id.clone() })
+        Arc::new(Lease {
+            driver: Arc::clone(&kept.driver),
+            pool: Arc::clone(self),
+            id: kept.device.id.clone(),
+            is_handed_back: AtomicBool::new(false),
+        })
     }
 
     fn hand_back(&self, id: &DeviceId) {
@@ -96,11 +103,21 @@ struct Lease {
     driver: Arc<dyn Driver>,
     pool: Arc<DevicePool>,
     id: DeviceId,
+    /// Set once: afterwards the device may belong to another session.
+    is_handed_back: AtomicBool,
+}
+
+impl Lease {
+    fn hand_back(&self) {
+        if !self.is_handed_back.swap(true, Ordering::AcqRel) {
+            self.pool.hand_back(&self.id);
+        }
+    }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.pool.hand_back(&self.id);
+        self.hand_back();
     }
 }
 
@@ -131,7 +148,7 @@ impl Driver for Lease {
     }
 
     async fn close(&self) {
-        self.pool.hand_back(&self.id);
+        self.hand_back();
     }
 }
 
@@ -192,10 +209,15 @@ mod tests {
         let first = pool.take(&phone, || open(&phone)).await.expect("it is free");
         let second = pool.take(&phone, || open(&phone)).await;
         assert_eq!(second.err(), Some(DeviceTaken(phone.id.clone())));
-        // Also one that was not closed properly is handed back.
+        // A lease that is dropped without being closed is handed back too.
         drop(first);
         let first = pool.take(&phone, || open(&phone)).await.expect("it was handed back");
         first.close().await;
+        let second = pool.take(&phone, || open(&phone)).await.expect("it was handed back");
+        drop(first);
+        let third = pool.take(&phone, || open(&phone)).await;
+        assert_eq!(third.err(), Some(DeviceTaken(phone.id.clone())), "the first lease has no part in it any more");
+        second.close().await;
         // With other settings it is opened again.
         let tablet = device(&["tablet"]);
         let mut is_opened = false;
