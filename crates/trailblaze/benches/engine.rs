@@ -321,7 +321,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
             .expect("the project is read"),
     );
     assert!(!loaded.has_errors(), "{:?}", loaded.problems);
-    let mut wiring = Wiring::new(&loaded, &trailblaze::api::Listener::new(Default::default(), None).host(), None);
+    let mut wiring = Wiring::new(&loaded, &support::host(), None);
     wiring.pictures = if pictures == "step" { PicturePolicy::Step } else { PicturePolicy::Off };
     settings.iter().for_each(|setting| wiring.sim.faults.set(setting).expect("a setting"));
     let launch = "  - step: Open it\n    tools:\n      - launchApp: {packageId: com.example.counter}\n";

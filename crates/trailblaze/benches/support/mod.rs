@@ -61,3 +61,11 @@ pub fn quantile(times: &mut [Duration], share: f64) -> Duration {
     times.sort_unstable();
     times[((times.len() - 1) as f64 * share) as usize]
 }
+
+/// What sessions of a benchmark share.
+#[allow(dead_code, reason = "not every benchmark opens sessions")]
+pub fn host() -> trailblaze::sessions::host::Host {
+    let invocations = std::sync::Arc::default();
+    let listener = trailblaze::api::Listener::new(std::sync::Arc::clone(&invocations), None);
+    trailblaze::sessions::host::Host::new(invocations, listener)
+}

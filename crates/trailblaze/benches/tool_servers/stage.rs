@@ -10,6 +10,7 @@ use trailblaze::api::Listener;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::loaded::Loaded;
+use trailblaze::servers::process::ProcessParts;
 use trailblaze::servers::tool_servers::{Mode, Outlets, SessionServers, ToolServers};
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze_core::driver::Driver;
@@ -91,8 +92,8 @@ impl Stage {
             Outlets { events: Some(Arc::clone(&folder) as _), console: None, folder: Some(folder.path.clone()) };
         let supervisor = Supervisor::new();
         let invocations = Arc::default();
-        let host = Listener::with(Arc::clone(&invocations), None, spin_turn).host();
-        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, host.process);
+        let callback = Listener::new(Arc::clone(&invocations), None);
+        let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, ProcessParts { callback, spin_turn });
         let servers = servers.with_outlets(outlets).for_devices(n_devices);
         Stage { _project: project, folder, servers, supervisor, invocations, secrets: Arc::default() }
     }

@@ -63,7 +63,7 @@ async fn measure(script: &Script) -> (Vec<Duration>, Vec<Duration>) {
     assert!(!loaded.has_errors(), "{:?}", loaded.problems);
     let folder = RunFolder::create(&root.join("logs")).expect("a run folder");
     let events = Arc::clone(&folder) as Arc<dyn EventSink>;
-    let mut wiring = Wiring::new(&loaded, &trailblaze::api::Listener::new(Default::default(), None).host(), None);
+    let mut wiring = Wiring::new(&loaded, &crate::support::host(), None);
     let outlets = Outlets { events: Some(Arc::clone(&events)), console: None, folder: Some(folder.path.clone()) };
     wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets);
     let device = loaded.devices(&[]).expect("a device").remove(0);

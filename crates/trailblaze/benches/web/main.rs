@@ -175,7 +175,7 @@ impl Lane {
         let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
             .expect("the project is read");
         let loaded = Arc::new(loaded);
-        let wiring = Wiring::new(&loaded, &trailblaze::api::Listener::new(Default::default(), None).host(), None);
+        let wiring = Wiring::new(&loaded, &support::host(), None);
         let device = loaded.devices(&[]).expect("a device").remove(0);
         let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
         let session = Session::open(Parts {

@@ -15,12 +15,8 @@ use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
-use trailblaze_toolhost::spin_wait::SpinTurn;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
-use crate::servers::process::ProcessParts;
-use crate::sessions::host::Host;
-use crate::sessions::pool::DevicePool;
 use guard::Names;
 
 /// The default port.
@@ -33,7 +29,6 @@ pub struct Listener {
     /// The port that must be opened; by default, the default port or any free one.
     port: Option<u16>,
     open: OnceCell<Open>,
-    spin_turn: Arc<SpinTurn>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -46,18 +41,7 @@ pub enum ListenError {
 
 impl Listener {
     pub fn new(invocations: Arc<Invocations>, port: Option<u16>) -> Arc<Listener> {
-        Listener::with(invocations, port, SpinTurn::new())
-    }
-
-    /// The same with the given turn to poll.
-    pub fn with(invocations: Arc<Invocations>, port: Option<u16>, spin_turn: Arc<SpinTurn>) -> Arc<Listener> {
-        Arc::new(Listener { invocations, port, open: OnceCell::new(), spin_turn })
-    }
-
-    /// What sessions that use this listener share.
-    pub fn host(self: &Arc<Self>) -> Host {
-        let process = ProcessParts { callback: Arc::clone(self) as _, spin_turn: Arc::clone(&self.spin_turn) };
-        Host { invocations: Arc::clone(&self.invocations), devices: DevicePool::closing(), process }
+        Arc::new(Listener { invocations, port, open: OnceCell::new() })
     }
 }
 

@@ -184,7 +184,6 @@ impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Refusal {
         match error {
             OpenError::Target(error) => error.into(),
-            OpenError::Secret(error) => error.into(),
             OpenError::Sim(_) => Refusal::usage(error.to_string()),
             OpenError::Invalid(problems) => {
                 print::problems(&problems);
@@ -297,18 +296,22 @@ pub struct Context {
     /// The folder given by `--project`.
     project: Option<PathBuf>,
     environment: Arc<Environment>,
-    /// Opened on first use, and kept open until the process ends.
-    listener: Arc<OnceLock<Arc<Listener>>>,
+    /// Set by the first command that opens sessions; a process has one.
+    host: Arc<OnceLock<Host>>,
 }
 
 impl Context {
     fn new(project: Option<PathBuf>, environment: Environment) -> Context {
-        Context { project, environment: Arc::new(environment), listener: Arc::default() }
+        Context { project, environment: Arc::new(environment), host: Arc::default() }
     }
 
     /// What sessions share. The first command that names a port sets the port.
     fn host(&self, port: Option<u16>) -> Host {
-        self.listener.get_or_init(|| Listener::new(Arc::default(), port)).host()
+        let new = || {
+            let invocations = Arc::default();
+            Host::new(Arc::clone(&invocations), Listener::new(invocations, port))
+        };
+        self.host.get_or_init(new).clone()
     }
 
     /// The same for a project whose folder is known.

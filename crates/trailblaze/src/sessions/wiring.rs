@@ -98,9 +98,9 @@ impl Wiring {
     }
 
     /// Uses these secrets. Their variables are kept from child processes that do not list them.
-    pub fn use_secrets(&mut self, secrets: Secrets) {
+    pub fn use_secrets(&mut self, secrets: Arc<Secrets>) {
         self.supervisor.withhold(secrets.names().map(Into::into));
-        self.secrets = Arc::new(secrets);
+        self.secrets = secrets;
     }
 
     /// Changes simulated devices.
@@ -428,7 +428,7 @@ impl Shelf for DiskShelf {
 }
 
 /// Reads secrets from the environment: those that were asked for, and those that the headers of servers name.
-pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError> {
+pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Arc<Secrets>, SecretError> {
     let read = |name: &String| match loaded.environment.text(name) {
         Some(value) if value.trim().chars().count() < limits::SECRET_CHARS => {
             Err(SecretError::TooShort { name: name.clone() })
@@ -441,7 +441,7 @@ pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Secrets, SecretError
     };
     let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
-    Ok(Secrets::new(secrets))
+    Ok(Arc::new(Secrets::new(secrets)))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

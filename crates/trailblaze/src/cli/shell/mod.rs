@@ -130,19 +130,20 @@ pub async fn on_device(
     device: DeviceSpec,
     explore: impl AsyncFnOnce(&mut Interactive, &Wiring, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
+    let secrets = wiring::secrets(loaded, &args.secret)?;
+    print::hide(&secrets);
     let options = InteractiveOptions {
         device,
         is_headed: args.devices.headed,
         target: args.target.clone(),
         memory: pairs("memory", &args.memory)?,
-        secrets: args.secret.clone(),
+        secrets,
         cassette: args.cassettes.wanted(),
         sim: args.sim.clone().into(),
         logs: args.logs(context, &loaded.root),
         current_dir: context.environment.current_dir().to_path_buf(),
         command: context.command_line(),
     };
-    print::hide(&Arc::new(wiring::secrets(loaded, &args.secret)?));
     let console = Arc::new(Progress::new(false));
     let mut opened = interactive::open(loaded, &context.host(None), options, console).await?;
     let cancel = CancellationToken::new();

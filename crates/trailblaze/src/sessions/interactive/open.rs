@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::record::events::{EventSink, PicturePolicy, Redacted};
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, Severity};
 use trailblaze_drivers::sim::FaultsError;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Interactive, Place};
-use crate::output::console::Console;
+use crate::output::console::{Console, Quiet};
 use crate::output::report::{self, Written};
 use crate::output::run_folder::RunFolder;
 use crate::project::devices::DeviceSpec;
@@ -21,18 +22,16 @@ use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::host::Host;
-use crate::sessions::wiring::{self, NotOpened, SecretError, UnknownTarget, Wiring};
+use crate::sessions::wiring::{NotOpened, UnknownTarget, Wiring};
 
 /// Options of an interactive session.
-#[derive(Debug, Clone)]
 pub struct InteractiveOptions {
     pub device: DeviceSpec,
     /// Show browser windows.
     pub is_headed: bool,
     pub target: Option<String>,
     pub memory: Vec<(String, String)>,
-    /// The names of environment variables that contain secrets.
-    pub secrets: Vec<String>,
+    pub secrets: Arc<Secrets>,
     pub cassette: Option<Use>,
     pub sim: SimOptions,
     /// The folder in which run folders are created.
@@ -48,8 +47,6 @@ pub struct InteractiveOptions {
 pub enum OpenError {
     #[error(transparent)]
     Target(#[from] UnknownTarget),
-    #[error(transparent)]
-    Secret(#[from] SecretError),
     #[error("--sim: {0}")]
     Sim(#[from] FaultsError),
     /// Cassettes or tools have errors.
@@ -87,7 +84,7 @@ pub async fn open(
     let mut wiring = Wiring::new(loaded, host, options.target);
     wiring.show_browser(options.is_headed);
     wiring.check_target()?;
-    wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
+    wiring.use_secrets(options.secrets);
     wiring.pictures = PicturePolicy::Action;
     wiring.set_sim(&options.sim)?;
     let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();
@@ -108,7 +105,7 @@ pub async fn open(
     wiring.servers = wiring.tool_servers(Mode::Start).with_outlets(outlets).with_cassettes(cassettes);
     let device = options.device;
     // The caller receives everything in replies, so the console does not repeat it.
-    let quiet = Arc::new(crate::output::console::Quiet);
+    let quiet = Arc::new(Quiet);
     let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, quiet));
     let target = wiring.target.clone();
     let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
