@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 
@@ -16,7 +16,7 @@ use crate::processes::{self, Process};
 static GUARDIANS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 fn guardians() -> MutexGuard<'static, BTreeSet<i32>> {
-    GUARDIANS.lock().unwrap_or_else(PoisonError::into_inner)
+    GUARDIANS.lock()
 }
 
 /// A registered guardian, which must not be taken for an orphan.

@@ -6,10 +6,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use rustix::process::Pid;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
@@ -66,7 +67,7 @@ impl Supervisor {
     /// Withholds environment variables from all children started from now on, except those that are allowed to have
     /// them. On Linux, other processes of this user cannot read them from this process either.
     pub fn withhold(&self, names: impl IntoIterator<Item = OsString>) {
-        let mut withheld = self.withheld.write().unwrap_or_else(PoisonError::into_inner);
+        let mut withheld = self.withheld.write();
         withheld.extend(names);
         withheld.sort();
         withheld.dedup();
@@ -183,7 +184,7 @@ impl Supervisor {
         // The rest of the command line is for people who read a list of processes.
         command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
-        for name in self.withheld.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        for name in self.withheld.read().iter() {
             if !launch.may_have.contains(name) {
                 command.env_remove(name);
             }

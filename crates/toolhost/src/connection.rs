@@ -4,9 +4,10 @@
 //! unknown request is never taken for the answer to another.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -168,7 +169,7 @@ impl Connection {
     ) -> Request<'_> {
         let (send, answer) = oneshot::channel();
         let id = {
-            let mut pending = self.shared.pending();
+            let mut pending = self.shared.pending.lock();
             pending.last_id += 1;
             let id = pending.last_id;
             pending.waiting.insert(id, send);
@@ -177,7 +178,7 @@ impl Connection {
         tracing::trace!(target: "trailblaze::mcp", id, method, "request");
         // If the connection closed in between, its waiters have already been dropped.
         if self.closed().is_some() {
-            self.shared.pending().waiting.remove(&id);
+            self.shared.pending.lock().waiting.remove(&id);
         }
         let message = Outgoing { jsonrpc: VERSION, id: Some(id), method, params };
         let pushed = match &self.shared.wire {
@@ -334,7 +335,7 @@ impl Drop for Request<'_> {
         if self.is_answered {
             return;
         }
-        let mut pending = self.connection.shared.pending();
+        let mut pending = self.connection.shared.pending.lock();
         if pending.waiting.remove(&self.id).is_some() {
             pending.cancelled.insert(self.id);
         }
@@ -348,10 +349,6 @@ impl Drop for Request<'_> {
 impl Shared {
     fn new(wire: Wire, listener: Arc<dyn Listener>) -> Arc<Shared> {
         Arc::new(Shared { pending: Mutex::default(), closed: watch::Sender::new(None), listener, wire })
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes the queued messages. A connection that cannot be written to is closed.
@@ -399,16 +396,16 @@ impl Shared {
             closed.get_or_insert(reason);
             is_first
         });
-        self.pending().waiting.clear();
+        self.pending.lock().waiting.clear();
     }
 
     pub fn is_waiting(&self, id: u64) -> bool {
-        self.pending().waiting.contains_key(&id)
+        self.pending.lock().waiting.contains_key(&id)
     }
 
     /// Completes a request with this result, unless it has been answered.
     pub fn settle(&self, id: u64, answer: Result<Value, RequestError>) {
-        let waiting = self.pending().waiting.remove(&id);
+        let waiting = self.pending.lock().waiting.remove(&id);
         if let Some(waiting) = waiting {
             drop(waiting.send(answer));
         }
@@ -536,7 +533,7 @@ fn take_answer(
     answer: Result<Value, RequestError>,
     listener: &dyn Listener,
 ) -> Result<(), Closed> {
-    let mut pending = shared.pending();
+    let mut pending = shared.pending.lock();
     let number = id.as_u64().filter(|number| (1..=pending.last_id).contains(number));
     let Some(number) = number else { return Err(Closed::WrongId { id: id.to_string() }) };
     let waiting = pending.waiting.remove(&number);

@@ -1,8 +1,9 @@
 //! A running instance of a server: starting it over each transport, and stopping it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -16,7 +17,7 @@ use crate::client::{Generation, Handshake, HandshakeError, handshake};
 use crate::connection::{Closed, Connection, Listener, Oddity, RequestError, RpcError};
 use crate::http::{Address, Http};
 use crate::limits;
-use crate::notification_router::{NotificationRouter, lock};
+use crate::notification_router::NotificationRouter;
 use crate::server::Spec;
 use crate::stderr::{Excerpt, capture};
 
@@ -82,7 +83,7 @@ impl Instance {
     }
 
     async fn outputs_end(&self) {
-        let outputs = std::mem::take(&mut *lock(&self.outputs));
+        let outputs = std::mem::take(&mut *self.outputs.lock());
         let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(outputs)).await;
     }
 }
@@ -143,7 +144,7 @@ impl Starter<'_> {
         match transport {
             Transport::Pipe(launch) => self.on_pipe(launch.again()).await,
             Transport::Url(address) => self.at_url(address.clone()).await,
-            Transport::Port(launch, PortFallback::Pipe) if *lock(self.ignores_port) => {
+            Transport::Port(launch, PortFallback::Pipe) if *self.ignores_port.lock() => {
                 self.on_pipe(launch.again()).await
             }
             Transport::Port(launch, fallback) => self.on_port(launch, *fallback).await,
@@ -206,7 +207,7 @@ impl Starter<'_> {
                 Err(error) => SetupError::Handshake(error),
             },
             handshake = on_pipe => {
-                *lock(&filter.reports_noise) = true;
+                *filter.reports_noise.lock() = true;
                 self.ignores_port(port, "it stayed on stdio");
                 return Ok(self.instance(Some(child), pipe, handshake, outputs));
             }
@@ -226,7 +227,7 @@ impl Starter<'_> {
 
     /// Warns that the server does not listen on its port, and remembers that.
     fn ignores_port(&self, port: u16, how: &str) {
-        *lock(self.ignores_port) = true;
+        *self.ignores_port.lock() = true;
         let text = format!(
             "it was asked to listen on port {port}, but {how}; one process on stdio serves all devices instead; \
              set `multiDevice: stdio` to skip this"
@@ -334,7 +335,7 @@ impl Listener for NoiseFilter {
     }
 
     fn odd(&self, oddity: Oddity) {
-        if *lock(&self.reports_noise) {
+        if *self.reports_noise.lock() {
             self.router.odd(oddity);
         }
     }

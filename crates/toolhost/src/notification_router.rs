@@ -2,9 +2,10 @@
 //! else to the server's own events.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trailblaze_core::engine::cx::Cx;
@@ -56,13 +57,13 @@ impl NotificationRouter {
     /// Registers a call until the guard is dropped.
     pub fn register(&self, cx: &Cx) -> RoutedCall<'_> {
         let token = self.last_token.fetch_add(1, Ordering::Relaxed) + 1;
-        lock(&self.calls).insert(token, ActiveCall { cx: cx.clone(), n_notes: 0 });
+        self.calls.lock().insert(token, ActiveCall { cx: cx.clone(), n_notes: 0 });
         RoutedCall { router: self, token }
     }
 
     fn progressed(&self, params: &Value) {
         let token = params.get("progressToken").and_then(Value::as_u64);
-        let mut calls = lock(&self.calls);
+        let mut calls = self.calls.lock();
         let Some(active) = token.and_then(|token| calls.get_mut(&token)) else { return };
         let number = |key: &str| params.get(key).and_then(Value::as_f64);
         let share = match (number("progress"), number("total")) {
@@ -92,7 +93,7 @@ impl NotificationRouter {
             return;
         }
         // A log message does not name its call; with one call in flight it can only be that one.
-        let mut calls = lock(&self.calls);
+        let mut calls = self.calls.lock();
         if let (1, Some(active)) = (calls.len(), calls.values_mut().next()) {
             return active.note(level, text);
         }
@@ -138,7 +139,7 @@ impl Listener for NotificationRouter {
     fn odd(&self, oddity: Oddity) {
         let is_first = match &oddity {
             Oddity::Noise(text) => {
-                let mut noise = lock(&self.noise);
+                let mut noise = self.noise.lock();
                 let is_first = noise.is_none();
                 noise.get_or_insert_with(|| text.clone());
                 is_first
@@ -180,10 +181,6 @@ pub(crate) struct RoutedCall<'a> {
 
 impl Drop for RoutedCall<'_> {
     fn drop(&mut self) {
-        lock(&self.router.calls).remove(&self.token);
+        self.router.calls.lock().remove(&self.token);
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

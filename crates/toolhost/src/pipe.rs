@@ -3,10 +3,11 @@
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
@@ -55,17 +56,13 @@ impl Pipe {
         }
     }
 
-    fn backlog(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn has_backlog(&self) -> bool {
         self.n_waiting.load(Ordering::SeqCst) > 0
     }
 
     /// Queues a message. The next flush sends it, so that a cancelled caller cannot tear a line in two.
     pub fn push(&self, message: &impl Serialize) -> Result<(), Closed> {
-        let mut backlog = self.backlog();
+        let mut backlog = self.backlog.lock();
         if self.n_waiting.load(Ordering::SeqCst) > limits::BACKLOG_BYTES {
             return Err(Closed::Deaf);
         }
@@ -99,7 +96,7 @@ impl Pipe {
             leaving.clear();
             leaving.shrink_to(LARGE);
             *n_written = 0;
-            std::mem::swap(leaving, &mut *self.backlog());
+            std::mem::swap(leaving, &mut *self.backlog.lock());
             if leaving.is_empty() {
                 return stream.flush().await.map_err(failed);
             }
@@ -109,7 +106,7 @@ impl Pipe {
     /// Reads messages until the stream ends or the peer breaks the protocol.
     pub async fn read(&self, shared: &Arc<Shared>) {
         let closed = poll_fn(|cx| {
-            let mut way_in = self.way_in.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut way_in = self.way_in.lock();
             way_in.poll_read(cx, shared)
         });
         shared.close(closed.await);
@@ -118,7 +115,7 @@ impl Pipe {
     /// Handles the messages that have already arrived. Returns `false` if polling again is pointless.
     pub fn take_what_is_there(&self, shared: &Arc<Shared>) -> bool {
         // Another task is reading.
-        let Ok(mut way_in) = self.way_in.try_lock() else { return false };
+        let Some(mut way_in) = self.way_in.try_lock() else { return false };
         let taken = way_in.take_what_is_there(shared);
         taken.map_err(|closed| shared.close(closed)).is_ok()
     }

@@ -1,13 +1,12 @@
 //! How often a server that dies is restarted.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::limits;
-use crate::notification_router::lock;
 
 /// The deaths of one server during a run, across all its instances and sessions.
 #[derive(Default)]
@@ -18,7 +17,7 @@ pub struct Restarts {
 impl Restarts {
     /// Counts a death. Returns how long to wait before the restart, or `None` if the server died too often.
     pub fn after_death(&self) -> Option<Duration> {
-        let mut deaths = lock(&self.deaths);
+        let mut deaths = self.deaths.lock();
         deaths.push_back(Instant::now());
         forget_old(&mut deaths);
         limits::RESTART_PAUSES.get(deaths.len() - 1).copied()
@@ -26,14 +25,14 @@ impl Restarts {
 
     /// Whether it died too often to be restarted.
     pub fn are_exhausted(&self) -> bool {
-        let mut deaths = lock(&self.deaths);
+        let mut deaths = self.deaths.lock();
         forget_old(&mut deaths);
         deaths.len() > limits::RESTART_PAUSES.len()
     }
 
     /// Forgets all deaths.
     pub fn forget(&self) {
-        lock(&self.deaths).clear();
+        self.deaths.lock().clear();
     }
 
     /// The message for a server that died too often.

@@ -11,11 +11,12 @@ mod renewal;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -37,7 +38,7 @@ use crate::http::HttpError;
 use crate::limits;
 use crate::listing::{RawListing, interpret};
 use crate::live::{InUse, Instance, SetupError, Starter, Transport};
-use crate::notification_router::{NotificationRouter, ServerEvents, lock};
+use crate::notification_router::{NotificationRouter, ServerEvents};
 use crate::restarts::Restarts;
 use crate::spin_wait::SpinTurn;
 use crate::stderr::Excerpt;
@@ -143,7 +144,7 @@ impl Server {
 
     /// The last listing, exactly as the server sent it.
     pub fn raw_listing(&self) -> RawListing {
-        lock(&self.raw).clone()
+        self.raw.lock().clone()
     }
 
     /// The last listing with secrets redacted, for writing to a file: a server may repeat a secret that it was given.
@@ -174,7 +175,7 @@ impl Server {
     /// The reason, followed by everything that helps to find its cause: noise on stdout and the last lines of stderr.
     fn evidence(&self, reason: &dyn std::fmt::Display, stderr: &Excerpt) -> String {
         let mut text = reason.to_string();
-        if let Some(noise) = lock(&self.router.noise).as_deref() {
+        if let Some(noise) = self.router.noise.lock().as_deref() {
             text.push_str(&format!("; {}", Oddity::Noise(noise.to_string())));
         }
         let written = stderr.shown();
@@ -194,7 +195,7 @@ impl Server {
     fn watch(self: &Arc<Self>, mut instance: Arc<Instance>) {
         // Once the last handle is dropped, the server is stopped and its end is not reported.
         let (server, watching) = (Arc::downgrade(self), self.stopping.child_token());
-        std::mem::replace(&mut *lock(&self.watching), watching.clone()).cancel();
+        std::mem::replace(&mut *self.watching.lock(), watching.clone()).cancel();
         tokio::spawn(async move {
             loop {
                 let Some(end) = watching.run_until_cancelled(instance.ended()).await else { return };
@@ -328,7 +329,7 @@ impl Server {
     }
 
     fn warn_once(&self, about: WarnedOnce, text: String) {
-        if lock(&self.warned).insert(about) {
+        if self.warned.lock().insert(about) {
             self.router.events.note(&self.spec.name, Level::Warning, text);
         }
     }
@@ -368,8 +369,8 @@ impl Server {
         if let Some(tape) = &self.spec.tape {
             tape.listed(&raw, &self.spec.secrets);
         }
-        *lock(&self.styles) = styles;
-        *lock(&self.raw) = raw;
+        *self.styles.lock() = styles;
+        *self.raw.lock() = raw;
     }
 }
 
@@ -468,7 +469,7 @@ impl ToolSource for Server {
         self.stopping.cancel();
         // A renewal in progress has either finished or been cancelled once this lock is taken.
         let _turn = self.renewing.lock().await;
-        let retiring = std::mem::take(&mut *lock(&self.retiring));
+        let retiring = std::mem::take(&mut *self.retiring.lock());
         let at_work = async {
             let State::Up(instance) = self.state.borrow().clone() else { return };
             let ended = instance.stop().await.unwrap_or_else(|| "disconnected".to_string());

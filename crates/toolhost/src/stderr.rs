@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use trailblaze_core::values::secret::Secrets;
 
@@ -24,7 +25,7 @@ struct Lines {
 impl Excerpt {
     /// The lines, safe to show, with a note where some are left out.
     pub fn shown(&self) -> Vec<String> {
-        let Lines { first, last, n_lines } = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Lines { first, last, n_lines } = &*self.0.lock();
         let n_last = last.len().min(limits::STDERR_SHOWN_LINES);
         let first = &first[..first.len().min(n_lines - n_last)];
         let left_out = match n_lines - n_last - first.len() {
@@ -36,11 +37,11 @@ impl Excerpt {
     }
 
     pub fn clear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Lines::default();
+        *self.0.lock() = Lines::default();
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         lines.n_lines += 1;
         if lines.first.len() < limits::STDERR_FIRST_LINES {
             lines.first.push(line.clone());

@@ -5,9 +5,10 @@ mod support;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use support::{Measure, Row, head, quantile};
 use tokio::runtime::Runtime;
@@ -172,7 +173,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     }
     folder.finish(Exit::Passed, 0).expect("the folder is written");
-    std::mem::take(&mut *clock.times.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *clock.times.lock())
 }
 
 /// Passes everything on, and reads the clock at the ends of steps.
@@ -188,10 +189,9 @@ impl EventSink for Clock {
         let is_end = matches!(event, Event::StepEnded { .. });
         self.sink.emit(event);
         if is_start || is_end {
-            let last =
-                std::mem::replace(&mut *self.last.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+            let last = std::mem::replace(&mut *self.last.lock(), Instant::now());
             if is_end {
-                self.times.lock().unwrap_or_else(PoisonError::into_inner).push(last.elapsed());
+                self.times.lock().push(last.elapsed());
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Replays a trail on a session: makes its calls in order, without a model.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, TrailRef, Verdict};
@@ -186,7 +187,7 @@ impl Runner<'_> {
     /// Adds the differences from recorded effects. They fail an attempt that would have passed, and may explain why
     /// another step failed.
     fn with_differences(&self, ended: StepResult) -> StepResult {
-        let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let differences = self.differences.lock();
         let differences = differences.values().flatten().cloned().collect::<Vec<_>>().join("\n");
         match ended.verdict {
             _ if differences.is_empty() => ended,
@@ -230,7 +231,7 @@ impl Runner<'_> {
     async fn step(&self, id: &StepId, index: usize, step: &Step) -> Result<(), StepResult> {
         let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
         // Differences of earlier tries do not count.
-        self.differences.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        self.differences.lock().remove(&index);
         let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
             StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
             StepPlan::Authored(calls) => (Plan::Authored, calls),
@@ -294,7 +295,7 @@ impl Runner<'_> {
             return Err(ended);
         }
         let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
-        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
+        *self.after.lock() = after;
         Ok(())
     }
 
@@ -309,13 +310,13 @@ impl Runner<'_> {
         self.session.emit(Event::Noted { about, level: Level::Warning, text: text.clone() });
         let place =
             if self.has_head && step == 0 { "trailhead".to_string() } else { format!("step {}", self.number(step)) };
-        let mut differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut differences = self.differences.lock();
         differences.entry(step).or_default().push(format!("{place}: {text}"));
     }
 
     /// Reuses the screenshot after the previous step as the one before this step.
     async fn picture_before(&self, cx: &Cx) -> Result<(), StepResult> {
-        let last = self.after.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let last = self.after.lock().take();
         match last {
             Some(shot) => self.session.sink().picture(Shot { about: cx.parent(), moment: Moment::Before, ..shot }),
             None => drop(self.picture(cx, PicturePolicy::Step, Moment::Before).await?),

@@ -1,10 +1,11 @@
 //! The context of a call: session, attempt, parent, deadline and cancellation.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +85,7 @@ impl Attempt {
     }
 
     pub fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock()
     }
 }
 
@@ -215,7 +216,7 @@ impl Cx {
     /// it after sending a request, so that writing the event overlaps with the work of the server.
     pub fn emit_called(&self) {
         let Some(frame) = &self.frame else { return };
-        let mut is_emitted = frame.is_emitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_emitted = frame.is_emitted.lock();
         if !*is_emitted {
             frame.above.emit_called();
             // Emitted while the lock is held, so that no other event of the call can come first.
@@ -239,7 +240,7 @@ impl Deadline {
     }
 
     pub fn at(&self) -> Instant {
-        let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *self.until.lock();
         until.min(self.hard)
     }
 
@@ -249,7 +250,7 @@ impl Deadline {
     }
 
     pub fn renew(&self) {
-        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + self.idle;
+        *self.until.lock() = Instant::now() + self.idle;
     }
 
     pub async fn expired(&self) {

@@ -2,10 +2,11 @@
 //! only appear in what is sent to the driver. The one waiting loop is here too.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::Rect;
@@ -106,19 +107,19 @@ impl Device {
             |node: &Node| [node.reference.clone(), Some(node_name(node.id))].into_iter().flatten().collect::<Vec<_>>();
         let fingerprintes =
             screen.root.walk().flat_map(|node| names(node).into_iter().map(|name| (name, Fingerprint::of(node))));
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = fingerprintes.collect();
+        *self.shown.lock() = fingerprintes.collect();
         Ok((screen, masks))
     }
 
     /// Whether the last snapshot that was shown contains this ref.
     pub fn has_shown(&self, reference: &str) -> bool {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).contains_key(reference)
+        self.shown.lock().contains_key(reference)
     }
 
     /// Finds the element that a ref refers to on the current screen.
     pub async fn resolve_ref(&self, cx: &Cx, reference: &str) -> Result<(Screen, u64), Stop> {
         let reference = refs::of_line(reference).unwrap_or(reference.trim());
-        let fingerprint = self.shown.lock().unwrap_or_else(PoisonError::into_inner).get(reference).cloned();
+        let fingerprint = self.shown.lock().get(reference).cloned();
         let screen = self.look(cx).await?;
         let stale = || Stop::failed(Reason::StaleReference { reference: reference.to_string() }.to_string());
         let unknown = || {

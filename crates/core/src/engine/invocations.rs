@@ -2,8 +2,9 @@
 //! one of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 
 use crate::engine::cx::Cx;
@@ -40,7 +41,7 @@ pub enum NoChain {
 impl Invocations {
     /// The context of a call in flight. Session and device are only cross-checked, never used to find the call.
     pub fn find(&self, call: &CallId, session: Option<&SessionId>, device: Option<&DeviceId>) -> Result<Cx, Refused> {
-        let cx = self.live().get(call).cloned().ok_or_else(|| Refused::Unknown(call.clone()))?;
+        let cx = self.live.lock().get(call).cloned().ok_or_else(|| Refused::Unknown(call.clone()))?;
         if session.is_some_and(|session| *session != cx.session.id) {
             return Err(Refused::OtherSession(call.clone()));
         }
@@ -52,14 +53,14 @@ impl Invocations {
 
     /// The open session that a key belongs to.
     pub fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
-        self.sessions().get(key)?.upgrade()
+        self.sessions.lock().get(key)?.upgrade()
     }
 
     /// The context for a caller without an id: the innermost call that was passed to a server tool, if those calls form a single
     /// chain, in which each is nested in the previous one. A tool and its own callbacks are one chain; two tools that run
     /// concurrently are two, and then the call is refused. Only for a process that runs one command, never for a shared one.
     pub fn single_chain(&self) -> Result<Cx, NoChain> {
-        let live = self.live();
+        let live = self.live.lock();
         let mut foreign: Vec<&Cx> =
             live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.is_foreign)).collect();
         foreign.sort_by_key(|cx| std::cmp::Reverse(cx.depth()));
@@ -72,7 +73,7 @@ impl Invocations {
     }
 
     pub fn len(&self) -> usize {
-        self.live().len()
+        self.live.lock().len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -81,25 +82,17 @@ impl Invocations {
 
     /// Registers a call until the guard is dropped.
     pub(crate) fn open(&self, cx: &Cx) -> Option<Open> {
-        self.live().insert(cx.call_id()?.clone(), cx.clone());
+        self.live.lock().insert(cx.call_id()?.clone(), cx.clone());
         Some(Open(cx.clone()))
     }
 
     /// From now on the session can be found by its key.
     pub(crate) fn admit(&self, session: &Arc<Session>) {
-        self.sessions().insert(session.key().clone(), Arc::downgrade(session));
+        self.sessions.lock().insert(session.key().clone(), Arc::downgrade(session));
     }
 
     pub(crate) fn dismiss(&self, key: &SessionKey) {
-        self.sessions().remove(key);
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Weak<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn live(&self) -> MutexGuard<'_, HashMap<CallId, Cx>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().remove(key);
     }
 }
 
@@ -109,6 +102,6 @@ pub(crate) struct Open(Cx);
 impl Drop for Open {
     fn drop(&mut self) {
         // Bound to a variable, so that the context is dropped after the lock is released.
-        let _closed = self.0.call_id().and_then(|call| self.0.session.invocations.live().remove(call));
+        let _closed = self.0.call_id().and_then(|call| self.0.session.invocations.live.lock().remove(call));
     }
 }

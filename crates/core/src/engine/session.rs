@@ -1,10 +1,11 @@
 //! A session: one device of a run, with its tools and its event stream.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 
 use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
+use parking_lot::{Mutex, RwLock};
 use tokio::task::AbortHandle;
 use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::ids::SessionId;
@@ -112,7 +113,7 @@ impl Session {
         if !session.sources.is_empty() {
             let sources = session.sources.clone();
             let follower = tokio::spawn(follow(Arc::downgrade(&session), sources)).abort_handle();
-            *session.follower.lock().unwrap_or_else(PoisonError::into_inner) = Some(follower);
+            *session.follower.lock() = Some(follower);
         }
         session
     }
@@ -132,7 +133,7 @@ impl Session {
 
     /// The current registry. A call pins the one it starts with.
     pub fn registry(&self) -> Arc<Registry> {
-        Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.registry.read())
     }
 
     /// The registry to look this tool up in. If the tool is missing, first loads the changes that sources have announced but
@@ -151,7 +152,7 @@ impl Session {
 
     /// A source whose tools may have changed since they were loaded.
     fn announced(&self) -> Option<&SessionSource> {
-        let seen = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.revisions.lock();
         let mut sources = self.sources.iter().zip(seen.iter());
         sources.find(|(source, seen)| source.tools.revision() > **seen).map(|(source, _)| source)
     }
@@ -185,8 +186,8 @@ impl Session {
         let old = self.registry();
         let revisions = self.sources.iter().map(|source| source.tools.revision()).collect();
         let new = shelf.registry(old.generation + 1).await;
-        let seen = || *self.revisions.lock().unwrap_or_else(PoisonError::into_inner) = revisions;
-        *self.reload_error.lock().unwrap_or_else(PoisonError::into_inner) = new.as_ref().err().cloned();
+        let seen = || *self.revisions.lock() = revisions;
+        *self.reload_error.lock() = new.as_ref().err().cloned();
         let new = match new {
             Ok(new) => new,
             Err(error) => {
@@ -205,11 +206,11 @@ impl Session {
 
     /// Why the last reload failed; `None` if the tools are up to date.
     pub fn reload_error(&self) -> Option<ShelfError> {
-        self.reload_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reload_error.lock().clone()
     }
 
     pub fn replace_registry(&self, registry: Registry) {
-        *self.registry.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+        *self.registry.write() = Arc::new(registry);
     }
 
     pub fn sink(&self) -> &Arc<dyn EventSink> {
@@ -221,7 +222,7 @@ impl Session {
     }
 
     fn stop_following(&self) {
-        if let Some(follower) = self.follower.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(follower) = self.follower.lock().take() {
             follower.abort();
         }
     }

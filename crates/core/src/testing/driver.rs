@@ -1,9 +1,10 @@
 //! A fake device with a few pages. It records the actions and fails on request.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -166,7 +167,7 @@ impl FakeDriver {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.catch_up();
         state
     }

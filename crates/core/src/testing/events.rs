@@ -1,7 +1,6 @@
 //! A sink that keeps all events.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use trailblaze_protocol::event::{CallResult, Called, Event, Level};
 use trailblaze_protocol::ids::{CallId, Parent};
 use trailblaze_protocol::outcome::Attachment;
@@ -15,17 +14,13 @@ pub struct Events {
     shots: Mutex<Vec<Shot>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Events {
     pub fn all(&self) -> Vec<Event> {
-        lock(&self.events).clone()
+        self.events.lock().clone()
     }
 
     pub fn shots(&self) -> Vec<Shot> {
-        lock(&self.shots).clone()
+        self.shots.lock().clone()
     }
 
     /// The calls as a tree, one per line: `tool {arguments} origin: result`, nested calls indented.
@@ -79,11 +74,11 @@ fn answer(events: &[Event], called: &Called) -> String {
 
 impl EventSink for Events {
     fn emit(&self, event: Event) {
-        lock(&self.events).push(event);
+        self.events.lock().push(event);
     }
 
     fn picture(&self, shot: Shot) {
-        lock(&self.shots).push(shot);
+        self.shots.lock().push(shot);
     }
 
     fn picture_file(&self, _: &Shot) -> Option<String> {

@@ -1,8 +1,9 @@
 //! The simulated device as the engine sees it.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
@@ -65,7 +66,7 @@ impl Sim {
 
     /// The current state of the device. After a panic it stays as it was left, like a real device.
     pub(super) fn device(&self, now: Instant) -> MutexGuard<'_, Device> {
-        let mut device = self.device.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut device = self.device.lock();
         device.advance(now);
         device
     }

@@ -1,9 +1,9 @@
 //! Performs actions with the events that a person would cause. Mouse and touch are in `pointer.rs`, the keyboard in
 //! `typing.rs`.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_core::driver::{Acted, Action, Budget, DriverError, LaunchMode, Target};
@@ -27,7 +27,7 @@ pub async fn act(
     clipboard: &Mutex<String>,
 ) -> Result<Acted, DriverError> {
     let actor = Actor { page, budget };
-    let clipboard = || clipboard.lock().unwrap_or_else(PoisonError::into_inner);
+    let clipboard = || clipboard.lock();
     page.touch();
     match action {
         Action::Tap => actor.tap(target, 1).await?,

@@ -1,8 +1,9 @@
 //! The DevTools protocol over the browser's debugging pipe: messages terminated by a zero byte. No port is opened.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -70,25 +71,25 @@ impl Cdp {
 
     /// Registers a listener for a session, for as long as it exists.
     pub fn listen(&self, session: &str, listener: &Arc<dyn Listener>) {
-        self.state().listeners.insert(session.to_string(), Arc::downgrade(listener));
+        self.state.lock().listeners.insert(session.to_string(), Arc::downgrade(listener));
     }
 
     /// Registers a listener for the browser itself, for as long as it exists.
     pub fn listen_to_browser(&self, listener: &Arc<dyn Listener>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.browser_listeners.retain(|known| known.strong_count() > 0);
         state.browser_listeners.push(Arc::downgrade(listener));
     }
 
     pub fn forget(&self, session: &str) {
-        self.state().listeners.remove(session);
+        self.state.lock().listeners.remove(session);
     }
 
     /// Sends a command and waits for its answer. The caller limits the wait.
     pub async fn call(&self, session: Option<&str>, method: &str, params: Value) -> Answer {
         let (send, answer) = oneshot::channel();
         let id = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if *self.gone.borrow() {
                 return Err(CdpError::Gone);
             }
@@ -120,13 +121,9 @@ impl Cdp {
         *self.gone.borrow()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn take(&self, message: &Value) {
         if let Some(id) = message.get("id").and_then(Value::as_u64) {
-            let Some(Waiting { method, answer: waiting, .. }) = self.state().waiting.remove(&id) else { return };
+            let Some(Waiting { method, answer: waiting, .. }) = self.state.lock().waiting.remove(&id) else { return };
             let answer = match message.get("error") {
                 Some(error) => {
                     let message = error.get("message").and_then(Value::as_str).unwrap_or("no message").to_string();
@@ -139,8 +136,8 @@ impl Cdp {
         }
         let session = message.get("sessionId").and_then(Value::as_str).unwrap_or_default();
         let listeners: Vec<Arc<dyn Listener>> = match session {
-            "" => self.state().browser_listeners.iter().filter_map(Weak::upgrade).collect(),
-            session => self.state().listeners.get(session).and_then(Weak::upgrade).into_iter().collect(),
+            "" => self.state.lock().browser_listeners.iter().filter_map(Weak::upgrade).collect(),
+            session => self.state.lock().listeners.get(session).and_then(Weak::upgrade).into_iter().collect(),
         };
         let Some(method) = message.get("method").and_then(Value::as_str) else { return };
         let params = message.get("params").unwrap_or(&Value::Null);
@@ -154,7 +151,7 @@ impl Cdp {
     /// Fails the pending commands of a session that has ended, because the browser does not answer them.
     fn let_go(&self, session: &str) {
         let gone: Vec<Waiting> = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.listeners.remove(session);
             let is_its = |waiting: &Waiting| waiting.session.as_deref() == Some(session);
             let ids: Vec<u64> =
@@ -168,7 +165,7 @@ impl Cdp {
 
     fn end(&self) {
         self.gone.send_replace(true);
-        self.state().waiting.clear();
+        self.state.lock().waiting.clear();
     }
 }
 
@@ -180,7 +177,7 @@ struct Forget<'a> {
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        self.cdp.state().waiting.remove(&self.id);
+        self.cdp.state.lock().waiting.remove(&self.id);
     }
 }
 

@@ -1,11 +1,12 @@
 //! A Chromium device as the engine sees it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Heard, Target, Want};

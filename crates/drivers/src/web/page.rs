@@ -42,7 +42,7 @@ pub struct Page {
     context: String,
     pub shared: Arc<Shared>,
     listener: Arc<dyn Listener>,
-    emulation: std::sync::Mutex<Emulation>,
+    emulation: parking_lot::Mutex<Emulation>,
 }
 
 /// Where to evaluate something: the walker's world in a document.
@@ -72,7 +72,7 @@ impl Page {
             browser,
             context,
             shared,
-            emulation: std::sync::Mutex::new(emulation),
+            emulation: parking_lot::Mutex::new(emulation),
         });
         cdp.listen_to_browser(&page.listener);
         let behaviour = json!({
@@ -157,7 +157,7 @@ impl Page {
 
     pub async fn emulate(&self, budget: &Budget, size: Size) -> Result<(), DriverError> {
         let emulation = {
-            let mut emulation = self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut emulation = self.emulation.lock();
             emulation.size = size;
             emulation.clone()
         };
@@ -169,11 +169,11 @@ impl Page {
 
     /// Whether it is touched with a finger.
     pub fn is_mobile(&self) -> bool {
-        self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_mobile
+        self.emulation.lock().is_mobile
     }
 
     fn emulation(&self) -> Emulation {
-        self.emulation.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.emulation.lock().clone()
     }
 
     /// Sends a command to the front tab, and converts errors for the engine.

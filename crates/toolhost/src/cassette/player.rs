@@ -1,10 +1,11 @@
 //! Replays a cassette in place of its server: nothing is started and nothing is connected to.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::source::{Listing, SourceError, ToolSource};
@@ -17,7 +18,6 @@ use trailblaze_protocol::outcome::Outcome;
 use super::scrub::Scrub;
 use super::{Answer, Callback, Cassette, Kept};
 use crate::listing::{RawListing, interpret};
-use crate::notification_router::lock;
 use crate::{answer, limits};
 
 /// The server that is replayed.
@@ -107,7 +107,7 @@ impl Player {
 
     /// The recorded call that answers this one.
     fn next(&self, tool: &str, args: &Map<String, Value>, device: &str) -> Result<Arc<Kept>, Lack> {
-        let mut pool = lock(&self.pool);
+        let mut pool = self.pool.lock();
         let takes = pool.get_mut(tool).ok_or(Lack::Nothing)?;
         takes.next(args, device).ok_or_else(|| takes.lack(args))
     }
@@ -154,7 +154,7 @@ impl ToolSource for Player {
         let me: Arc<dyn ToolSource> = me;
         let listing = interpret(&self.raw, &self.contributor(), self.role.toolset.as_deref(), &me);
         let delegating = listing.tools.iter().filter(|tool| tool.is_delegating).map(|tool| tool.name.clone());
-        *lock(&self.delegating) = delegating.collect();
+        *self.delegating.lock() = delegating.collect();
         Ok(listing)
     }
 
@@ -177,7 +177,7 @@ impl ToolSource for Player {
             }
         }
         Ok(match &kept.answer {
-            Answer::Result(value) => answer::outcome(value.clone(), tool, lock(&self.delegating).contains(tool)),
+            Answer::Result(value) => answer::outcome(value.clone(), tool, self.delegating.lock().contains(tool)),
             Answer::Refusal(message) => answer::refusal(message.clone(), tool),
         })
     }

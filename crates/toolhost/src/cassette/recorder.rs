@@ -1,8 +1,9 @@
 //! Records a server's listings and answers while it works. Only observes.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::values::secret::Secrets;
@@ -12,7 +13,6 @@ use trailblaze_protocol::ids::{CallId, Parent};
 use super::scrub::Scrub;
 use super::{Answer, Callback, Cassette, Kept};
 use crate::listing::RawListing;
-use crate::notification_router::lock;
 
 /// The recording of one server during a run, across all its instances and sessions.
 pub struct Tape {
@@ -29,7 +29,7 @@ impl Tape {
     /// Adds a listing. Keeps every tool in its latest version, because tools may disappear and devices may have
     /// different ones.
     pub(crate) fn listed(&self, raw: &RawListing, secrets: &Secrets) {
-        let mut kept = lock(&self.kept);
+        let mut kept = self.kept.lock();
         let listing = &mut kept.listing;
         for tool in &raw.tools {
             let mut tool = tool.clone();
@@ -62,7 +62,7 @@ impl Tape {
             Answer::Refusal(message) => scrub.text(message),
         }
         let callback = |callback: Callback| Callback { args: scrub.map(&callback.args), ..callback };
-        lock(&self.kept).calls.push(Kept {
+        self.kept.lock().calls.push(Kept {
             tool: tool.to_string(),
             args: scrub.map(args),
             device: Some(cx.session.device.description().id.to_string()),
@@ -73,7 +73,7 @@ impl Tape {
 
     /// Everything recorded so far.
     pub fn cassette(&self) -> Cassette {
-        let mut cassette = lock(&self.kept).clone();
+        let mut cassette = self.kept.lock().clone();
         let devices: BTreeSet<&Option<String>> = cassette.calls.iter().map(|call| &call.device).collect();
         // The name of a single device carries no information, and would differ on another machine.
         if devices.len() < 2 {
@@ -110,13 +110,13 @@ impl CallbackListener {
                 let Parent::Call(above) = &called.parent else { return };
                 let args = Map::clone(&called.args);
                 let callback = Callback { tool: called.tool.clone(), args, has_failed: false };
-                let mut observed = lock(&self.observed);
+                let mut observed = self.observed.lock();
                 observed.above.insert(called.call.clone(), above.clone());
                 let pending = Pending { call: called.call.clone(), callback, is_over: false };
                 observed.callbacks.entry(above.clone()).or_default().push(pending);
             }
             Event::Answered { call, answer, .. } => {
-                let mut observed = lock(&self.observed);
+                let mut observed = self.observed.lock();
                 observed.callbacks.remove(call);
                 let Some(above) = observed.above.remove(call) else { return };
                 let beneath = observed.callbacks.get_mut(&above).into_iter().flatten();
@@ -135,7 +135,7 @@ impl CallbackListener {
     /// Removes and returns the callbacks of a call. A callback that had not finished was cut off at an unknown point,
     /// and is left out.
     fn take(&self, call: &CallId) -> Vec<Callback> {
-        let observed = lock(&self.observed).callbacks.remove(call).unwrap_or_default();
+        let observed = self.observed.lock().callbacks.remove(call).unwrap_or_default();
         observed.into_iter().filter(|pending| pending.is_over).map(|pending| pending.callback).collect()
     }
 }

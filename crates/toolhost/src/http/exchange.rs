@@ -17,7 +17,6 @@ use super::sse::{Events, TooLong};
 use super::{Http, HttpError, RequestParts, SESSION, STREAM};
 use crate::connection::{RpcError, Shared, Wire, shown};
 use crate::limits;
-use crate::notification_router::lock;
 
 /// A message to send.
 pub(crate) struct Post {
@@ -35,7 +34,7 @@ impl Post {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
         let (id, sender) = (self.id, Arc::clone(shared));
         // Held until the task is registered, so that a task that has already finished does not stay registered.
-        let mut in_flight = lock(&http.in_flight);
+        let mut in_flight = http.in_flight.lock();
         let task = tokio::spawn(async move {
             let Some(id) = self.id else {
                 // A notification has no caller that would bound it.
@@ -45,13 +44,13 @@ impl Post {
             let lost = self.exchange(&sender).await.err().unwrap_or(HttpError::NoResult);
             sender.settle(id, Err(lost.into()));
             if let Wire::Http(http) = &sender.wire {
-                lock(&http.in_flight).remove(&id);
+                http.in_flight.lock().remove(&id);
             }
         });
         match id {
             Some(id) => drop(in_flight.insert(id, task.abort_handle())),
             None => {
-                let mut notices = lock(&http.notices);
+                let mut notices = http.notices.lock();
                 notices.retain(|notice| !notice.is_finished());
                 notices.push(task);
             }
@@ -61,7 +60,7 @@ impl Post {
     /// Sends it and handles the whole response.
     pub async fn exchange(&self, shared: &Arc<Shared>) -> Result<(), HttpError> {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
-        let has_session = lock(&http.session).is_some();
+        let has_session = http.session.lock().is_some();
         let parts = RequestParts {
             method: Method::POST,
             body: Bytes::copy_from_slice(&self.body),
@@ -69,7 +68,7 @@ impl Post {
         };
         let response = http.send(&parts).await?;
         if self.method == "initialize" {
-            *lock(&http.session) = response.headers().get(SESSION).cloned();
+            *http.session.lock() = response.headers().get(SESSION).cloned();
         }
         let status = response.status();
         if status == StatusCode::NOT_FOUND && has_session {

@@ -5,7 +5,7 @@ mod lost;
 mod sse;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,11 +17,11 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use parking_lot::Mutex;
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::connection::Shared;
 use crate::limits;
-use crate::notification_router::lock;
 
 pub(crate) use exchange::Post;
 pub use lost::HttpError;
@@ -132,11 +132,11 @@ impl Http {
     }
 
     pub fn use_protocol(&self, protocol: Protocol) {
-        *lock(&self.protocol) = Some(protocol);
+        *self.protocol.lock() = Some(protocol);
     }
 
     fn is_stateless(&self) -> bool {
-        lock(&self.protocol).as_ref().is_some_and(|protocol| protocol.is_stateless)
+        self.protocol.lock().as_ref().is_some_and(|protocol| protocol.is_stateless)
     }
 
     /// Sends one request. Retries once if the connection fails, since nothing has been sent then.
@@ -171,11 +171,11 @@ impl Http {
                 headers.insert(name, value);
             }
         }
-        if let Some(session) = &*lock(&self.session) {
+        if let Some(session) = &*self.session.lock() {
             headers.insert(SESSION, session.clone());
         }
         if let Some(Ok(version)) =
-            lock(&self.protocol).as_ref().map(|protocol| HeaderValue::try_from(&protocol.version))
+            self.protocol.lock().as_ref().map(|protocol| HeaderValue::try_from(&protocol.version))
         {
             headers.insert("mcp-protocol-version", version);
         }
@@ -196,7 +196,7 @@ impl Http {
 
     /// Stops waiting for a request.
     pub fn abort(&self, id: u64) {
-        let posting = lock(&self.in_flight).remove(&id);
+        let posting = self.in_flight.lock().remove(&id);
         if let Some(posting) = posting {
             posting.abort();
         }
@@ -206,7 +206,7 @@ impl Http {
     pub(crate) fn open_event_stream(&self, shared: &Arc<Shared>) {
         if !self.is_stateless() {
             let event_stream = tokio::spawn(exchange::listen(Arc::downgrade(shared))).abort_handle();
-            *lock(&self.event_stream) = Some(event_stream);
+            *self.event_stream.lock() = Some(event_stream);
         }
     }
 
@@ -214,9 +214,9 @@ impl Http {
     pub async fn close(&self) {
         self.hang_up();
         // The last messages matter, such as the cancellation of a call.
-        let notices = std::mem::take(&mut *lock(&self.notices));
+        let notices = std::mem::take(&mut *self.notices.lock());
         let _ = tokio::time::timeout(limits::LAST_WORDS, futures::future::join_all(notices)).await;
-        if lock(&self.session).is_none() {
+        if self.session.lock().is_none() {
             return;
         }
         let parts = RequestParts { method: Method::DELETE, body: Bytes::new(), headers: Vec::new() };
@@ -225,8 +225,8 @@ impl Http {
 
     /// Aborts all requests in flight.
     pub fn hang_up(&self) {
-        let event_stream = lock(&self.event_stream).take();
-        for task in lock(&self.in_flight).drain().map(|(_, posting)| posting).chain(event_stream) {
+        let event_stream = self.event_stream.lock().take();
+        for task in self.in_flight.lock().drain().map(|(_, posting)| posting).chain(event_stream) {
             task.abort();
         }
     }

@@ -21,7 +21,7 @@ use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
 use crate::http::HttpError;
 use crate::listing::{ParamHeader, declares_context, forbids_context};
 use crate::live::Instance;
-use crate::notification_router::{NotificationRouter, lock};
+use crate::notification_router::NotificationRouter;
 
 /// What a tool's listing implies for calls to it.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl CallStyle {
 
 impl Server {
     fn style(&self, tool: &str) -> CallStyle {
-        let known = lock(&self.styles).get(tool).cloned();
+        let known = self.styles.lock().get(tool).cloned();
         known.unwrap_or(CallStyle {
             declares_context: false,
             forbids_context: true,

@@ -12,7 +12,6 @@ use super::{Server, State};
 use crate::limits;
 use crate::listing::RawListing;
 use crate::live::{Instance, Transport};
-use crate::notification_router::lock;
 
 /// The result of replacing a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +28,14 @@ impl Server {
     pub async fn renew(&self) -> Result<Option<Renewed>, SourceError> {
         // Only the newest files count: cancels a start from older ones, even one that hangs.
         let newest = self.stopping.child_token();
-        std::mem::replace(&mut *lock(&self.latest_renewal), newest.clone()).cancel();
+        std::mem::replace(&mut *self.latest_renewal.lock(), newest.clone()).cancel();
         let _turn = self.renewing.lock().await;
         let is_elsewhere = matches!(self.transport, Transport::Url(_));
         if is_elsewhere || newest.is_cancelled() || matches!(&*self.state.borrow(), State::New) {
             return Ok(None);
         }
         // Noise from the previous instance says nothing about this one.
-        *lock(&self.router.noise) = None;
+        *self.router.noise.lock() = None;
         let Some(next) = newest.run_until_cancelled(self.next()).await else { return Ok(None) };
         let (instance, raw) = next?;
         // Cannot fail: the caller holds a handle.
@@ -99,7 +98,7 @@ impl Server {
             let ended = former.stop().await.unwrap_or_default();
             router.events.ended(&router.server, format!("replaced by a newer one; it {ended}"));
         });
-        let mut retiring = lock(&self.retiring);
+        let mut retiring = self.retiring.lock();
         retiring.retain(|leaving| !leaving.is_finished());
         retiring.push(leaving);
     }

@@ -1,8 +1,9 @@
 //! `trailblaze tool doctor`: starts and stops one tool server by itself, in both generations of the protocol.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::Args;
+use parking_lot::Mutex;
 use serde_json::json;
 use trailblaze_core::engine::registry::Batch;
 use trailblaze_core::engine::source::SourceError;
@@ -112,7 +113,7 @@ impl Visit {
         let (session, driver) = (ids::session(), wiring.driver(device));
         let listed = servers.visit(server, protocol, (&session, driver.describe()), &wiring.secrets).await;
         servers.close().await;
-        let events = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let events = std::mem::take(&mut *notes.0.lock());
         Visit { listed, events }
     }
 
@@ -254,7 +255,7 @@ struct Notes(Mutex<Vec<Event>>);
 
 impl EventSink for Notes {
     fn emit(&self, event: Event) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        self.0.lock().push(event);
     }
 
     fn picture(&self, _: Shot) {}

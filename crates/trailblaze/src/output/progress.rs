@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::{Event, Level, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
@@ -54,7 +54,7 @@ impl Progress {
         if matches!(self.mode, Mode::Silent) {
             return;
         }
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.lanes.lock();
         let lane = lanes.entry(device.clone()).or_default();
         match event {
             Event::AttemptStarted { trail, number, repeat, .. } => {

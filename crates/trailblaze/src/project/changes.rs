@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notify::event::ModifyKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -28,12 +29,8 @@ struct News {
 }
 
 impl News {
-    fn paths(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, path: PathBuf) {
-        let mut paths = self.paths();
+        let mut paths = self.paths.lock();
         if paths.len() < MOST {
             paths.insert(path);
         }
@@ -70,7 +67,7 @@ impl FileChanges {
         let mut first: Option<Instant> = None;
         loop {
             let is_any = {
-                let mut paths = self.news.paths();
+                let mut paths = self.news.paths.lock();
                 paths.retain(|path| matters(path));
                 !paths.is_empty()
             };
@@ -82,7 +79,7 @@ impl FileChanges {
             let until = (Instant::now() + quiet).min(patience);
             tokio::select! {
                 () = self.news.came.notified() => {}
-                () = tokio::time::sleep_until(until) => return std::mem::take(&mut *self.news.paths()).into_iter().collect(),
+                () = tokio::time::sleep_until(until) => return std::mem::take(&mut *self.news.paths.lock()).into_iter().collect(),
             }
         }
     }

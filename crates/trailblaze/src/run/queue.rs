@@ -2,8 +2,9 @@
 //! be retried; the trail of a lost device is moved to another device of its kind.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -89,7 +90,7 @@ pub async fn run(shared: Arc<Shared>, kinds: Vec<Kind>, n_workers: Option<usize>
     }
     let mut ran = Ran { done: Vec::new(), not_run: Vec::new() };
     for (queue, platform) in queues {
-        let mut state = queue.state();
+        let mut state = queue.state.lock();
         ran.done.append(&mut state.done);
         let missed = state.waiting.iter().filter(|task| task.number == 1);
         ran.not_run.extend(missed.map(|task| NotRun { job: task.job, platform, repeat: task.repeat }));
@@ -134,16 +135,12 @@ impl Queue {
         Queue { state: Mutex::new(state), changed: Notify::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The next task, or `None` when there will be no more.
     async fn next(&self, shared: &Shared) -> Option<Task> {
         loop {
             let changed = self.changed.notified();
             {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if shared.cancel.is_cancelled() || state.is_stopped {
                     return None;
                 }
@@ -175,7 +172,7 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
             lane.close("the environment failed").await;
         }
         let is_retired = {
-            let mut state = queue.state();
+            let mut state = queue.state.lock();
             state.at_work -= 1;
             let is_retired = done.is_device_lost && state.alive > 1;
             state.alive -= usize::from(is_retired);

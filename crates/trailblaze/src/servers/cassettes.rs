@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::yaml::{Millis, Problem};
 use trailblaze_protocol::event::Event;
@@ -129,7 +130,7 @@ impl Library {
 impl Recording {
     /// The recorder of a server, shared by all its sessions.
     pub fn tape(&self, key: &Key) -> Arc<Tape> {
-        let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tapes = self.tapes.lock();
         if let Some((_, tape)) = tapes.iter().find(|(known, _)| known == key) {
             return Arc::clone(tape);
         }
@@ -145,7 +146,7 @@ impl Recording {
 
     /// Writes the cassettes of the servers that were used. Calls that were not made this time are kept from earlier runs.
     pub fn save(&self, root: &Path) -> Vec<Result<Saved, NotSaved>> {
-        let tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let tapes = self.tapes.lock();
         let mut saved: Vec<_> = tapes.iter().filter_map(|(key, tape)| self.save_one(root, key, tape)).collect();
         saved.sort_by_key(|saved| saved.as_ref().map(|saved| saved.file.clone()).unwrap_or_default());
         saved

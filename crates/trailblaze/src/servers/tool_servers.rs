@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::future::join_all;
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use trailblaze_core::config::{MultiDevice, Restart, Server as Entry};
 use trailblaze_core::driver::Description;
@@ -218,7 +219,7 @@ impl ToolServers {
             let (waiting, base_url) = (&waiting, &base_url);
             async move {
                 // A server that did not start is not started again for every trail.
-                let failed = lock(&self.failed).get(&named.key()).cloned();
+                let failed = self.failed.lock().get(&named.key()).cloned();
                 let server = match (failed, is_shared) {
                     (Some(error), _) => Err(error),
                     (None, true) => self.shared(named, base_url, secrets).await,
@@ -252,7 +253,7 @@ impl ToolServers {
                     session_servers.batches.push(batch);
                 }
                 Err(error) => {
-                    lock(&self.failed).insert(named.key(), error.clone());
+                    self.failed.lock().insert(named.key(), error.clone());
                     self.miss(named, error, &mut session_servers.absent).await;
                 }
             }
@@ -350,7 +351,7 @@ impl ToolServers {
     /// The server that all sessions share: started by the first session that needs it, and restarted if it died.
     async fn shared(&self, named: &Named, base_url: &str, secrets: &Arc<Secrets>) -> Result<Arc<Server>, SourceError> {
         let cell = {
-            let mut shared = lock(&self.shared);
+            let mut shared = self.shared.lock();
             let cell = shared.entry(named.name.clone()).or_default();
             if cell.get().is_some_and(|server| server.death().is_some()) {
                 *cell = Arc::default();
@@ -380,7 +381,7 @@ impl ToolServers {
             call_idle: entry.call_timeout.map(Millis::duration),
             may_have: entry.secrets.clone(),
             context: entry.context,
-            refuses_context: Arc::clone(lock(&self.refuses_context).entry(named.key()).or_default()),
+            refuses_context: Arc::clone(self.refuses_context.lock().entry(named.key()).or_default()),
             protocol: entry.protocol.clone(),
             toolset: entry.toolset.clone(),
             restarts: (entry.restart == Restart::OnFailure).then(|| self.restarts(named)),
@@ -393,7 +394,7 @@ impl ToolServers {
         };
         let server = Server::new(spec, reach, Arc::clone(&self.supervisor));
         server.start().await.map_err(|error| with_hint(error, entry, &self.root))?;
-        let mut started = lock(&self.started);
+        let mut started = self.started.lock();
         started.retain(|(_, server)| server.strong_count() > 0);
         started.push((named.key(), Arc::downgrade(&server)));
         drop(started);
@@ -411,8 +412,8 @@ impl ToolServers {
             return Vec::new();
         }
         // A server that did not start before may start now.
-        lock(&self.failed).retain(|key, _| !concerned.contains(&key));
-        let started = lock(&self.started).clone();
+        self.failed.lock().retain(|key, _| !concerned.contains(&key));
+        let started = self.started.lock().clone();
         let at_work = started.iter().filter(|(key, _)| concerned.contains(&key));
         let renewed = at_work.filter_map(|(key, server)| Some((key, server.upgrade()?))).map(async |(key, server)| {
             let renewed = server.renew().await.transpose()?;
@@ -439,12 +440,12 @@ impl ToolServers {
 
     /// How often a server has died, over all its sessions.
     fn restarts(&self, named: &Named) -> Arc<Restarts> {
-        Arc::clone(lock(&self.restarts).entry(named.key()).or_default())
+        Arc::clone(self.restarts.lock().entry(named.key()).or_default())
     }
 
     /// Stops the servers that no session owns.
     pub async fn close(&self) {
-        let shared: Vec<Arc<Server>> = lock(&self.shared).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
+        let shared: Vec<Arc<Server>> = self.shared.lock().drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
         join_all(shared.iter().map(|server| server.stop())).await;
         drop(shared);
         // A server that was abandoned during its start may still be stopping.
@@ -489,7 +490,7 @@ impl Waiting {
     }
 
     fn no_more(&self, name: &str) {
-        lock(&self.0).retain(|waiting| waiting != name);
+        self.0.lock().retain(|waiting| waiting != name);
     }
 
     /// Reports slow servers at intervals. Never returns.
@@ -499,7 +500,7 @@ impl Waiting {
         loop {
             tokio::time::sleep(pause).await;
             pause *= 2;
-            let names: Vec<String> = lock(&self.0).iter().map(|name| format!("`{name}`")).collect();
+            let names: Vec<String> = self.0.lock().iter().map(|name| format!("`{name}`")).collect();
             if let Some(console) = console.filter(|_| !names.is_empty()) {
                 let seconds = started.elapsed().as_secs();
                 console.say(&format!("waiting for {} to start ({seconds} s)", names.join(", ")));
@@ -544,8 +545,4 @@ impl ServerEvents for Record {
     fn ended(&self, server: &str, message: String) {
         self.emit(Event::ServerEnded { server: server.to_string(), session: self.session.clone(), message });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

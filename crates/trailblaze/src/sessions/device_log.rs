@@ -1,8 +1,9 @@
 //! Passes the events of one device to the record.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use trailblaze_core::record::effects::{self, Effect, Journal, StepDid};
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::record::fold::{self, RecordedStep};
@@ -27,17 +28,17 @@ impl DeviceLog {
     }
 
     pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
-        fold::fold(attempt, &*self.journal())
+        fold::fold(attempt, &*self.journal.lock())
     }
 
     /// What an undo would remove, and its description.
     pub fn last_recorded(&self, attempt: &AttemptId) -> Option<(Parent, String)> {
-        fold::last(attempt, &*self.journal())
+        fold::last(attempt, &*self.journal.lock())
     }
 
     /// The effects of an attempt's calls.
     pub fn effects(&self, attempt: &AttemptId) -> Vec<StepDid> {
-        effects::fold(attempt, &*self.journal())
+        effects::fold(attempt, &*self.journal.lock())
     }
 
     /// The custom tools that were called since the attempt started, by any caller.
@@ -46,17 +47,13 @@ impl DeviceLog {
             Event::Called(called) if called.is_custom => Some(called.tool.clone()),
             _ => None,
         };
-        self.journal().iter().filter_map(custom).collect()
-    }
-
-    fn journal(&self) -> MutexGuard<'_, Vec<Event>> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.journal.lock().iter().filter_map(custom).collect()
     }
 }
 
 impl Journal for DeviceLog {
     fn effects(&self, call: &CallId) -> Vec<Effect> {
-        effects::of_call(call, &*self.journal())
+        effects::of_call(call, &*self.journal.lock())
     }
 }
 
@@ -64,7 +61,7 @@ impl EventSink for DeviceLog {
     fn emit(&self, event: Event) {
         self.console.event(&self.device, &event);
         self.events.tell(&event);
-        let mut journal = self.journal();
+        let mut journal = self.journal.lock();
         match event {
             Event::AttemptStarted { .. } => journal.clear(),
             Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } | Event::Undone { .. } => {

@@ -1,10 +1,11 @@
 //! The devices of the process. A pool that keeps devices lets them outlive the session, and the command, that opened them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Heard, Target, Want};
 use trailblaze_core::query::{Checks, Find, Query};
 use trailblaze_core::screen::{Screen, SnapshotId};
@@ -49,7 +50,7 @@ impl DevicePool {
         let Some(kept) = &self.kept else { return Ok(open()) };
         // Claimed before anything is awaited, so that no other session gets it meanwhile.
         let (lease, former) = {
-            let mut kept = lock(kept);
+            let mut kept = kept.lock();
             match kept.get_mut(&device.id) {
                 Some(known) if known.is_taken => return Err(DeviceTaken(device.id.clone())),
                 Some(known) if known.device == *device => {
@@ -72,7 +73,7 @@ impl DevicePool {
     /// Closes the devices that are kept.
     pub async fn close(&self) {
         let kept: Vec<Kept> =
-            self.kept.iter().flat_map(|kept| std::mem::take(&mut *lock(kept)).into_values()).collect();
+            self.kept.iter().flat_map(|kept| std::mem::take(&mut *kept.lock()).into_values()).collect();
         futures::future::join_all(kept.iter().map(|kept| kept.driver.close())).await;
     }
 
@@ -87,15 +88,11 @@ impl DevicePool {
 
     fn hand_back(&self, id: &DeviceId) {
         if let Some(kept) = &self.kept
-            && let Some(known) = lock(kept).get_mut(id)
+            && let Some(known) = kept.lock().get_mut(id)
         {
             known.is_taken = false;
         }
     }
-}
-
-fn lock(kept: &Mutex<HashMap<DeviceId, Kept>>) -> MutexGuard<'_, HashMap<DeviceId, Kept>> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A kept device in the hands of a session. Closing it hands it back.

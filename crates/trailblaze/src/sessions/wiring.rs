@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
@@ -169,7 +170,7 @@ impl Wiring {
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
     pub fn keep(&self, device: &DeviceSpec, target: Option<&str>, prepared: Result<Prepared, SourceError>) {
-        self.ready().insert(lane(device, target), prepared);
+        self.ready.lock().insert(lane(device, target), prepared);
     }
 
     /// Opens a session with all of its servers, and tells the record.
@@ -190,7 +191,7 @@ impl Wiring {
         target: Option<&str>,
         events: Arc<dyn EventSink>,
     ) -> Result<Arc<Session>, NotOpened> {
-        let kept = self.ready().remove(&lane(device, target));
+        let kept = self.ready.lock().remove(&lane(device, target));
         let prepared = match kept {
             Some(kept) => kept,
             None => self.prepare(device, target).await,
@@ -255,7 +256,7 @@ impl Wiring {
             pictures: self.pictures,
             home: self.loaded.root.display().to_string(),
         });
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.opened.lock();
         opened.retain(|session| session.strong_count() > 0);
         opened.push(Arc::downgrade(&session));
         drop(opened);
@@ -281,19 +282,15 @@ impl Wiring {
 
     /// The sessions that somebody has.
     pub fn sessions(&self) -> Vec<Arc<Session>> {
-        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = self.opened.lock();
         opened.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Ends what was made ready and never opened, and what all sessions shared.
     pub async fn close(&self) {
-        let ready: Vec<Prepared> = self.ready().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
+        let ready: Vec<Prepared> = self.ready.lock().drain().filter_map(|(_, prepared)| prepared.ok()).collect();
         futures::future::join_all(ready.into_iter().map(Prepared::discard)).await;
         tokio::join!(self.servers.close(), self.browsers.close());
-    }
-
-    fn ready(&self) -> MutexGuard<'_, HashMap<Lane, Result<Prepared, SourceError>>> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The target of a trail.

@@ -12,10 +12,11 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 use std::panic::PanicHookInfo;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
+use parking_lot::{Mutex, RwLock};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::{Problem, Severity};
 
@@ -39,7 +40,7 @@ pub fn lost() -> Option<&'static std::io::Error> {
 
 /// From now on these secrets are printed as their names.
 pub fn hide(secrets: &Arc<Secrets>) {
-    *HIDDEN.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(secrets));
+    *HIDDEN.write() = Some(Arc::clone(secrets));
 }
 
 /// Text in styles of ours. What is added to it is made safe.
@@ -61,7 +62,7 @@ impl Line {
 
     pub fn then(mut self, text: impl Display) -> Line {
         let text = text.to_string();
-        let hidden = HIDDEN.read().unwrap_or_else(PoisonError::into_inner);
+        let hidden = HIDDEN.read();
         let text = hidden.as_ref().map_or(text.as_str().into(), |secrets| secrets.redact(&text));
         safe::push(&mut self.text, &text, &mut self.has_words);
         self
@@ -109,13 +110,13 @@ static ABOVE_PROMPT: Mutex<Option<SyncSender<String>>> = Mutex::new(None);
 
 /// Sends messages to the thread that draws the prompt, until the returned value is dropped.
 pub fn above_prompt(to: SyncSender<String>) -> AbovePrompt {
-    *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
+    *ABOVE_PROMPT.lock() = Some(to);
     AbovePrompt(())
 }
 
 /// Whether the user is editing a line.
 pub fn is_prompt_open() -> bool {
-    ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    ABOVE_PROMPT.lock().is_some()
 }
 
 /// Until it is dropped, messages are printed above the prompt.
@@ -123,7 +124,7 @@ pub struct AbovePrompt(());
 
 impl Drop for AbovePrompt {
     fn drop(&mut self) {
-        *ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *ABOVE_PROMPT.lock() = None;
     }
 }
 
@@ -133,7 +134,7 @@ pub fn say(line: impl Into<Line>) {
 }
 
 fn say_raw(text: &str) {
-    if let Some(prompt) = &*ABOVE_PROMPT.lock().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(prompt) = &*ABOVE_PROMPT.lock() {
         let mut line = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&std::io::stderr()));
         let _ = writeln!(line, "{text}");
         if prompt.try_send(String::from_utf8_lossy(&line.into_inner()).into_owned()).is_ok() {

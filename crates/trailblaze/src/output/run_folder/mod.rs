@@ -7,11 +7,12 @@ mod writer;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use trailblaze_core::ids;
 use trailblaze_core::record::events::{EventSink, Shot};
@@ -77,8 +78,8 @@ impl RunFolder {
     /// Ends the record, and waits until everything is on disk.
     pub fn finish(&self, exit: Exit, leaked_processes: usize) -> Result<(), String> {
         // Pictures first: each of them still writes a line.
-        self.shots.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let painter = self.painter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.shots.lock().take();
+        let painter = self.painter.lock().take();
         let has_painted = painter.is_none_or(|painter| painter.join().is_ok());
         self.emit(Event::RunEnded { exit, micros: self.micros(), leaked_processes });
         self.writer.end()?;
@@ -107,7 +108,7 @@ impl EventSink for RunFolder {
     }
 
     fn picture(&self, shot: Shot) {
-        if let Some(shots) = &*self.shots.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(shots) = &*self.shots.lock() {
             // A closed queue means that its thread died, which `finish` reports.
             let _ = shots.send(shot);
         }

@@ -5,10 +5,11 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use trailblaze_protocol::event::Event;
 
 use crate::files::private;
@@ -93,13 +94,13 @@ impl Writer {
 
     /// Waits until everything is on disk.
     pub fn end(&self) -> Result<(), String> {
-        self.shared.waiting().has_ended = true;
+        self.shared.waiting.lock().has_ended = true;
         self.shared.filled.notify_one();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
             return Err("the thread that writes the record panicked".to_string());
         }
-        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+        self.shared.failure.lock().clone().map_or(Ok(()), Err)
     }
 }
 
@@ -111,14 +112,10 @@ struct LineOf<'e> {
 }
 
 impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, n_bytes: usize, add: impl FnOnce(&mut Waiting)) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         while waiting.n_bytes > 0 && waiting.n_bytes + n_bytes > WAITING && !waiting.has_ended {
-            waiting = self.drained.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            self.drained.wait(&mut waiting);
         }
         add(&mut waiting);
         waiting.n_bytes += n_bytes.max(1);
@@ -137,15 +134,15 @@ impl Shared {
         // After recent lines, more are likely: sleep for a fixed time, so that callers need not wake this thread.
         let mut is_more_expected = false;
         loop {
-            let mut waiting = self.waiting();
+            let mut waiting = self.waiting.lock();
             while !is_more_expected && waiting.n_bytes == 0 && !waiting.has_ended {
                 waiting.is_unattended = true;
-                waiting = self.filled.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                self.filled.wait(&mut waiting);
             }
             if !waiting.has_ended {
                 drop(waiting);
                 std::thread::sleep(GATHER);
-                waiting = self.waiting();
+                waiting = self.waiting.lock();
             }
             std::mem::swap(&mut lines, &mut waiting.lines);
             let files = std::mem::take(&mut waiting.files);
@@ -170,7 +167,7 @@ impl Shared {
     }
 
     fn failed(&self, what: &Path, error: &std::io::Error) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock();
         failure.get_or_insert_with(|| format!("cannot write `{}`: {error}", what.display()));
     }
 }
@@ -179,7 +176,7 @@ struct Gone<'a>(&'a Shared);
 
 impl Drop for Gone<'_> {
     fn drop(&mut self) {
-        self.0.waiting().has_ended = true;
+        self.0.waiting.lock().has_ended = true;
         self.0.drained.notify_all();
     }
 }
