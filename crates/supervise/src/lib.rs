@@ -12,7 +12,7 @@ mod launch;
 mod orphans;
 mod processes;
 mod supervisor;
-mod tend;
+mod guardian_handle;
 mod wire;
 
 pub use child::{Child, Ended, Stopped};

@@ -18,9 +18,9 @@ use tokio::time::timeout;
 
 use crate::child::{Child, Fate};
 use crate::folders;
+use crate::guardian_handle::{self, GuardianHandle};
 use crate::launch::{GuardianFault, Launch, Running, StartError};
 use crate::orphans::{self, Guardian};
-use crate::tend::{self, GuardianHandle};
 use crate::wire::{self, GUARDIAN, MOST_FILES, Report, Request, Start};
 
 /// How long a guardian may take to start the program.
@@ -139,7 +139,7 @@ impl Supervisor {
                 handle.folders = launch.folders;
                 let at_work = AtWork::new(&self.at_work);
                 tokio::spawn(async move {
-                    tend::tend(handle, grace, heard, told).await;
+                    guardian_handle::follow(handle, grace, heard, told).await;
                     drop(at_work);
                 });
                 let (stdin, stdout, stderr) = stdio;

@@ -20,23 +20,24 @@ use crate::listing::RawListing;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cassette {
     pub listing: RawListing,
-    pub calls: Vec<Kept>,
+    pub calls: Vec<RecordedCall>,
 }
 
 impl Cassette {
     /// Keeps the calls of an earlier cassette that were not made again, if their tool still exists.
     pub fn keep_from(&mut self, earlier: Cassette) {
         let is_listed = |tool: &str| self.listing.tools.iter().any(|listed| listed["name"] == tool);
-        let is_new = |call: &Kept| self.calls.iter().any(|new| (&new.tool, &new.args) == (&call.tool, &call.args));
+        let is_new =
+            |call: &RecordedCall| self.calls.iter().any(|new| (&new.tool, &new.args) == (&call.tool, &call.args));
         let kept = earlier.calls.into_iter().filter(|call| is_listed(&call.tool) && !is_new(call));
-        let kept: Vec<Kept> = kept.collect();
+        let kept: Vec<RecordedCall> = kept.collect();
         self.calls.splice(0..0, kept);
     }
 }
 
 /// One call and its result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct RecordedCall {
     pub tool: String,
     /// After templates, without the context that is added to every call.
     pub args: Map<String, Value>,

@@ -14,7 +14,7 @@ mod envelope;
 pub mod http;
 pub mod launch;
 pub mod listing;
-pub mod live;
+pub mod instance;
 pub mod offline;
 pub mod spin_wait;
 mod pipe;

@@ -19,7 +19,7 @@ use trailblaze::project::devices::{DeviceKind, DeviceSpec};
 use trailblaze::project::loaded::Loaded;
 use trailblaze::run::job::{Job, Replay, Rules};
 use trailblaze::run::queue::{self, Kind, Shared, about};
-use trailblaze::run::record::effects_file::Kept;
+use trailblaze::run::record::effects_file::EffectsFile;
 use trailblaze::sessions::device_log::DeviceLog;
 use trailblaze::sessions::wiring::Wiring;
 use trailblaze_core::callers::replay::{Try, replay};
@@ -328,7 +328,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
     let count = "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS - 1);
     let folder = RunFolder::create(&project.path().join("logs")).expect("a run folder");
     let trail = trail(&format!("trail:\n{launch}{count}"));
-    let (kept, _) = Kept::read(project.path(), &trail.source.path);
+    let (kept, _) = EffectsFile::read(project.path(), &trail.source.path);
     let shared = Arc::new(Shared {
         wiring,
         jobs: vec![Job { trail, args: Map::new(), kept }],

@@ -3,12 +3,12 @@
 
 mod driver;
 mod events;
-mod lane;
+mod session;
 mod source;
 
 pub use driver::{FakeDriver, Mishap, Page, button, field, label};
 pub use events::Events;
-pub use lane::{TestSession, Wiring, scope};
+pub use session::{TestSession, Wiring, scope};
 pub use source::FakeSource;
 
 use serde_json::{Map, Value};

@@ -6,7 +6,7 @@ mod browse;
 mod browser;
 mod cdp;
 mod driver;
-mod ear;
+mod page_listener;
 mod emulation;
 mod frames;
 mod keys;

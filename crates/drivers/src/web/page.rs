@@ -12,8 +12,8 @@ use trailblaze_protocol::geometry::Size;
 
 use super::browser::Browser;
 use super::cdp::{CdpError, Listener};
-use super::ear::PageListener;
 use super::emulation::Emulation;
+use super::page_listener::PageListener;
 use super::reviving::Running;
 use super::state::{Shared, State, Tab};
 
@@ -84,7 +84,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Opens a tab and brings it to the front. New tabs are attached when their event arrives, whoever opened them.
+    /// Opens a tab and brings it to the front. New tabs are attached when their event arrives, no matter what opened them.
     pub async fn new_tab(&self, budget: &Budget) -> Result<(), DriverError> {
         let params = json!({"url": "about:blank", "browserContextId": self.context});
         let made = budget.run("a new tab", self.browser.cdp.call(None, "Target.createTarget", params)).await?;

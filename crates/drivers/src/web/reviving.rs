@@ -56,7 +56,7 @@ impl Page {
     }
 }
 
-/// A script that is being evaluated; stopped when nobody waits for it any more.
+/// A script that is being evaluated; stopped when nothing waits for it any more.
 pub struct Running {
     pub cdp: Arc<Cdp>,
     pub session: String,

@@ -8,7 +8,7 @@ use trailblaze_core::table;
 use trailblaze_core::yaml::decode_root;
 use trailblaze_core::yaml::{self, Decode, Entries, Node, Problem, Problems, Source, loose};
 
-use super::{Answer, Callback, Cassette, Kept};
+use super::{Answer, Callback, Cassette, RecordedCall};
 use crate::listing::RawListing;
 
 /// The version of the format.
@@ -141,7 +141,7 @@ impl Cassette {
     }
 }
 
-fn call_json(call: &Kept) -> Value {
+fn call_json(call: &RecordedCall) -> Value {
     let mut json = called_json(&call.tool, &call.args);
     if let Some(device) = &call.device {
         json.insert("device".into(), device.as_str().into());
@@ -173,14 +173,14 @@ fn called_json(tool: &str, args: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn from_written(written: Written, problems: &mut Problems) -> Option<Cassette> {
-    let calls: Vec<Option<Kept>> = written.calls.into_iter().map(|call| from_call(call, problems)).collect();
+    let calls: Vec<Option<RecordedCall>> = written.calls.into_iter().map(|call| from_call(call, problems)).collect();
     Some(Cassette {
         listing: RawListing { tools: written.tools.iter().map(loose).collect(), registry: written.registry },
         calls: calls.into_iter().collect::<Option<_>>()?,
     })
 }
 
-fn from_call(call: WrittenCall, problems: &mut Problems) -> Option<Kept> {
+fn from_call(call: WrittenCall, problems: &mut Problems) -> Option<RecordedCall> {
     let answer = match (call.answer.0, call.refusal) {
         (Some(answer), None) => Answer::Result(loose(&answer)),
         (None, Some(message)) => Answer::Refusal(message),
@@ -199,7 +199,7 @@ fn from_call(call: WrittenCall, problems: &mut Problems) -> Option<Kept> {
         has_failed: callback.failed,
     };
     let callbacks = call.callbacks.into_iter().map(callback).collect();
-    Some(Kept { tool: call.tool, args: map(call.args), device: call.device, callbacks, answer })
+    Some(RecordedCall { tool: call.tool, args: map(call.args), device: call.device, callbacks, answer })
 }
 
 fn map(entries: Entries<Node>) -> Map<String, Value> {
@@ -221,7 +221,7 @@ mod tests {
     fn full() -> Cassette {
         let args = json!({"text": "0123", "n": 1.0, "deep": [{"a": null}], "": ""}).as_object().unwrap().clone();
         let callback = Callback { tool: "tap".into(), args: args.clone(), has_failed: true };
-        let call = |answer| Kept {
+        let call = |answer| RecordedCall {
             tool: "a: b".into(),
             args: args.clone(),
             device: Some("android/sim-1".into()),

@@ -16,7 +16,7 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::outcome::Outcome;
 
 use super::scrub::Scrub;
-use super::{Answer, Callback, Cassette, Kept};
+use super::{Answer, Callback, Cassette, RecordedCall};
 use crate::listing::{RawListing, interpret};
 use crate::{answer, limits};
 
@@ -43,13 +43,13 @@ pub struct Player {
 /// The recorded calls of one tool.
 #[derive(Default)]
 struct Takes {
-    left: VecDeque<Arc<Kept>>,
-    played: Vec<Arc<Kept>>,
+    left: VecDeque<Arc<RecordedCall>>,
+    played: Vec<Arc<RecordedCall>>,
 }
 
 impl Takes {
     /// The first call with these arguments that has not been played: preferably one of this device, else of any.
-    fn next(&mut self, args: &Map<String, Value>, device: &str) -> Option<Arc<Kept>> {
+    fn next(&mut self, args: &Map<String, Value>, device: &str) -> Option<Arc<RecordedCall>> {
         let mut place = None;
         for (index, kept) in self.left.iter().enumerate().filter(|(_, kept)| kept.args == *args) {
             if kept.device.as_deref().is_none_or(|own| own == device) {
@@ -106,7 +106,7 @@ impl Player {
     }
 
     /// The recorded call that answers this one.
-    fn next(&self, tool: &str, args: &Map<String, Value>, device: &str) -> Result<Arc<Kept>, Lack> {
+    fn next(&self, tool: &str, args: &Map<String, Value>, device: &str) -> Result<Arc<RecordedCall>, Lack> {
         let mut pool = self.pool.lock();
         let takes = pool.get_mut(tool).ok_or(Lack::Nothing)?;
         takes.next(args, device).ok_or_else(|| takes.lack(args))

@@ -11,7 +11,7 @@ use trailblaze_protocol::event::{CallOrigin, CallResult, Event};
 use trailblaze_protocol::ids::{CallId, Parent};
 
 use super::scrub::Scrub;
-use super::{Answer, Callback, Cassette, Kept};
+use super::{Answer, Callback, Cassette, RecordedCall};
 use crate::listing::RawListing;
 
 /// The recording of one server during a run, across all its instances and sessions.
@@ -62,7 +62,7 @@ impl Tape {
             Answer::Refusal(message) => scrub.text(message),
         }
         let callback = |callback: Callback| Callback { args: scrub.map(&callback.args), ..callback };
-        self.kept.lock().calls.push(Kept {
+        self.kept.lock().calls.push(RecordedCall {
             tool: tool.to_string(),
             args: scrub.map(args),
             device: Some(cx.session.device.description().id.to_string()),

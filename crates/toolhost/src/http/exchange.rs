@@ -140,7 +140,7 @@ fn kind(headers: &HeaderMap) -> String {
 async fn body(mut response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = Vec::new();
     while let Some(frame) = response.frame().await {
-        let frame = frame.map_err(|error| HttpError::BrokeOff { reason: super::lost::reason(&error) })?;
+        let frame = frame.map_err(|error| HttpError::BrokeOff { reason: super::error::reason(&error) })?;
         if let Some(data) = frame.data_ref() {
             body.extend_from_slice(data);
         }
@@ -221,7 +221,7 @@ async fn read(
         } else {
             match response.frame().await {
                 Some(Ok(frame)) => frame,
-                Some(Err(error)) => return Err(HttpError::BrokeOff { reason: super::lost::reason(&error) }),
+                Some(Err(error)) => return Err(HttpError::BrokeOff { reason: super::error::reason(&error) }),
                 None => return Ok(()),
             }
         };

@@ -1,7 +1,7 @@
 //! Messages over HTTP: each is a request of its own, and the response is one answer or a stream of messages.
 
 mod exchange;
-mod lost;
+mod error;
 mod sse;
 
 use std::collections::HashMap;
@@ -23,8 +23,8 @@ use tokio::task::{AbortHandle, JoinHandle};
 use crate::connection::Shared;
 use crate::limits;
 
+pub use error::HttpError;
 pub(crate) use exchange::Post;
-pub use lost::HttpError;
 
 /// The URL of a server, and the headers sent with every request.
 #[derive(Debug, Clone)]
@@ -148,9 +148,9 @@ impl Http {
                 Ok(response) => return Ok(response),
                 Err(error) if error.is_connect() && tries == 1 => tokio::time::sleep(limits::RECONNECT_PAUSE).await,
                 Err(error) if error.is_connect() => {
-                    return Err(HttpError::Unreachable { url: self.address.shown(), reason: lost::reason(&error) });
+                    return Err(HttpError::Unreachable { url: self.address.shown(), reason: error::reason(&error) });
                 }
-                Err(error) => return Err(HttpError::BrokeOff { reason: lost::reason(&error) }),
+                Err(error) => return Err(HttpError::BrokeOff { reason: error::reason(&error) }),
             }
         }
     }

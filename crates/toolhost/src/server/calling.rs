@@ -19,8 +19,8 @@ use crate::connection::{Connection, RequestError};
 use crate::context_refusal::{ContextRefusal, context_refusal};
 use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
 use crate::http::HttpError;
+use crate::instance::Instance;
 use crate::listing::{ParamHeader, declares_context, forbids_context};
-use crate::live::Instance;
 use crate::notification_router::NotificationRouter;
 
 /// What a tool's listing implies for calls to it.
@@ -178,7 +178,7 @@ impl Server {
             biased;
             answered = &mut answer => answered,
             () = cx.cancel.cancelled() => {
-                // The handler may clean up; whoever cancelled bounds the wait for it.
+                // The handler may clean up; the caller that cancelled limits how long it waits for that.
                 cancel_on_drop.cancel("cancelled");
                 (&mut answer).await
             }

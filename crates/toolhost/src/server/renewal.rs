@@ -9,9 +9,9 @@ use trailblaze_core::engine::source::{SourceError, ToolSource};
 use trailblaze_protocol::event::Level;
 
 use super::{Server, State};
+use crate::instance::{Instance, Transport};
 use crate::limits;
 use crate::listing::RawListing;
-use crate::live::{Instance, Transport};
 
 /// The result of replacing a server.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::project::loaded::LoadError;
 use crate::project::select::SelectError;
 use crate::run::job::{Job, Replay};
 use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
-use crate::run::record::effects_file::Kept;
+use crate::run::record::effects_file::EffectsFile;
 use crate::servers::tool_servers::{Mode, Outlets};
 
 /// Check every file of the project and every trail, without running anything
@@ -54,7 +54,7 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
         match has_errors(&found) {
             true => broken.extend(trail),
             false => jobs.extend(trail.map(|trail| {
-                let (kept, wrong) = Kept::read(&loaded.root, &trail.source.path);
+                let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
                 problems.extend(wrong);
                 Job { trail, args: Default::default(), kept }
             })),

@@ -12,7 +12,7 @@ use trailblaze_toolhost::cassette::Written;
 use super::Refusal;
 use crate::output::print;
 use crate::project::sim::SimSection;
-use crate::run::record::effects_file::Beside;
+use crate::run::record::effects_file::Contents;
 
 /// Print the JSON Schema for a kind of file
 #[derive(Args)]
@@ -40,7 +40,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("toolset", named(Toolset::schema(), "Trailblaze toolset")),
         ("tool", named(ToolFile::schema(), "Trailblaze tool")),
         ("app", named(App::schema(), "Trailblaze simulated app")),
-        ("effects", named(Beside::schema(), "Trailblaze effects")),
+        ("effects", named(Contents::schema(), "Trailblaze effects")),
         ("cassette", named(Written::schema(), "Trailblaze cassette")),
     ]
 }

@@ -15,7 +15,7 @@ use crate::output::print::{self, Line};
 
 pub struct Progress {
     mode: Mode,
-    lanes: Mutex<HashMap<DeviceId, Lane>>,
+    devices: Mutex<HashMap<DeviceId, DeviceProgress>>,
 }
 
 enum Mode {
@@ -25,7 +25,7 @@ enum Mode {
 }
 
 #[derive(Default)]
-struct Lane {
+struct DeviceProgress {
     bar: Option<ProgressBar>,
     trail: String,
     step: String,
@@ -39,7 +39,7 @@ impl Progress {
             (false, true) => Mode::Live(MultiProgress::new()),
             (false, false) => Mode::Plain,
         };
-        Progress { mode, lanes: Mutex::default() }
+        Progress { mode, devices: Mutex::default() }
     }
 
     fn show_line(&self, line: Line) {
@@ -54,41 +54,43 @@ impl Progress {
         if matches!(self.mode, Mode::Silent) {
             return;
         }
-        let mut lanes = self.lanes.lock();
-        let lane = lanes.entry(device.clone()).or_default();
+        let mut devices = self.devices.lock();
+        let progress = devices.entry(device.clone()).or_default();
         match event {
             Event::AttemptStarted { trail, number, repeat, .. } => {
                 let repeat = repeat.map(|repeat| format!(" (repeat {repeat})")).unwrap_or_default();
                 let number = if *number > 1 { format!(" (attempt {number})") } else { String::new() };
-                lane.trail = format!("{}{repeat}{number}", trail.title);
-                lane.step.clear();
-                lane.started = Some(std::time::Instant::now());
-                self.show(device, lane, "");
+                progress.trail = format!("{}{repeat}{number}", trail.title);
+                progress.step.clear();
+                progress.started = Some(std::time::Instant::now());
+                self.show(device, progress, "");
             }
             Event::StepStarted { text, .. } => {
-                lane.step = text.lines().next().unwrap_or_default().to_string();
-                self.show(device, lane, "");
+                progress.step = text.lines().next().unwrap_or_default().to_string();
+                self.show(device, progress, "");
             }
-            Event::Called(called) => self.show(device, lane, &called.tool),
+            Event::Called(called) => self.show(device, progress, &called.tool),
             // How far a call is, in its own words.
-            Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => self.show(device, lane, text),
+            Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => {
+                self.show(device, progress, text)
+            }
             Event::AttemptEnded { verdict, message, .. } => {
                 let micros =
-                    lane.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));
-                let line = ended(device, &lane.trail, *verdict, micros, message);
-                if let Some(bar) = lane.bar.take() {
+                    progress.started.map_or(0, |started| u64::try_from(started.elapsed().as_micros()).unwrap_or(0));
+                let line = ended(device, &progress.trail, *verdict, micros, message);
+                if let Some(bar) = progress.bar.take() {
                     bar.finish_and_clear();
                 }
-                drop(lanes);
+                drop(devices);
                 self.show_line(line);
             }
             _ => {}
         }
     }
 
-    fn show(&self, device: &DeviceId, lane: &mut Lane, tool: &str) {
+    fn show(&self, device: &DeviceId, progress: &mut DeviceProgress, tool: &str) {
         let Mode::Live(bars) = &self.mode else { return };
-        let bar = lane.bar.get_or_insert_with(|| {
+        let bar = progress.bar.get_or_insert_with(|| {
             let bar = bars.add(ProgressBar::new_spinner());
             let style = ProgressStyle::with_template("{spinner:.dim} {prefix:<16} {elapsed:>4} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -96,8 +98,10 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
-        let parts: Vec<&str> =
-            [lane.trail.as_str(), lane.step.as_str(), tool].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = [progress.trail.as_str(), progress.step.as_str(), tool]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
         bar.set_message(print::one_line(&parts.join(" › ")));
     }
 }

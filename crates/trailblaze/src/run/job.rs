@@ -12,14 +12,14 @@ use trailblaze_core::trail::Trail;
 use trailblaze_protocol::event::{Place, Verdict};
 use trailblaze_protocol::ids::DeviceId;
 
-use crate::run::record::effects_file::Kept;
+use crate::run::record::effects_file::EffectsFile;
 
 /// A trail to run, with the arguments passed to it.
 pub struct Job {
     pub trail: Trail,
     pub args: Map<String, Value>,
     /// The contents of the trail's effects file.
-    pub kept: Kept,
+    pub kept: EffectsFile,
 }
 
 /// How calls to custom tools are replayed.

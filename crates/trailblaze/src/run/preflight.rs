@@ -15,7 +15,7 @@ use crate::project::devices::{DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
 use crate::project::select::Filter;
 use crate::run::job::{Job, Replay};
-use crate::run::record::effects_file::{Kept, classifier, kept_args};
+use crate::run::record::effects_file::{EffectsFile, classifier, kept_args};
 use crate::run::record::tool_lock::Tools;
 use crate::servers::digest::ServerFiles;
 use crate::sessions::wiring::{Prepared, Wiring};
@@ -56,7 +56,7 @@ pub fn read(
             .collect();
         match trail.config.bind_args(&own) {
             Ok(args) => {
-                let (kept, wrong) = Kept::read(&loaded.root, &trail.source.path);
+                let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
                 problems.extend(wrong);
                 jobs.push(Job { trail, args, kept });
             }
@@ -102,23 +102,23 @@ pub async fn before_start(
     (jobs, broken): (&[Job], &[Trail]),
     devices: &Devices,
     rule: Rule,
-) -> Judgement {
+) -> Preflight {
     let mut unknown_servers = BTreeSet::new();
     let (mut failed, mut needed): (Vec<SourceError>, Vec<SourceError>) = Default::default();
     let mut problems: Vec<Problem> = jobs.iter().flat_map(|job| own_target(&wiring.loaded, &job.trail)).collect();
-    let lanes = lanes(wiring, (jobs, broken), devices);
+    let groups = groups(wiring, (jobs, broken), devices);
     let files = ServerFiles::read(&wiring.loaded);
-    let prepared = lanes.iter().map(|lane| wiring.prepare(&lane.device, lane.target));
+    let prepared = groups.iter().map(|group| wiring.prepare(&group.device, group.target));
     let prepared = futures::future::join_all(prepared).await;
     let mut drift: Vec<Problem> = Vec::new();
-    for (lane, prepared) in lanes.iter().zip(prepared) {
-        problems.extend(lane.unsupported_drivers());
+    for (group, prepared) in groups.iter().zip(prepared) {
+        problems.extend(group.unsupported_drivers());
         match &prepared {
             Ok(prepared) => {
-                problems.extend(lane.problems(wiring, prepared, &files, rule));
-                drift.extend(lane.drift(&prepared.registry, &files, rule));
+                problems.extend(group.problems(wiring, prepared, &files, rule));
+                drift.extend(group.drift(&prepared.registry, &files, rule));
                 unknown_servers.extend(prepared.unknown_servers.iter().cloned());
-                needed.extend(lane.missing(&prepared.registry));
+                needed.extend(group.missing(&prepared.registry));
                 failed.extend(prepared.absent.errors.iter().cloned());
             }
             Err(error) => {
@@ -126,7 +126,7 @@ pub async fn before_start(
                 failed.push(error.clone());
             }
         }
-        wiring.keep(&lane.device, lane.target, prepared);
+        wiring.keep(&group.device, group.target, prepared);
     }
     // A changed tool is reported once per trail, even if it was recorded on several devices.
     let mut told = HashSet::new();
@@ -139,7 +139,7 @@ pub async fn before_start(
         }
     }
     let unneeded = once.iter().filter(|error| !needed.contains(error)).cloned().collect();
-    Judgement { problems, failed: once, unneeded, unknown_servers }
+    Preflight { problems, failed: once, unneeded, unknown_servers }
 }
 
 /// What trails are checked against.
@@ -151,7 +151,7 @@ pub struct Rule {
 }
 
 /// The problems of a run that were found before it starts.
-pub struct Judgement {
+pub struct Preflight {
     pub problems: Vec<Problem>,
     /// Servers that did not start.
     pub failed: Vec<SourceError>,
@@ -163,7 +163,7 @@ pub struct Judgement {
 
 /// The trails that one kind of device runs for one target. They have the same tools and the same problems, regardless of
 /// the number of devices.
-struct Lane<'a> {
+struct Group<'a> {
     device: DeviceSpec,
     target: Option<&'a str>,
     lineage: Vec<String>,
@@ -171,8 +171,8 @@ struct Lane<'a> {
     trails: Vec<(&'a Trail, Option<&'a Job>)>,
 }
 
-fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<Lane<'a>> {
-    let mut lanes: Vec<Lane<'a>> = Vec::new();
+fn groups<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devices: &Devices) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
     for (index, device) in devices.all.iter().enumerate() {
         if devices.all[..index].iter().any(|earlier| earlier.is_like(device)) {
             continue;
@@ -181,7 +181,7 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
         // In a project without trails, only the tools are checked.
         if jobs.is_empty() && broken.is_empty() {
             let (target, lineage) = (wiring.target.as_deref(), lineage.clone());
-            lanes.push(Lane { device: device.clone(), target, lineage, trails: Vec::new() });
+            groups.push(Group { device: device.clone(), target, lineage, trails: Vec::new() });
         }
         let sound = jobs.iter().map(|job| (&job.trail, Some(job)));
         let all = sound.chain(broken.iter().map(|trail| (trail, None)));
@@ -189,17 +189,17 @@ fn lanes<'a>(wiring: &'a Wiring, (jobs, broken): (&'a [Job], &'a [Trail]), devic
             let target = wiring.target_of(trail);
             let device = wiring.device_for(trail, device);
             let is_alike =
-                |lane: &&mut Lane<'a>| lane.device == device && lane.target == target && lane.lineage == lineage;
-            match lanes.iter_mut().find(is_alike) {
-                Some(lane) => lane.trails.push((trail, job)),
-                None => lanes.push(Lane { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] }),
+                |group: &&mut Group<'a>| group.device == device && group.target == target && group.lineage == lineage;
+            match groups.iter_mut().find(is_alike) {
+                Some(group) => group.trails.push((trail, job)),
+                None => groups.push(Group { device, target, lineage: lineage.clone(), trails: vec![(trail, job)] }),
             }
         }
     }
-    lanes
+    groups
 }
 
-impl Lane<'_> {
+impl Group<'_> {
     /// The servers that its trails need and that are not running.
     fn missing(&self, registry: &Registry) -> Vec<SourceError> {
         self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
@@ -262,7 +262,7 @@ impl Lane<'_> {
 }
 
 /// Effects recorded with other arguments than the trail has now would not do what the trail describes.
-fn other_args(trail: &Trail, kept: &Kept, lineage: &[String], now: &Map<String, Value>) -> Vec<Problem> {
+fn other_args(trail: &Trail, kept: &EffectsFile, lineage: &[String], now: &Map<String, Value>) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
     let classifier = classifier(trail, lineage);
     let (then, now) = (kept.args(classifier), Value::Object(now.clone()));

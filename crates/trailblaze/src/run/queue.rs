@@ -164,12 +164,12 @@ impl Queue {
 async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, permits: Arc<tokio::sync::Semaphore>) {
     let Ok(_permit) = permits.acquire().await else { return };
     let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
-    let mut lane = Lane { shared: &shared, device: &device, sink: &sink, open: None };
+    let mut worker = DeviceWorker { shared: &shared, device: &device, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
-        let done = lane.attempt(&task).await;
+        let done = worker.attempt(&task).await;
         // A broken device or tool server must not affect the next trail.
         if done.verdict == Verdict::Errored && done.is_begun {
-            lane.close("the environment failed").await;
+            worker.close("the environment failed").await;
         }
         let is_retired = {
             let mut state = queue.state.lock();
@@ -197,19 +197,19 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
             break;
         }
     }
-    lane.close("").await;
+    worker.close("").await;
     queue.changed.notify_waiters();
 }
 
 /// A running device, with its open session.
-struct Lane<'a> {
+struct DeviceWorker<'a> {
     shared: &'a Arc<Shared>,
     device: &'a DeviceSpec,
     sink: &'a Arc<DeviceLog>,
     open: Option<(DeviceSpec, Option<String>, Arc<Session>)>,
 }
 
-impl Lane<'_> {
+impl DeviceWorker<'_> {
     async fn attempt(&mut self, task: &Task) -> Done {
         let shared = self.shared;
         let job = &shared.jobs[task.job];

@@ -16,7 +16,7 @@ pub struct ToolCache {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CachedListing {
     server: String,
     /// Digest of the entry: a server that is started differently may be a different one.
     entry: String,
@@ -31,13 +31,13 @@ impl ToolCache {
     /// The tools that a server listed, unless its entry has changed since.
     pub fn read(&self, target: Option<&str>, name: &str, entry: &Server) -> Option<RawListing> {
         let text = std::fs::read_to_string(self.file(target, name)).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
+        let kept: CachedListing = serde_json::from_str(&text).ok()?;
         (kept.entry == fingerprint(entry)).then_some(kept.listing)
     }
 
     /// Caches the tools that a server listed. A failed write is ignored: the cache is only an optimization.
     pub fn keep(&self, target: Option<&str>, name: &str, entry: &Server, listing: &RawListing) {
-        let kept = Kept { server: name.to_string(), entry: fingerprint(entry), listing: listing.clone() };
+        let kept = CachedListing { server: name.to_string(), entry: fingerprint(entry), listing: listing.clone() };
         let Ok(text) = serde_json::to_string_pretty(&kept) else { return };
         let file = self.file(target, name);
         if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {

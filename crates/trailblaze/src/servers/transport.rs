@@ -5,8 +5,8 @@ use trailblaze_core::limits;
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_toolhost::http::{Address, AddressError};
+use trailblaze_toolhost::instance::{PortFallback, Transport};
 use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch};
-use trailblaze_toolhost::live::{PortFallback, Transport};
 
 use crate::project::loaded::Loaded;
 

@@ -16,10 +16,10 @@ use crate::project::devices::DeviceSpec;
 /// Hands devices out. One that is kept belongs to one session at a time.
 pub struct DevicePool {
     /// The devices that are kept; `None` if devices are closed with their sessions.
-    kept: Option<Mutex<HashMap<DeviceId, Kept>>>,
+    kept: Option<Mutex<HashMap<DeviceId, PooledDevice>>>,
 }
 
-struct Kept {
+struct PooledDevice {
     device: DeviceSpec,
     driver: Arc<dyn Driver>,
     is_taken: bool,
@@ -58,7 +58,7 @@ impl DevicePool {
                     (self.lease(known), None)
                 }
                 _ => {
-                    let entry = Kept { device: device.clone(), driver: open(), is_taken: true };
+                    let entry = PooledDevice { device: device.clone(), driver: open(), is_taken: true };
                     let lease = self.lease(&entry);
                     (lease, kept.insert(device.id.clone(), entry))
                 }
@@ -72,12 +72,12 @@ impl DevicePool {
 
     /// Closes the devices that are kept.
     pub async fn close(&self) {
-        let kept: Vec<Kept> =
+        let kept: Vec<PooledDevice> =
             self.kept.iter().flat_map(|kept| std::mem::take(&mut *kept.lock()).into_values()).collect();
         futures::future::join_all(kept.iter().map(|kept| kept.driver.close())).await;
     }
 
-    fn lease(self: &Arc<Self>, kept: &Kept) -> Arc<dyn Driver> {
+    fn lease(self: &Arc<Self>, kept: &PooledDevice) -> Arc<dyn Driver> {
         Arc::new(Lease {
             driver: Arc::clone(&kept.driver),
             pool: Arc::clone(self),

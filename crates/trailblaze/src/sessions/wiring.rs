@@ -45,17 +45,17 @@ pub struct Wiring {
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
     pub servers: ToolServers,
-    /// Whoever starts a process for the run starts it here.
+    /// Starts and owns every process of the run.
     pub supervisor: Supervisor,
     browsers: Arc<Browsers>,
-    /// What was made ready and not opened yet, or could not be made ready, by lane.
-    ready: Mutex<HashMap<Lane, Result<Prepared, SourceError>>>,
-    /// Those that were opened, as long as somebody has them.
+    /// What was made ready and not opened yet, or could not be made ready, by device and target.
+    ready: Mutex<HashMap<PreparedKey, Result<Prepared, SourceError>>>,
+    /// Those that were opened and not dropped yet.
     opened: Mutex<Vec<Weak<Session>>>,
 }
 
 /// A device, as a trail wants it, and a target.
-type Lane = (String, String, Option<String>);
+type PreparedKey = (String, String, Option<String>);
 
 /// A session before its first call: its servers are at work, and its tools are known.
 pub struct Prepared {
@@ -170,7 +170,7 @@ impl Wiring {
 
     /// Keeps a session that was made ready until it is opened; or why it could not be, for all that want it.
     pub fn keep(&self, device: &DeviceSpec, target: Option<&str>, prepared: Result<Prepared, SourceError>) {
-        self.ready.lock().insert(lane(device, target), prepared);
+        self.ready.lock().insert(prepared_key(device, target), prepared);
     }
 
     /// Opens a session with all of its servers, and tells the record.
@@ -191,7 +191,7 @@ impl Wiring {
         target: Option<&str>,
         events: Arc<dyn EventSink>,
     ) -> Result<Arc<Session>, NotOpened> {
-        let kept = self.ready.lock().remove(&lane(device, target));
+        let kept = self.ready.lock().remove(&prepared_key(device, target));
         let prepared = match kept {
             Some(kept) => kept,
             None => self.prepare(device, target).await,
@@ -280,7 +280,7 @@ impl Wiring {
         session
     }
 
-    /// The sessions that somebody has.
+    /// The sessions that are open.
     pub fn sessions(&self) -> Vec<Arc<Session>> {
         let opened = self.opened.lock();
         opened.iter().filter_map(Weak::upgrade).collect()
@@ -309,12 +309,12 @@ impl Wiring {
     /// What an attempt remembers from the start. The command line wins over the trail.
     pub fn memory(
         &self,
-        lane: (&DeviceSpec, Option<&str>),
+        wanted: (&DeviceSpec, Option<&str>),
         trail: Option<&Trail>,
         given: &[(String, String)],
         args: Map<String, Value>,
     ) -> Memory {
-        let (device, target) = lane;
+        let (device, target) = wanted;
         let mut values = Map::new();
         let target = target.and_then(|id| self.loaded.target(id).ok());
         if let Some(app) = target.and_then(|target| target.on(device.platform)?.app_ids.first()) {
@@ -365,7 +365,7 @@ fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
     }
 }
 
-fn lane(device: &DeviceSpec, target: Option<&str>) -> Lane {
+fn prepared_key(device: &DeviceSpec, target: Option<&str>) -> PreparedKey {
     (device.id.to_string(), device.driver.to_string(), target.map(str::to_string))
 }
 

@@ -25,13 +25,13 @@ const ACTIVE: &str = "is not linked: opened from here, it could run as a page";
 /// Where the page finds a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Kept {
+pub enum FileInPage {
     /// In the page, under this number.
-    Here(usize),
+    Embedded(usize),
     /// Next to the page, under the name given by the event.
-    Beside,
+    NextToPage,
     /// Not available, and why.
-    Lost(&'static str),
+    Missing(&'static str),
 }
 
 pub struct Album {
@@ -45,7 +45,7 @@ struct Shelf {
     contents: Vec<String>,
     room: usize,
     by_digest: HashMap<[u8; 32], usize>,
-    by_file: HashMap<String, Kept>,
+    by_file: HashMap<String, FileInPage>,
 }
 
 impl Album {
@@ -53,7 +53,7 @@ impl Album {
         Album { folder: folder.to_path_buf(), pictures: Shelf::new(MOST_PICTURES), trees: Shelf::new(MOST_TREES) }
     }
 
-    pub fn picture(&mut self, file: &str) -> Kept {
+    pub fn picture(&mut self, file: &str) -> FileInPage {
         let Album { folder, pictures, .. } = self;
         pictures.keep(folder, file, |bytes| {
             let mime = mime(bytes)?;
@@ -61,21 +61,21 @@ impl Album {
         })
     }
 
-    pub fn tree(&mut self, file: &str) -> Kept {
+    pub fn tree(&mut self, file: &str) -> FileInPage {
         let Album { folder, trees, .. } = self;
         trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
     }
 
     /// An attachment of an answer: in the page if it is a picture, otherwise next to it.
-    pub fn attachment(&mut self, file: &str, mime: &str) -> Kept {
+    pub fn attachment(&mut self, file: &str, mime: &str) -> FileInPage {
         let kept = match mime.starts_with("image/") {
             true => self.picture(file),
             // Not read: it may be a large video.
-            false => find(&self.folder, file).map_or_else(Kept::Lost, |_| Kept::Beside),
+            false => find(&self.folder, file).map_or_else(FileInPage::Missing, |_| FileInPage::NextToPage),
         };
         match kept {
-            Kept::Beside | Kept::Lost(NO_PICTURE) if !is_inert(file) => Kept::Lost(ACTIVE),
-            Kept::Lost(NO_PICTURE) => Kept::Beside,
+            FileInPage::NextToPage | FileInPage::Missing(NO_PICTURE) if !is_inert(file) => FileInPage::Missing(ACTIVE),
+            FileInPage::Missing(NO_PICTURE) => FileInPage::NextToPage,
             kept => kept,
         }
     }
@@ -96,33 +96,33 @@ impl Shelf {
         Shelf { contents: Vec::new(), room, by_digest: HashMap::new(), by_file: HashMap::new() }
     }
 
-    fn keep(&mut self, folder: &Path, file: &str, content: impl Fn(&[u8]) -> Option<String>) -> Kept {
+    fn keep(&mut self, folder: &Path, file: &str, content: impl Fn(&[u8]) -> Option<String>) -> FileInPage {
         if let Some(kept) = self.by_file.get(file) {
             return kept.clone();
         }
         let kept = match read(folder, file) {
             Ok(bytes) => self.keep_bytes(&bytes, content),
-            Err(why) => Kept::Lost(why),
+            Err(why) => FileInPage::Missing(why),
         };
         self.by_file.insert(file.to_string(), kept.clone());
         kept
     }
 
-    fn keep_bytes(&mut self, bytes: &[u8], content: impl Fn(&[u8]) -> Option<String>) -> Kept {
+    fn keep_bytes(&mut self, bytes: &[u8], content: impl Fn(&[u8]) -> Option<String>) -> FileInPage {
         let digest: [u8; 32] = Sha256::digest(bytes).into();
         if let Some(number) = self.by_digest.get(&digest) {
-            return Kept::Here(*number);
+            return FileInPage::Embedded(*number);
         }
         let Some(content) = content(bytes) else {
-            return Kept::Lost(NO_PICTURE);
+            return FileInPage::Missing(NO_PICTURE);
         };
         if bytes.len() > self.room {
-            return Kept::Beside;
+            return FileInPage::NextToPage;
         }
         self.room -= bytes.len();
         self.contents.push(content);
         self.by_digest.insert(digest, self.contents.len() - 1);
-        Kept::Here(self.contents.len() - 1)
+        FileInPage::Embedded(self.contents.len() - 1)
     }
 }
 

@@ -17,7 +17,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::outcome::{Attachment, Variant};
 
-use super::album::{Album, Kept};
+use super::album::{Album, FileInPage};
 use super::alike;
 use super::clip::clip;
 use super::model::{Attempt, Call, Note, Picture, Run, Server, Session, Standing, Step, Wait};
@@ -238,8 +238,8 @@ struct PictureView {
     moment: Moment,
     file: String,
     screen: Size,
-    kept: Kept,
-    tree: Option<Kept>,
+    kept: FileInPage,
+    tree: Option<FileInPage>,
     tree_file: Option<String>,
 }
 
@@ -268,7 +268,7 @@ struct AttachmentView<'a> {
     mime: &'a str,
     file: Option<&'a str>,
     /// `None` if the run stored no file.
-    kept: Option<Kept>,
+    kept: Option<FileInPage>,
 }
 
 fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {

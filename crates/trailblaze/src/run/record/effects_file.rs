@@ -38,7 +38,7 @@ table! {
 
 table! {
     /// What is stored next to a recorded trail, by classifier. Written by `trailblaze run --record`.
-    pub struct Beside {
+    pub struct Contents {
         /// The custom tools that the trail calls, as they were when it was recorded.
         "tools" => tools: Entries<Entries<Pin>> = Entries::default(),
         /// The arguments that the trail had when the effects were recorded.
@@ -52,9 +52,9 @@ table! {
 
 /// The contents of one trail's effects file, if it exists.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct EffectsFile {
     pub source: Arc<Source>,
-    beside: Option<Beside>,
+    contents: Option<Contents>,
 }
 
 /// What a run adds for one classifier.
@@ -111,48 +111,48 @@ pub fn classifier<'l>(trail: &Trail, lineage: &'l [String]) -> &'l str {
     lineage.iter().find(is_used).or(lineage.last()).map_or("", String::as_str)
 }
 
-impl Kept {
+impl EffectsFile {
     /// The effects of a trail's calls on a device, or why they cannot be played or compared.
     pub fn script(&self, trail: &Trail, registry: &Registry, lineage: &[String]) -> Result<Script, Vec<Problem>> {
         script(trail, registry, lineage, (&self.source, self.effects(classifier(trail, lineage))))
     }
 
     /// Reads a trail's effects file, and reports its problems.
-    pub fn read(root: &Path, trail: &str) -> (Kept, Vec<Problem>) {
+    pub fn read(root: &Path, trail: &str) -> (EffectsFile, Vec<Problem>) {
         let path = root.join(file(trail));
-        let nothing = || Kept { source: Source::new(file(trail), ""), beside: None };
+        let nothing = || EffectsFile { source: Source::new(file(trail), ""), contents: None };
         if !path.is_file() {
             return (nothing(), Vec::new());
         }
         let mut found = Vec::new();
         let Some(source) = read_source(root, &path, &mut found) else { return (nothing(), found) };
         let mut problems = Problems::new(&source);
-        let beside = decode(&source, &mut problems);
+        let contents = decode(&source, &mut problems);
         found.extend(problems.into_vec());
         for problem in &mut found {
             problem.hint.get_or_insert_with(|| "remove the file and record the trail again".to_string());
         }
-        (Kept { source, beside }, found)
+        (EffectsFile { source, contents }, found)
     }
 
     pub fn tools(&self, classifier: &str) -> Option<&Entries<Pin>> {
-        self.beside.as_ref()?.tools.get(classifier)
+        self.contents.as_ref()?.tools.get(classifier)
     }
 
     /// The arguments that the trail's effects were recorded with.
     pub fn args(&self, classifier: &str) -> Value {
-        let args = self.beside.as_ref().and_then(|beside| beside.args.get(classifier));
+        let args = self.contents.as_ref().and_then(|contents| contents.args.get(classifier));
         args.map_or_else(|| Value::Object(Map::new()), yaml::loose)
     }
 
     /// Whether a recording was made from these `tools:` and neither has changed since.
     pub fn is_derived(&self, classifier: &str, tools: &[ToolCall], recorded: &[ToolCall]) -> bool {
-        let known = self.beside.as_ref().and_then(|beside| beside.recorded_from.get(classifier));
+        let known = self.contents.as_ref().and_then(|contents| contents.recorded_from.get(classifier));
         known.is_some_and(|known| known.contains(&digest(tools, recorded)))
     }
 
     pub fn effects(&self, classifier: &str) -> &[CallEffects] {
-        self.beside.as_ref().and_then(|beside| beside.effects.get(classifier)).map_or(&[], Vec::as_slice)
+        self.contents.as_ref().and_then(|contents| contents.effects.get(classifier)).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -160,9 +160,9 @@ impl Kept {
 pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), RecordError> {
     let name = file(trail);
     let path = root.join(&name);
-    let (kept, problems) = Kept::read(root, trail);
+    let (kept, problems) = EffectsFile::read(root, trail);
     if let Some(problem) = problems.first() {
-        return Err(RecordError::Beside { path: name, problem: problem.message.clone() });
+        return Err(RecordError::EffectsFile { path: name, problem: problem.message.clone() });
     }
     let old = document(&kept);
     let (mut tools, mut args, mut effects) = (part(&old, "tools"), part(&old, "args"), part(&old, "effects"));
@@ -208,24 +208,24 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
         return Ok(());
     }
     if !says(&name, &text, &new) {
-        return Err(RecordError::Beside { path: name, problem: "it would not read back the same".to_string() });
+        return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
     }
     write_atomically(&path, &text).map_err(write_error)
 }
 
-const HEAD: &str = "# What was recorded with the trail beside this file. Written by `trailblaze run --record`.\n";
+const HEAD: &str = "# What was recorded with the trail next to this file. Written by `trailblaze run --record`.\n";
 
 /// Whether the text is a valid effects file with these values.
 fn says(name: &str, text: &str, meant: &Value) -> bool {
     let source = Source::new(name, text);
     let mut problems = Problems::new(&source);
-    let beside = decode(&source, &mut problems);
-    !problems.has_errors() && beside.is_some() && document(&Kept { source, beside }) == *meant
+    let contents = decode(&source, &mut problems);
+    !problems.has_errors() && contents.is_some() && document(&EffectsFile { source, contents }) == *meant
 }
 
 /// The file as a value.
-fn document(kept: &Kept) -> Value {
-    let root = kept.beside.as_ref().and_then(|_| yaml::read(&kept.source, &mut Problems::new(&kept.source)));
+fn document(kept: &EffectsFile) -> Value {
+    let root = kept.contents.as_ref().and_then(|_| yaml::read(&kept.source, &mut Problems::new(&kept.source)));
     root.map_or(Value::Null, |root| yaml::loose(&root))
 }
 

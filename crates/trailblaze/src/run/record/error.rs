@@ -13,7 +13,7 @@ pub enum RecordError {
     Changed { path: String },
     /// The effects file cannot be written.
     #[error("`{path}` was not changed: {problem}")]
-    Beside { path: String, problem: String },
+    EffectsFile { path: String, problem: String },
     #[error("cannot write `{path}`: {source}")]
     Write { path: String, source: std::io::Error },
 }
@@ -26,7 +26,7 @@ impl RecordError {
 
     pub fn exit(&self) -> Exit {
         match self {
-            RecordError::Save(_) | RecordError::Changed { .. } | RecordError::Beside { .. } => Exit::Invalid,
+            RecordError::Save(_) | RecordError::Changed { .. } | RecordError::EffectsFile { .. } => Exit::Invalid,
             RecordError::Write { .. } => Exit::Environment,
         }
     }

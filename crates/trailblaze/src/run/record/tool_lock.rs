@@ -11,7 +11,7 @@ use trailblaze_core::trail::{StepPlan, ToolCall, Trail};
 use trailblaze_core::yaml::{self, Entries, Problem, Problems, Severity};
 
 use crate::files::hex;
-use crate::run::record::effects_file::{Kept, Pin, classifier};
+use crate::run::record::effects_file::{EffectsFile, Pin, classifier};
 use crate::servers::digest::ServerFiles;
 
 fn pinned(pin: &Pin) -> Value {
@@ -83,7 +83,7 @@ impl Tools<'_> {
     }
 
     /// Reports tools that changed since recording, and how, as warnings or errors.
-    pub fn drift(&self, trail: &Trail, kept: &Kept, lineage: &[String], severity: Severity) -> Vec<Problem> {
+    pub fn drift(&self, trail: &Trail, kept: &EffectsFile, lineage: &[String], severity: Severity) -> Vec<Problem> {
         self.changed(trail, kept, lineage, |problems, call, name, pin| {
             let Some(now) = self.pin(name) else { return };
             let lines = |pin: &Value| yaml::block(pin, 0).lines().map(str::to_string).collect::<Vec<_>>();
@@ -100,7 +100,7 @@ impl Tools<'_> {
     }
 
     /// Reports tools whose effects are out of date because their sources changed.
-    pub fn stale(&self, trail: &Trail, kept: &Kept, lineage: &[String]) -> Vec<Problem> {
+    pub fn stale(&self, trail: &Trail, kept: &EffectsFile, lineage: &[String]) -> Vec<Problem> {
         self.changed(trail, kept, lineage, |problems, call, name, pin| {
             let now = self.digest(name, pin.server.as_deref());
             if now.is_some() && pin.digest.is_some() && now != pin.digest {
@@ -116,7 +116,7 @@ impl Tools<'_> {
     fn changed(
         &self,
         trail: &Trail,
-        kept: &Kept,
+        kept: &EffectsFile,
         lineage: &[String],
         tell: impl Fn(&mut Problems, &ToolCall, &str, &Pin),
     ) -> Vec<Problem> {

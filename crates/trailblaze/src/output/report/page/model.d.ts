@@ -134,7 +134,7 @@ declare namespace Report {
     name: string;
     mime: string;
     file: string | null;
-    kept: Kept | null;
+    kept: FileInPage | null;
   }
 
   interface Touch {
@@ -152,14 +152,14 @@ declare namespace Report {
     moment?: Moment;
     file: string;
     screen: Size;
-    kept: Kept;
-    tree?: Kept | null;
+    kept: FileInPage;
+    tree?: FileInPage | null;
     treeFile?: string | null;
     isAttached?: boolean;
   }
 
   /** Where a file is: in the page, next to it, or nowhere. */
-  type Kept = "beside" | { here: number; lost?: undefined } | { lost: string; here?: undefined };
+  type FileInPage = "nextToPage" | { embedded: number; missing?: undefined } | { missing: string; embedded?: undefined };
 
   interface Size {
     width: number;

@@ -154,13 +154,13 @@
       frame.prepend(el("span", { class: "lost" }, data(cut(taken.file, 120), "mono"), el("span", {}, why)));
     };
     const kept = taken.kept;
-    if (kept !== "beside" && kept.lost) {
-      lose(kept.lost);
+    if (kept !== "nextToPage" && kept.missing) {
+      lose(kept.missing);
     } else {
       const img = el("img", { alt: caption, width: w, height: h, decoding: "async", onerror: () => lose("cannot be shown") });
       frame.prepend(img);
       frame.load = async () => {
-        img.src = kept === "beside" ? beside(taken.file) : await stored("picture-" + kept.here);
+        img.src = kept === "nextToPage" ? pathOf(taken.file) : await stored("picture-" + kept.embedded);
       };
       nearing.observe(frame);
       touches.forEach((touch, nth) => frame.append(...outline(touch, touches.length > 1 ? nth + 1 : null, width, height)));
@@ -618,8 +618,8 @@
       if (!box.open || pre.hasChildNodes()) return;
       const { tree, treeFile } = taken;
       if (!tree) return;
-      if (tree === "beside") pre.append(`See ${visible(treeFile)} in the run folder.`);
-      else pre.append(tree.here != null ? visible(await stored("tree-" + tree.here)) : `${visible(treeFile)} ${tree.lost}.`);
+      if (tree === "nextToPage") pre.append(`See ${visible(treeFile)} in the run folder.`);
+      else pre.append(tree.embedded != null ? visible(await stored("tree-" + tree.embedded)) : `${visible(treeFile)} ${tree.missing}.`);
     } }, el("summary", {}, `Elements: ${visible(name)}`), pre);
     return box;
   }
@@ -673,17 +673,17 @@
   }
 
   /** @param {string} file */
-  const beside = (file) => file.split("/").map(encodeURIComponent).join("/");
+  const pathOf = (file) => file.split("/").map(encodeURIComponent).join("/");
 
   /** @param {Report.Attachment} attached */
   function attachmentLine(attached) {
     const what = [data(cut(attached.name, 120)), el("span", { class: "faint" }, " ", data(cut(attached.mime, 60)))];
     const { kept, file } = attached;
     if (!kept || file == null) return el("li", {}, "attached ", what, ", not stored");
-    if (kept !== "beside" && kept.lost) return el("li", { class: "warning" }, "attached ", what, ", but ", data(cut(file, 120), "mono"), ` ${kept.lost}`);
-    const isPicture = kept !== "beside" || /\.(png|jpe?g|gif|webp|avif|bmp)$/i.test(file);
+    if (kept !== "nextToPage" && kept.missing) return el("li", { class: "warning" }, "attached ", what, ", but ", data(cut(file, 120), "mono"), ` ${kept.missing}`);
+    const isPicture = kept !== "nextToPage" || /\.(png|jpe?g|gif|webp|avif|bmp)$/i.test(file);
     if (!isPicture) {
-      return el("li", {}, "attached ", el("a", { href: beside(file), target: "_blank", rel: "noopener noreferrer" }, what[0]), what[1]);
+      return el("li", {}, "attached ", el("a", { href: pathOf(file), target: "_blank", rel: "noopener noreferrer" }, what[0]), what[1]);
     }
     // Its size is not known, so it is fitted into a square.
     const taken = { file, kept, screen: { width: 1, height: 1 }, isAttached: true };

@@ -34,7 +34,7 @@ pub(crate) struct GuardianHandle {
 }
 
 /// Runs until the guardian and everything beneath it are gone.
-pub(crate) async fn tend(
+pub(crate) async fn follow(
     mut handle: GuardianHandle,
     grace: Grace,
     mut orders: mpsc::UnboundedReceiver<Order>,
