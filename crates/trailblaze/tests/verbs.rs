@@ -388,6 +388,8 @@ fn the_configuration_is_shown_with_defaults_and_without_values_that_may_be_secre
 mcpServers:
   acme: {url: 'https://user:hunter22@acme.example', headers: {Authorization: Bearer hunter22}}
   local: {command: server, args: [--token, hunter22], env: {TOKEN: hunter22}}
+browser: {attach: 'ws://user:hunter22@127.0.0.1:9222/hunter22?token=hunter22', args: ['--proxy-server=hunter22', --mute-audio]}
+sim: {faults: {}}
 ";
     let project = Project::empty().with("trailblaze.yaml", servers);
     let ran = project.run(&["config"]).exits(0);
@@ -416,10 +418,11 @@ mcpServers:
         headers: []
         env:
           - TOKEN
-    sim:
-      apps: []
     targets: {}
     ");
+    let browser = json!({"attach": "ws://127.0.0.1:9222", "args": ["--proxy-server", "--mute-audio"]});
+    assert_eq!(project.run(&["config", "browser", "--json"]).exits(0).json(), browser);
+    assert_eq!(project.run(&["config", "sim.faults", "--json"]).exits(0).json(), json!({}));
     assert_eq!(project.run(&["config", "servers.acme.transport"]).exits(0).stdout, "http\n");
 }
 

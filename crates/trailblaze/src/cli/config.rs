@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use trailblaze_core::config::{Servers, Target};
+use trailblaze_core::config::{Project, Servers, Target};
 use trailblaze_core::yaml::{self, Decode, Problems, Source, nearest};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
@@ -10,7 +10,6 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
-use crate::project::sim::SimSection;
 
 /// Show the project's configuration, with defaults filled in and the path of each file
 #[derive(Args)]
@@ -59,7 +58,7 @@ fn effective(loaded: &Loaded) -> Result<Value, Refusal> {
     });
     let tools = loaded.batches.iter().flat_map(|batch| &batch.tools);
     let own = tools.filter(|tool| loaded.has_file(&tool.contributor.label));
-    Ok(json!({
+    let resolved = json!({
         "root": loaded.root,
         "file": file,
         "target": project.target.as_ref().map(|target| &target.value),
@@ -69,11 +68,45 @@ fn effective(loaded: &Loaded) -> Result<Value, Refusal> {
         "devices": devices,
         "reservedPrefixes": project.reserved_prefixes,
         "servers": servers(&project.servers),
-        "sim": {"apps": apps(loaded)},
         "targets": targets.collect::<Map<_, _>>(),
         "toolsets": toolsets.collect::<Map<_, _>>(),
         "tools": own.map(|tool| (tool.name.clone(), json!({"file": &*tool.contributor.label}))).collect::<Map<_, _>>(),
-    }))
+    });
+    let Value::Object(mut all) = resolved else { unreachable!("an object") };
+    // Keys without a default are shown as they are written.
+    for (key, value) in written(loaded) {
+        all.entry(key).or_insert(value);
+    }
+    Ok(Value::Object(all))
+}
+
+/// The project file as it is written, without what may contain secrets.
+fn written(loaded: &Loaded) -> Map<String, Value> {
+    let text = std::fs::read_to_string(loaded.root.join(PROJECT_FILE)).unwrap_or_default();
+    let source = Source::new(PROJECT_FILE, text);
+    // Problems were reported when the project was loaded.
+    let problems = &mut Problems::new(&source);
+    let node = yaml::read(&source, problems);
+    let json = node.and_then(|node| yaml::to_json(&node, &Project::schema(), problems));
+    let Some(Value::Object(mut keys)) = json else { return Map::new() };
+    keys.retain(|key, _| !matches!(key.as_str(), "mcpServers" | "mcp_servers"));
+    if let Some(Value::Object(browser)) = keys.get_mut("browser") {
+        // A proxy's password may be an argument, and a token may be part of an address.
+        if let Some(Value::Array(args)) = browser.get_mut("args") {
+            for arg in args {
+                *arg = json!(arg.as_str().map_or("", |arg| arg.split_once('=').map_or(arg, |(name, _)| name)));
+            }
+        }
+        if let Some(attach) = browser.get_mut("attach") {
+            let uri = attach.as_str().and_then(|attach| attach.parse::<axum::http::Uri>().ok());
+            let host = uri.as_ref().and_then(|uri| Some((uri.scheme_str()?, uri.host()?, uri.port())));
+            *attach = json!(host.map(|(scheme, host, port)| match port {
+                Some(port) => format!("{scheme}://{host}:{port}"),
+                None => format!("{scheme}://{host}"),
+            }));
+        }
+    }
+    keys
 }
 
 fn as_json(loaded: &Loaded, target: &Target) -> Value {
@@ -99,14 +132,6 @@ fn servers(servers: &Servers) -> Value {
         (name.to_string(), json!({"transport": transport, "headers": headers, "env": env}))
     };
     Value::Object(servers.0.iter().map(|(name, server)| one(&name.value, server)).collect())
-}
-
-/// The files of the simulated apps; empty if only the built-in app is used.
-fn apps(loaded: &Loaded) -> Vec<String> {
-    let Some(node) = &loaded.project.sim else { return Vec::new() };
-    // Problems in the section were reported when the project was loaded.
-    let section = SimSection::decode(node, &mut Problems::new(&Source::new(PROJECT_FILE, "")));
-    section.into_iter().flat_map(|section| section.apps).map(|app| app.value).collect()
 }
 
 fn part<'v>(all: &'v Value, key: &str) -> Result<&'v Value, Refusal> {
