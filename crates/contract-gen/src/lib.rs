@@ -1,0 +1,45 @@
+//! Generates code and documentation from the contract in `proto/trailblaze/v1`. Used by developers and tests only; what it
+//! writes is committed.
+
+mod core_rows;
+mod model;
+mod rust_table;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use model::{ContractError, Model};
+
+/// A generated file.
+pub struct Output {
+    /// Relative to the root of the repository.
+    pub path: &'static str,
+    pub text: String,
+}
+
+impl Output {
+    pub fn is_stale(&self, root: &Path) -> bool {
+        fs::read_to_string(root.join(self.path)).ok().as_deref() != Some(self.text.as_str())
+    }
+
+    pub fn write(&self, root: &Path) -> io::Result<()> {
+        let path = root.join(self.path);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(path, &self.text)
+    }
+}
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Everything that is generated from the contract in `root`.
+pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
+    let model = Model::read(&root.join("proto"))?;
+    Ok(vec![
+        Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
+        Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+    ])
+}

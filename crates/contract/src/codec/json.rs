@@ -1,0 +1,199 @@
+//! Messages as JSON, as protobuf's JSON mapping describes it. More is accepted: enum words in any case, with or without their
+//! prefix.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use serde_json::{Map, Number, Value};
+
+use super::{CodecError, Place, unknown_word};
+use crate::{Enum, Field, Message, Type};
+
+/// Reads a message. Unknown fields are ignored; `null` is the same as absent.
+pub fn from_json(message: &Message, bytes: &[u8]) -> Result<Map<String, Value>, CodecError> {
+    // An empty body is an empty message for callers such as `curl -X POST`.
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    let value = serde_json::from_slice(bytes).map_err(|error| CodecError::NotJson(error.to_string()))?;
+    read(message, value, &Place::ROOT)
+}
+
+fn read(message: &Message, value: Value, place: &Place<'_>) -> Result<Map<String, Value>, CodecError> {
+    let Value::Object(mut given) = value else {
+        return Err(match place.parent {
+            None => CodecError::NotObject(kind(&value).to_string()),
+            Some(_) => wrong(place, "an object", &value),
+        });
+    };
+    let mut fields = Map::new();
+    for field in message.fields {
+        let value = given.remove(field.json).or_else(|| given.remove(field.name)).unwrap_or_default();
+        // For a JSON value, null is a value.
+        if value.is_null() {
+            continue;
+        }
+        let value = read_field(field, value, &place.inner(field.json)?)?;
+        fields.insert(field.json.to_string(), value);
+    }
+    Ok(fields)
+}
+
+fn read_field(field: &Field, value: Value, place: &Place<'_>) -> Result<Value, CodecError> {
+    match (&field.ty, value) {
+        (Type::Map(message), Value::Object(entries)) => {
+            let read = |(key, value): (String, Value)| {
+                let entry = read(message, value, &place.inner(&key)?)?;
+                Ok((key, Value::Object(entry)))
+            };
+            entries.into_iter().map(read).collect::<Result<Map<_, _>, _>>().map(Value::Object)
+        }
+        (Type::Map(_), other) => Err(wrong(place, "an object", &other)),
+        (ty, Value::Array(items)) if field.is_repeated => {
+            items.into_iter().map(|item| read_one(ty, item, place)).collect::<Result<Vec<_>, _>>().map(Value::Array)
+        }
+        (_, other) if field.is_repeated => Err(wrong(place, "an array", &other)),
+        (ty, value) => read_one(ty, value, place),
+    }
+}
+
+fn read_one(ty: &Type, value: Value, place: &Place<'_>) -> Result<Value, CodecError> {
+    match (ty, value) {
+        (Type::Bool, value @ Value::Bool(_)) | (Type::Text, value @ Value::String(_)) => Ok(value),
+        (Type::Bool, other) => Err(wrong(place, "true or false", &other)),
+        (Type::Text, other) => Err(wrong(place, "a text", &other)),
+        (Type::Int32, value) => {
+            integer(&value).map(Value::from).ok_or_else(|| wrong(place, "a 32-bit integer", &value))
+        }
+        (Type::Double, value) => match number(&value) {
+            Some(number) => Ok(Value::Number(number)),
+            None => Err(wrong(place, "a number", &value)),
+        },
+        (Type::Bytes, Value::String(text)) => {
+            let engines = [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD];
+            let bytes = engines.iter().find_map(|engine| engine.decode(&text).ok());
+            let bytes = bytes.ok_or_else(|| wrong(place, "base64", &Value::String(text)))?;
+            Ok(STANDARD.encode(bytes).into())
+        }
+        (Type::Bytes, other) => Err(wrong(place, "base64", &other)),
+        (Type::Enum(listed), Value::String(text)) => match word(listed, &text) {
+            Some(word) => Ok(word.into()),
+            None => Err(unknown_word(place, listed, text)),
+        },
+        (Type::Enum(listed), value) => {
+            let number = integer(&value).ok_or_else(|| wrong(place, "a word", &value))?;
+            let known = listed.words.iter().find(|(_, known)| *known == number);
+            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(place, listed, number.to_string()))
+        }
+        (Type::Message(message), value) => read(message, value, place).map(Value::Object),
+        (Type::Map(_), _) => unreachable!("maps are read as fields"),
+        (Type::Value, value) => Ok(value),
+        (Type::Struct, value @ Value::Object(_)) => Ok(value),
+        (Type::Struct, other) => Err(wrong(place, "an object", &other)),
+    }
+}
+
+/// Writes a message. What the table does not list is left out; enum words get their prefix.
+pub fn to_json(message: &Message, fields: &Map<String, Value>) -> Result<Vec<u8>, CodecError> {
+    let value = write(message, fields, &Place::ROOT)?;
+    serde_json::to_vec(&value).map_err(|error| CodecError::NotJson(error.to_string()))
+}
+
+fn write(message: &Message, fields: &Map<String, Value>, place: &Place<'_>) -> Result<Value, CodecError> {
+    let mut written = Map::new();
+    for field in message.fields {
+        let Some(value) = fields.get(field.json).filter(|value| !value.is_null()) else {
+            // Callers that read plain JSON should not have to know that proto leaves out zeros.
+            if let (false, Some(zero)) = (field.is_optional, zero(field)) {
+                written.insert(field.json.to_string(), zero);
+            }
+            continue;
+        };
+        let place = place.inner(field.json)?;
+        let value = match (&field.ty, value) {
+            (Type::Map(message), Value::Object(entries)) => {
+                let mut written = Map::new();
+                for (key, value) in entries {
+                    let empty = Map::new();
+                    let value = write(message, value.as_object().unwrap_or(&empty), &place.inner(key)?)?;
+                    written.insert(key.clone(), value);
+                }
+                Value::Object(written)
+            }
+            (ty, Value::Array(items)) if field.is_repeated => {
+                Value::Array(items.iter().map(|item| write_one(ty, item, &place)).collect::<Result<_, _>>()?)
+            }
+            (_, other) if field.is_repeated => return Err(wrong(&place, "an array", other)),
+            (ty, value) => write_one(ty, value, &place)?,
+        };
+        written.insert(field.json.to_string(), value);
+    }
+    Ok(Value::Object(written))
+}
+
+fn write_one(ty: &Type, value: &Value, place: &Place<'_>) -> Result<Value, CodecError> {
+    match (ty, value) {
+        (Type::Message(message), Value::Object(fields)) => write(message, fields, place),
+        (Type::Enum(listed), Value::String(text)) => match word(listed, text) {
+            Some(word) => Ok(format!("{}{word}", listed.prefix).into()),
+            None => Err(unknown_word(place, listed, text.clone())),
+        },
+        (ty, value) => read_one(ty, value.clone(), place),
+    }
+}
+
+fn zero(field: &Field) -> Option<Value> {
+    if field.is_repeated {
+        return Some(Value::Array(Vec::new()));
+    }
+    match field.ty {
+        Type::Bool => Some(Value::Bool(false)),
+        Type::Int32 => Some(0.into()),
+        Type::Double => Some(0.0.into()),
+        Type::Text | Type::Bytes => Some("".into()),
+        Type::Map(_) => Some(Value::Object(Map::new())),
+        Type::Enum(_) | Type::Message(_) | Type::Value | Type::Struct => None,
+    }
+}
+
+/// The word of an enum that a text means, in any case.
+pub(super) fn word(listed: &Enum, text: &str) -> Option<&'static str> {
+    let upper = text.to_ascii_uppercase();
+    let bare = upper.strip_prefix(listed.prefix).unwrap_or(&upper);
+    listed.words.iter().map(|(word, _)| *word).find(|word| *word == bare)
+}
+
+/// A 32-bit integer. As proto promises, `1.0` and `"1"` are read too.
+pub(super) fn integer(value: &Value) -> Option<i32> {
+    let number = number(value)?;
+    let exact =
+        number.as_i64().or_else(|| number.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64));
+    exact.and_then(|number| i32::try_from(number).ok())
+}
+
+fn number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+pub(super) fn wrong(place: &Place<'_>, expected: &str, got: &Value) -> CodecError {
+    let text = match got {
+        Value::Object(_) | Value::Array(_) | Value::Null => kind(got).to_string(),
+        Value::String(text) if text.chars().count() > 40 => kind(got).to_string(),
+        scalar => scalar.to_string(),
+    };
+    CodecError::Type { field: place.to_string(), expected: expected.to_string(), got: text }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

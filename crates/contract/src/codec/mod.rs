@@ -1,0 +1,67 @@
+//! Reads and writes messages by their tables. In between, a message is a JSON object with the JSON names of its fields: enum
+//! values are words without their prefix, bytes are base64, and absent fields are missing.
+
+mod binary;
+mod json;
+
+pub use binary::{from_binary, to_binary};
+pub use json::{from_json, to_json};
+
+/// Why a message cannot be read or written. The text names the field.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CodecError {
+    #[error("the message is not JSON: {0}")]
+    NotJson(String),
+    #[error("the message must be a JSON object, got {0}")]
+    NotObject(String),
+    #[error("`{field}` must be {expected}, got {got}")]
+    Type { field: String, expected: String, got: String },
+    #[error("`{field}` must be one of {known}, got `{got}`")]
+    Word { field: String, known: String, got: String },
+    #[error("the message is cut off in `{0}`")]
+    CutOff(String),
+    #[error("`{0}` is not UTF-8")]
+    NotUtf8(String),
+    #[error("`{field}` has the wire type {got}, expected {expected}")]
+    WireType { field: String, expected: u8, got: u8 },
+    #[error("the message is nested deeper than {DEPTH}")]
+    TooDeep,
+}
+
+/// How deeply messages and JSON values may be nested.
+const DEPTH: usize = 100;
+
+/// What an error calls a field: its JSON name, in its parents.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    parent: Option<&'a Place<'a>>,
+    name: &'a str,
+    depth: usize,
+}
+
+impl<'a> Place<'a> {
+    const ROOT: Place<'static> = Place { parent: None, name: "", depth: 0 };
+
+    fn inner(&'a self, name: &'a str) -> Result<Place<'a>, CodecError> {
+        if self.depth >= DEPTH {
+            return Err(CodecError::TooDeep);
+        }
+        Ok(Place { parent: Some(self), name, depth: self.depth + 1 })
+    }
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(parent) = self.parent
+            && !parent.name.is_empty()
+        {
+            write!(f, "{parent}.")?;
+        }
+        f.write_str(self.name)
+    }
+}
+
+fn unknown_word(place: &Place<'_>, listed: &crate::Enum, got: String) -> CodecError {
+    let known: Vec<&str> = listed.words.iter().map(|(word, _)| *word).collect();
+    CodecError::Word { field: place.to_string(), known: known.join(", "), got }
+}
