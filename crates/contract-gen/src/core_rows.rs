@@ -77,12 +77,14 @@ fn param(model: &Model, field: &Field) -> String {
 }
 
 fn view(out: &mut String, name: &str, message: &Message) {
-    let _ =
-        write!(out, "\n/// The arguments of `{name}`.\n#[derive(Clone, Copy)]\npub struct {name}<'a>(pub &'a Args);\n");
     if message.params().next().is_none() {
         return;
     }
-    let _ = writeln!(out, "\nimpl<'a> {name}<'a> {{");
+    let _ = write!(
+        out,
+        "\n/// The arguments of `{name}`.\n#[derive(Clone, Copy)]\npub struct {name}<'a>(pub &'a Args);\n\n\
+         impl<'a> {name}<'a> {{\n"
+    );
     for field in message.params() {
         let (method, json) = (field.name.to_snake_case(), &field.json);
         let method = if method == "ref" { "reference".to_string() } else { method };

@@ -77,6 +77,26 @@ pub fn elements(screen: &Screen) -> Vec<Value> {
         .collect()
 }
 
+/// An element and the elements in it, for programs.
+pub fn tree(node: &Node) -> Value {
+    let label = node.label().filter(|label| Some(*label) != node.text());
+    let mut element = json!({
+        "ref": node.reference, "role": node.class(), "text": node.text(), "label": label, "id": node.developer_id(),
+        "bounds": node.bounds, "enabled": node.is_enabled(), "checked": node.is_checked(),
+        "selected": node.is_selected(), "focused": node.is_focused(), "clipped": node.is_clipped,
+    });
+    if let Value::Object(fields) = &mut element {
+        // What is absent or false is left out: a screen has hundreds of elements.
+        fields.retain(|name, value| {
+            !value.is_null() && (*value != Value::Bool(false) || name == "enabled" || name == "checked")
+        });
+        if !node.children.is_empty() {
+            fields.insert("children".into(), node.children.iter().map(tree).collect());
+        }
+    }
+    element
+}
+
 /// The name of an element in a snapshot, if it has one: its text, its value or, for a container that is clickable, the
 /// first text in it.
 pub(crate) fn shown_label(outline: &Outline<'_>, place: usize) -> Option<String> {

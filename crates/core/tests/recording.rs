@@ -35,8 +35,14 @@ fn prompt(source: FakeSource) -> TestSession {
 
 async fn reference(session: &TestSession, text: &str) -> Value {
     let screen = session.call("captureScreen", json!({})).await.unwrap().structured.unwrap();
-    let element = screen["elements"].as_array().unwrap().iter().find(|element| element["text"] == text).cloned();
-    element.unwrap()["ref"].clone()
+    find(&screen["root"], &|element| element["text"] == text).unwrap()["ref"].clone()
+}
+
+fn find<'a>(element: &'a Value, is_wanted: &dyn Fn(&Value) -> bool) -> Option<&'a Value> {
+    if is_wanted(element) {
+        return Some(element);
+    }
+    element["children"].as_array()?.iter().find_map(|child| find(child, is_wanted))
 }
 
 /// Compares the recording of the step, from the events and from their JSON.

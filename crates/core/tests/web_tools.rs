@@ -305,7 +305,7 @@ async fn a_tap_by_ref_passes_its_timeout_on() {
     let page = Page::new("home", [button("pay", "Pay")]);
     let session = Wiring::new(FakeDriver::new("android/one", [page])).open();
     let shown = session.call("captureScreen", json!({})).await.unwrap();
-    let reference = shown.structured.unwrap()["elements"][0]["ref"].clone();
+    let reference = first_ref(&shown.structured.unwrap()["root"]).unwrap();
     session.call("tap", json!({"ref": reference, "timeoutMs": 40})).await.unwrap();
     let calls = session.events.calls();
     assert!(calls.iter().any(|call| call.contains(r#"tap {"id":"pay","timeoutMs":40} delegate"#)), "{calls:#?}");
@@ -337,4 +337,9 @@ async fn a_check_that_does_not_hold_is_a_failed_assertion() {
         assert!(told["expected"].is_string() && told["saw"].is_string(), "{tool} {arguments}: {told}");
         assert_eq!(started.elapsed(), Duration::from_millis(200), "{tool} {arguments}");
     }
+}
+
+fn first_ref(element: &Value) -> Option<Value> {
+    let own = element.get("ref").cloned();
+    own.or_else(|| element["children"].as_array()?.iter().find_map(first_ref))
 }

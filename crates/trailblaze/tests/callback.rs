@@ -244,7 +244,8 @@ fn a_screen_can_be_had_as_data() {
     assert_eq!(keys, ["type", "success", "textContent", "errorMessage"]);
     let screen: Value = serde_json::from_str(answer["textContent"].as_str().expect("text")).expect("JSON");
     assert_eq!((&screen["platform"], &screen["app"]), (&json!("android"), &json!("com.example.counter")));
-    let add = screen["elements"].as_array().expect("elements").iter().find(|element| element["text"] == "Add one");
+    let children = screen["root"]["children"].as_array().expect("elements");
+    let add = children.iter().find(|element| element["text"] == "Add one");
     let bounds = &add.unwrap_or_else(|| panic!("no button in {screen}"))["bounds"];
     assert_eq!(*bounds, json!({"left": 55, "top": 411, "right": 1025, "bottom": 543}));
 

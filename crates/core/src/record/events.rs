@@ -27,6 +27,11 @@ pub trait EventSink: Send + Sync {
 
     /// Stores an attachment and returns its file, relative to the run folder.
     fn store(&self, attachment: &Attachment) -> String;
+
+    /// A picture as PNG for a caller, with these parts of the screen masked; `None` if this sink cannot encode pictures.
+    fn encode(&self, _picture: &Picture, _masks: &[Rect], _screen: Size) -> Option<Arc<[u8]>> {
+        None
+    }
 }
 
 /// A sink that redacts secrets. Everything that is recorded passes through one.
@@ -59,6 +64,10 @@ impl EventSink for Redacted {
     /// Attachments are redacted together with their outcome.
     fn store(&self, attachment: &Attachment) -> String {
         self.record.store(attachment)
+    }
+
+    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
+        self.record.encode(picture, masks, screen)
     }
 }
 

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::commands::{LOAD_TIMEOUT, act, act_waiting};
+use super::commands::{LOAD_TIMEOUT, act, act_within};
+use super::contract::LaunchApp;
 use super::row::{MOBILE, REASON, Row, Ty, required};
 use crate::driver::{Action, LaunchMode};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
-use crate::engine::tool::Args;
 
 pub const ROWS: &[Row] = &[
     Row::action(
@@ -22,7 +22,9 @@ pub const ROWS: &[Row] = &[
         "Open a URL or deep link.",
         &[required("url", Ty::Text, "The URL."), LOAD_TIMEOUT, REASON],
         |cx, args| {
-            Box::pin(async move { act_waiting(cx, args, &Action::OpenUrl { url: args.required("url").into() }).await })
+            Box::pin(async move {
+                act_within(cx, args.integer("timeoutMs"), &Action::OpenUrl { url: args.required("url").into() }).await
+            })
         },
     ),
     Row::action(
@@ -42,19 +44,19 @@ pub const ROWS: &[Row] = &[
     .on(MOBILE),
 ];
 
-pub async fn launch(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    if let (Some(package), Some(app)) = (args.text("packageId"), args.text("appId"))
+pub async fn launch(cx: &Cx, args: LaunchApp<'_>) -> Result<Outcome, Stop> {
+    if let (Some(package), Some(app)) = (args.package_id(), args.app_id())
         && package != app
     {
         return Err(Stop::failed(format!("`packageId` and `appId` name different apps: {package} and {app}")));
     }
-    let Some(app) = args.text("packageId").or(args.text("appId")).map(str::to_string).or_else(|| target_app(cx)) else {
+    let Some(app) = args.package_id().or(args.app_id()).map(str::to_string).or_else(|| target_app(cx)) else {
         let missing = vec!["packageId".to_string()];
         let text = "no app to launch: pass `packageId`; the session has no target app";
         return Err(Stop::error(Variant::MissingRequiredArgs { missing }, text));
     };
-    let mode = args.text("launchMode").and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);
-    act_waiting(cx, args, &Action::LaunchApp { app, mode }).await
+    let mode = args.launch_mode().and_then(LaunchMode::parse).unwrap_or(LaunchMode::Reinstall);
+    act_within(cx, args.timeout_ms(), &Action::LaunchApp { app, mode }).await
 }
 
 /// The app of the session's target.

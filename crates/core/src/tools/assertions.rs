@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::commands::{element, timeout};
+use super::commands::{element, millis, timeout};
+use super::contract::AssertVisible;
 use super::elements::{by_selector, delegate, described, find_stable, index, missed};
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::engine::cx::Cx;
@@ -70,7 +71,12 @@ pub const ROWS: &[Row] = &[
         &[optional("text", Ty::Text, "The element's full text."), ID, TIMEOUT, REASON],
         |cx, args| {
             Box::pin(async move {
-                expect_gone(cx, Query { index: Some(0), ..element(args)? }, timeout(args, limits::ASSERT_WAIT)).await
+                expect_gone(
+                    cx,
+                    Query { index: Some(0), ..element(args.text("text"), args.text("id")) },
+                    timeout(args, limits::ASSERT_WAIT),
+                )
+                .await
             })
         },
     ),
@@ -94,16 +100,15 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let names_element = args.text("text").is_some() || args.text("id").is_some();
-    if let Some(reference) = args.text("ref") {
+pub async fn assert_visible(cx: &Cx, args: AssertVisible<'_>) -> Result<Outcome, Stop> {
+    let names_element = args.text().is_some() || args.id().is_some();
+    let wait = millis(args.timeout_ms(), limits::ASSERT_WAIT);
+    if let Some(reference) = args.reference() {
         if names_element {
             return Err(Stop::failed("pass either `ref`, or `text` and `id`, not both"));
         }
         return match described(cx, reference, None)? {
-            Some(query) => {
-                expect_visible(cx, query, timeout(args, limits::ASSERT_WAIT), args.text("expectedText")).await
-            }
+            Some(query) => expect_visible(cx, query, wait, args.expected_text()).await,
             None => delegate_by_ref(cx, args, reference).await,
         };
     }
@@ -114,11 +119,11 @@ pub async fn assert_visible(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
             "nothing to look for: pass `text`, `id` or `ref`",
         ));
     }
-    let query = Query { index: Some(0), ..element(args)? };
-    expect_visible(cx, query, timeout(args, limits::ASSERT_WAIT), args.text("expectedText")).await
+    let query = Query { index: Some(0), ..element(args.text(), args.id()) };
+    expect_visible(cx, query, wait, args.expected_text()).await
 }
 
-async fn delegate_by_ref(cx: &Cx, args: &Args, reference: &str) -> Result<Outcome, Stop> {
+async fn delegate_by_ref(cx: &Cx, args: AssertVisible<'_>, reference: &str) -> Result<Outcome, Stop> {
     let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
     let mut delegate = match find_stable(&screen, node)? {
         Stable::Id(id) => delegate("assertVisible", json!({"id": id})),
@@ -126,11 +131,8 @@ async fn delegate_by_ref(cx: &Cx, args: &Args, reference: &str) -> Result<Outcom
         Stable::Selector(selector) => delegate("assertVisibleBySelector", json!({"nodeSelector": selector.to_json()})),
         Stable::Point(_) => return Err(Stop::failed("this element has no stable property to assert on")),
     };
-    for name in ["timeoutMs", "expectedText"] {
-        if let Some(value) = args.value(name) {
-            delegate.args.insert(name.to_string(), value.clone());
-        }
-    }
+    delegate.args.extend(args.timeout_ms().map(|wait| ("timeoutMs".to_string(), wait.into())));
+    delegate.args.extend(args.expected_text().map(|text| ("expectedText".to_string(), text.into())));
     Ok(Outcome::delegating(vec![delegate]))
 }
 

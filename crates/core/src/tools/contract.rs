@@ -329,14 +329,6 @@ impl<'a> GrantPermission<'a> {
 
 }
 
-/// The arguments of `PressBack`.
-#[derive(Clone, Copy)]
-pub struct PressBack<'a>(pub &'a Args);
-
-/// The arguments of `PressHome`.
-#[derive(Clone, Copy)]
-pub struct PressHome<'a>(pub &'a Args);
-
 /// The arguments of `Swipe`.
 #[derive(Clone, Copy)]
 pub struct Swipe<'a>(pub &'a Args);
@@ -506,7 +498,3 @@ impl<'a> Forget<'a> {
     }
 
 }
-
-/// The arguments of `DumpMemory`.
-#[derive(Clone, Copy)]
-pub struct DumpMemory<'a>(pub &'a Args);

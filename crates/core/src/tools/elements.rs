@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use trailblaze_protocol::geometry::Point;
 use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
-use super::commands::find_wait;
+use super::commands::{count, element, find_wait};
+use super::contract::Tap;
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::driver::{Action, Target};
 use crate::engine::cx::Cx;
@@ -43,7 +44,9 @@ pub const ROWS: &[Row] = &[
             Box::pin(async move {
                 match described(cx, args.required("ref"), None)? {
                     Some(query) => act_on(cx, query, &Action::LongPress, find_wait(args)).await,
-                    None => delegate_by_ref(cx, args, Action::LongPress).await,
+                    None => {
+                        delegate_by_ref(cx, args.required("ref"), args.integer("timeoutMs"), &Action::LongPress).await
+                    }
                 }
             })
         },
@@ -100,18 +103,23 @@ pub enum Aim {
     Reference,
     Described(Query),
     Point(Point),
-    Element,
+    Element(Query),
 }
 
 impl Aim {
-    pub fn of(cx: &Cx, args: &Args) -> Result<Aim, Stop> {
-        let has = |name: &str| args.value(name).is_some();
-        let ways = [has("ref"), has("x") || has("y"), has("text") || has("id")];
-        let described = match ways {
-            [true, false, false] => described(cx, args.required("ref"), index(args)?)?,
+    pub fn of(cx: &Cx, args: Tap<'_>) -> Result<Aim, Stop> {
+        let ways = [
+            args.reference().is_some(),
+            args.x().is_some() || args.y().is_some(),
+            args.text().is_some() || args.id().is_some(),
+        ];
+        let index = args.index().map(|index| count("index", index)).transpose()?;
+        let index = index.map(|index| usize::try_from(index).unwrap_or(usize::MAX));
+        let described = match (ways, args.reference()) {
+            ([true, false, false], Some(reference)) => described(cx, reference, index)?,
             _ => None,
         };
-        if has("index") && described.is_none() && ways != [false, false, true] {
+        if index.is_some() && described.is_none() && ways != [false, false, true] {
             return Err(Stop::failed("`index` requires `text`, `id` or a description in `ref`"));
         }
         if let Some(query) = described {
@@ -119,11 +127,11 @@ impl Aim {
         }
         match ways {
             [true, false, false] => Ok(Aim::Reference),
-            [false, true, false] => match (args.count("x")?, args.count("y")?) {
-                (Some(x), Some(y)) => Ok(Aim::Point(point(x, y))),
+            [false, true, false] => match (args.x(), args.y()) {
+                (Some(x), Some(y)) => Ok(Aim::Point(point(count("x", x)?, count("y", y)?))),
                 _ => Err(missing(&["x", "y"], "a point needs both `x` and `y`")),
             },
-            [false, false, true] => Ok(Aim::Element),
+            [false, false, true] => Ok(Aim::Element(Query { index, ..element(args.text(), args.id()) })),
             [false, false, false] => {
                 Err(missing(&["ref", "text", "id"], "nothing to tap: pass `ref`, `text`, `id`, or `x` and `y`"))
             }
@@ -142,8 +150,13 @@ fn point(x: u64, y: u64) -> Point {
     Point { x: clamp(x), y: clamp(y) }
 }
 
-pub fn press(args: &Args) -> Action {
-    if args.flag("longPress").unwrap_or(false) { Action::LongPress } else { Action::Tap }
+fn press(args: &Args) -> Action {
+    touch(args.flag("longPress"))
+}
+
+/// A tap or a long press.
+pub fn touch(is_long: Option<bool>) -> Action {
+    if is_long.unwrap_or(false) { Action::LongPress } else { Action::Tap }
 }
 
 async fn tap_on_point(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
@@ -182,10 +195,9 @@ pub fn is_unknown_line(cx: &Cx, text: &str) -> bool {
 }
 
 /// Delegates to a tap that will find the same element in later runs.
-pub async fn delegate_by_ref(cx: &Cx, args: &Args, action: Action) -> Result<Outcome, Stop> {
-    let wait = args.value("timeoutMs");
-    let (screen, node) = cx.session.device.resolve_ref(cx, args.required("ref")).await?;
-    delegate_tap(&screen, node, &action, wait)
+pub async fn delegate_by_ref(cx: &Cx, reference: &str, wait: Option<i64>, action: &Action) -> Result<Outcome, Stop> {
+    let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
+    delegate_tap(&screen, node, action, wait.map(Value::from).as_ref())
 }
 
 fn delegate_tap(screen: &Screen, node: u64, action: &Action, wait: Option<&Value>) -> Result<Outcome, Stop> {

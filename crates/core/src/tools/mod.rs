@@ -3,6 +3,8 @@
 mod apps;
 mod assertions;
 mod commands;
+#[rustfmt::skip]
+mod contract;
 mod elements;
 mod keyboard;
 mod maestro;
@@ -23,7 +25,6 @@ use crate::engine::registry::Batch;
 /// All built-in tools: compiled rows first, then the YAML tools that ship with the program.
 pub fn batches() -> Vec<Batch> {
     let rows = [
-        commands::ROWS,
         elements::ROWS,
         assertions::ROWS,
         keyboard::ROWS,
@@ -33,7 +34,7 @@ pub fn batches() -> Vec<Batch> {
         maestro::ROWS,
         reload::ROWS,
     ];
-    let mut batches = vec![row::batch(rows.into_iter().flatten().chain(web::rows()))];
+    let mut batches = vec![row::batch(commands::rows(), rows.into_iter().flatten().chain(web::rows()))];
     batches.extend(shipped::batches());
     batches
 }

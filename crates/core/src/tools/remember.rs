@@ -11,54 +11,37 @@ use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::query::Query;
 
-pub const ROWS: &[Row] = &[
-    Row::action(
-        "remember",
-        "Remember a value. Later steps can use it as {{variable}}.",
-        &[required("variable", Ty::Text, "The name to store it under."), required("value", Ty::Text, "The value.")],
-        |_, args| Box::pin(async move { Ok(remembering(args, args.required("value"))) }),
-    ),
-    Row::action(
-        "rememberElementText",
-        "Remember the text of an element for later steps.",
-        &[
-            required("variable", Ty::Text, "The name to store it under."),
-            optional("id", Ty::Text, "The element's id."),
-            optional("text", Ty::Text, "The element's full text."),
-            TIMEOUT,
-        ],
-        |cx, args| Box::pin(remember_element(cx, args)),
-    ),
-    Row::action(
-        "forget",
-        "Forget a remembered value.",
-        &[required("variable", Ty::Text, "The name of the value.")],
-        |_, args| {
-            Box::pin(async move {
-                let memory =
-                    MemoryChanges { deleted: vec![args.required("variable").to_string()], ..MemoryChanges::default() };
-                Ok(Outcome { memory, ..Outcome::success(format!("forgot {}", args.required("variable"))) })
-            })
-        },
-    ),
-    Row::query("dumpMemory", "List all remembered values.", &[], |cx, _| Box::pin(async move { Ok(dump(cx)) })),
-];
+pub const ROWS: &[Row] = &[Row::action(
+    "rememberElementText",
+    "Remember the text of an element for later steps.",
+    &[
+        required("variable", Ty::Text, "The name to store it under."),
+        optional("id", Ty::Text, "The element's id."),
+        optional("text", Ty::Text, "The element's full text."),
+        TIMEOUT,
+    ],
+    |cx, args| Box::pin(remember_element(cx, args)),
+)];
 
-fn remembering(args: &Args, value: &str) -> Outcome {
-    let variable = args.required("variable");
+pub fn remembering(variable: &str, value: &str) -> Outcome {
     let set = [(variable.to_string(), Value::from(value))].into_iter().collect();
     let memory = MemoryChanges { set, deleted: Vec::new() };
     Outcome { memory, ..Outcome::success(format!("{variable} = {value}")) }
 }
 
-async fn remember_element(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
-    let query = Query { index: Some(0), ..element(args)? };
-    let found = visible(cx, &query, find_wait(args)).await?;
-    let text = found.text.ok_or_else(|| Stop::failed(format!("{query} has no text")))?;
-    Ok(remembering(args, &text))
+pub fn forgetting(variable: &str) -> Outcome {
+    let memory = MemoryChanges { deleted: vec![variable.to_string()], ..MemoryChanges::default() };
+    Outcome { memory, ..Outcome::success(format!("forgot {variable}")) }
 }
 
-fn dump(cx: &Cx) -> Outcome {
+async fn remember_element(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let query = Query { index: Some(0), ..element(args.text("text"), args.text("id")) };
+    let found = visible(cx, &query, find_wait(args)).await?;
+    let text = found.text.ok_or_else(|| Stop::failed(format!("{query} has no text")))?;
+    Ok(remembering(args.required("variable"), &text))
+}
+
+pub fn dump(cx: &Cx) -> Outcome {
     let values = Value::Object(cx.attempt.memory().values().clone());
     Outcome::value(values.to_string(), json!(values))
 }

@@ -17,6 +17,8 @@ pub struct Row {
     pub kind: ToolKind,
     pub about: &'static str,
     pub params: &'static [P],
+    /// Further parameters.
+    pub more: &'static [P],
     pub platforms: &'static [Platform],
     pub is_for_llm: bool,
     pub is_recordable: bool,
@@ -58,7 +60,6 @@ pub enum Preset {
 }
 
 pub const MOBILE: &[Platform] = &[Platform::Android, Platform::Ios];
-pub const ANDROID: &[Platform] = &[Platform::Android];
 pub const WEB: &[Platform] = &[Platform::Web];
 pub const NOT_WEB: &[Platform] = &[Platform::Android, Platform::Ios, Platform::Desktop];
 
@@ -91,7 +92,18 @@ impl Row {
     ) -> Row {
         // A query changes nothing, so there is nothing to replay.
         let is_recordable = matches!(kind, ToolKind::Action | ToolKind::Assertion);
-        Row { name, kind, about, params, platforms: &[], is_for_llm: true, is_recordable, is_delegating: false, run }
+        Row {
+            name,
+            kind,
+            about,
+            params,
+            more: &[],
+            platforms: &[],
+            is_for_llm: true,
+            is_recordable,
+            is_delegating: false,
+            run,
+        }
     }
 
     pub const fn action(name: &'static str, about: &'static str, params: &'static [P], run: BuiltIn) -> Row {
@@ -110,6 +122,11 @@ impl Row {
         Row { platforms, ..self }
     }
 
+    /// Adds parameters.
+    pub const fn and(self, more: &'static [P]) -> Row {
+        Row { more, ..self }
+    }
+
     /// Hides the tool from models; recordings and other tools can still call it.
     pub const fn hidden(self) -> Row {
         Row { is_for_llm: false, ..self }
@@ -121,7 +138,7 @@ impl Row {
     }
 
     fn tool(&self) -> Tool {
-        let params: Vec<Param> = self.params.iter().map(P::param).collect();
+        let params: Vec<Param> = self.params.iter().chain(self.more).map(P::param).collect();
         let mut tool =
             Tool::new(self.name, self.about, Schema::from_params(&params), contributor(), Body::BuiltIn(self.run));
         tool.kind = self.kind;
@@ -188,6 +205,7 @@ pub fn contributor() -> Contributor {
     Contributor { label: Arc::from("built-in"), origin: ToolOrigin::BuiltIn }
 }
 
-pub fn batch<'a>(rows: impl Iterator<Item = &'a Row>) -> Batch {
-    Batch::new(contributor(), rows.map(Row::tool).collect())
+pub fn batch<'a>(commands: impl Iterator<Item = Row>, rows: impl Iterator<Item = &'a Row>) -> Batch {
+    let commands = commands.map(|row| row.tool());
+    Batch::new(contributor(), commands.chain(rows.map(Row::tool)).collect())
 }

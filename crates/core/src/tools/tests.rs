@@ -12,9 +12,10 @@ use crate::engine::tool::{Args, READ};
 use crate::testing::{FakeDriver, Page, TestSession, Wiring, button, field};
 
 /// The tools that are not only for browsers.
-fn rows() -> impl Iterator<Item = &'static Row> {
-    [
-        commands::ROWS,
+fn rows() -> Vec<&'static Row> {
+    let commands: &'static [Row] = Vec::leak(commands::rows().collect());
+    let tables = [
+        commands,
         elements::ROWS,
         assertions::ROWS,
         keyboard::ROWS,
@@ -23,9 +24,8 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         remember::ROWS,
         maestro::ROWS,
         reload::ROWS,
-    ]
-    .into_iter()
-    .flatten()
+    ];
+    tables.into_iter().flatten().collect()
 }
 
 fn session(row: &Row) -> TestSession {
@@ -112,7 +112,7 @@ async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
         ("waitForChange", json!({"quietWindowMs": -1})),
         ("assertNotVisibleWithText", json!({"text": "Nowhere", "index": -1})),
     ] {
-        let session = session(&commands::ROWS[0]);
+        let session = session(rows()[0]);
         let outcome = session.call(tool, args).await.unwrap();
         assert!(outcome.text.ends_with("must be a non-negative integer, got -1"), "{tool}: {}", outcome.text);
     }
@@ -120,7 +120,7 @@ async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_assertion_is_reported_as_one() {
-    for row in rows().filter(|row| row.kind == ToolKind::Assertion) {
+    for row in rows().into_iter().filter(|row| row.kind == ToolKind::Assertion) {
         let session = session(row);
         let mut args = arguments(row, None);
         match row.name {

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_core::screen::Picture;
 use trailblaze_core::yaml::{Millis, Problem};
 use trailblaze_protocol::event::Event;
+use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::cassette::{CallbackListener, Cassette, NotFit, Player, Role, Tape};
 
@@ -202,5 +204,9 @@ impl EventSink for Observed {
 
     fn store(&self, attachment: &Attachment) -> String {
         self.events.store(attachment)
+    }
+
+    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
+        self.events.encode(picture, masks, screen)
     }
 }

@@ -7,7 +7,9 @@ use parking_lot::Mutex;
 use trailblaze_core::record::effects::{self, Effect, Journal, StepDid};
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::record::fold::{self, RecordedStep};
+use trailblaze_core::screen::Picture;
 use trailblaze_protocol::event::Event;
+use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent};
 use trailblaze_protocol::outcome::Attachment;
 
@@ -81,5 +83,9 @@ impl EventSink for DeviceLog {
 
     fn store(&self, attachment: &Attachment) -> String {
         self.events.store(attachment)
+    }
+
+    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
+        self.events.encode(picture, masks, screen)
     }
 }

@@ -72,9 +72,9 @@ fn a_picture_that_cannot_be_shown_says_why() {
     let page = Page::new();
     let hostile = &page.stored("attempt-")[2];
     let pictures = hostile["steps"][0]["pictures"].as_array().unwrap();
-    let kept: Vec<_> = pictures.iter().map(|picture| picture["kept"]["lost"].as_str().unwrap()).collect();
+    let kept: Vec<_> = pictures.iter().map(|picture| picture["kept"]["missing"].as_str().unwrap()).collect();
     assert_eq!(kept, ["is missing", "is outside the run folder", "is not a picture"]);
-    assert_eq!(pictures[1]["tree"]["lost"], "is outside the run folder");
+    assert_eq!(pictures[1]["tree"]["missing"], "is outside the run folder");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn attachments_are_in_the_page_or_beside_it_and_never_from_elsewhere() {
     let page = Page::new();
     let answer = &page.stored("attempt-")[0]["steps"][2]["calls"][0]["answer"]["outcome"];
     let kept: Vec<_> = answer["attachments"].as_array().unwrap().iter().map(|each| each["kept"].clone()).collect();
-    assert_eq!(kept, [json!({"here": 3}), json!("beside"), json!({"lost": "is outside the run folder"})]);
+    assert_eq!(kept, [json!({"embedded": 3}), json!("nextToPage"), json!({"missing": "is outside the run folder"})]);
 }
 
 /// The record may come from elsewhere, or from an older version that named files as tools asked for.
@@ -115,7 +115,7 @@ fn a_file_that_would_run_as_a_page_is_not_linked() {
     fs::write(&events, text).unwrap();
     let page = Page { html: html(&Run::read(folder.path()).unwrap(), folder.path()), folder };
     let kept = &page.stored("attempt-")[0]["steps"][2]["calls"][0]["answer"]["outcome"]["attachments"][1]["kept"];
-    assert_eq!(*kept, json!({"lost": "is not linked: opened from here, it could run as a page"}));
+    assert_eq!(*kept, json!({"missing": "is not linked: opened from here, it could run as a page"}));
 }
 
 #[test]

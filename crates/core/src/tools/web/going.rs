@@ -5,7 +5,7 @@ use serde_json::Value;
 use trailblaze_protocol::geometry::Size;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
-use super::super::commands::{LOAD_TIMEOUT, act, act_waiting, timeout};
+use super::super::commands::{LOAD_TIMEOUT, act, act_within, timeout};
 use super::super::row::{Preset, REASON, Row, TIMEOUT, Ty, WEB, defaulted, optional, required};
 use crate::driver::{Action, Browse};
 use crate::engine::cx::Cx;
@@ -122,7 +122,7 @@ async fn navigate(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
     if !matches!(action, Action::OpenUrl { .. }) {
         forbid(args, &["url"])?;
     }
-    act_waiting(cx, args, &action).await
+    act_within(cx, args.integer("timeoutMs"), &action).await
 }
 
 fn missing(name: &str, what: &str) -> Stop {
@@ -202,7 +202,7 @@ async fn tabs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         _ => (Browse::Tabs, &["index", "url"]),
     };
     forbid(args, unused)?;
-    act_waiting(cx, args, &Action::Browse(browse)).await
+    act_within(cx, args.integer("timeoutMs"), &Action::Browse(browse)).await
 }
 
 async fn dialogs(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {

@@ -16,8 +16,10 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use trailblaze_core::ids;
 use trailblaze_core::record::events::{EventSink, Shot};
+use trailblaze_core::screen::Picture;
 use trailblaze_protocol::event::{Event, Header, VERSION};
 use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::RunId;
 use trailblaze_protocol::outcome::Attachment;
 
@@ -122,6 +124,10 @@ impl EventSink for RunFolder {
         let name = format!("attachments/{}.{}", hash(&attachment.bytes), endings::ending(attachment));
         self.writer.file(self.path.join(&name), Arc::clone(&attachment.bytes));
         name
+    }
+
+    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
+        album::encode(picture, &album::scaled(masks, screen, picture.size)).ok().map(Into::into)
     }
 }
 
