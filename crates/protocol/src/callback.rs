@@ -14,9 +14,10 @@ pub const PATH: &str = "/scripting/callback";
 /// A request that a running tool sends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The session that the tool runs in.
+    /// The session that the tool runs in. Empty if it was left out.
     pub session_id: String,
-    /// The call that sends the request. It must be in flight.
+    /// The call that sends the request. It must be in flight. Empty if it was left out, which is allowed while only one tool is
+    /// being called.
     pub invocation_id: String,
     pub action: Action,
 }
@@ -53,8 +54,8 @@ impl Request {
             Some(Ok(0)) => return Err(BadRequest::NoVersion(0.into())),
             Some(Err(other)) => return Err(BadRequest::NoVersion(other.clone())),
         }
-        let session_id = take_text(object.get_mut("session_id"), "session_id")?;
-        let invocation_id = take_text(object.get_mut("invocation_id"), "invocation_id")?;
+        let session_id = take_id(object.get_mut("session_id"), "session_id")?;
+        let invocation_id = take_id(object.get_mut("invocation_id"), "invocation_id")?;
         let mut action = object.get_mut("action");
         let mut of_action = |key: &str, name| take_text(action.as_mut().and_then(|action| action.get_mut(key)), name);
         let kind = of_action("type", "action.type")?;
@@ -64,6 +65,14 @@ impl Request {
         let tool_name = of_action("tool_name", "action.tool_name")?;
         let arguments_json = of_action("arguments_json", "action.arguments_json")?;
         Ok(Request { session_id, invocation_id, action: Action::CallTool { tool_name, arguments_json } })
+    }
+}
+
+/// The same for an id, which may be left out.
+fn take_id(found: Option<&mut Value>, name: &'static str) -> Result<String, BadRequest> {
+    match found {
+        None | Some(Value::Null) => Ok(String::new()),
+        found => take_text(found, name),
     }
 }
 

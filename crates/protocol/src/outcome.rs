@@ -52,6 +52,23 @@ pub enum Variant {
 }
 
 impl Variant {
+    pub fn is_success(&self) -> bool {
+        *self == Variant::Success
+    }
+
+    /// The name that tool servers and callers use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Variant::Success => "Success",
+            Variant::ExceptionThrown => "ExceptionThrown",
+            Variant::FatalError => "FatalError",
+            Variant::MissingRequiredArgs { .. } => "MissingRequiredArgs",
+            Variant::MaestroValidationError => "MaestroValidationError",
+            Variant::AssertionFailed => "AssertionFailed",
+            Variant::Unsupported => "Unsupported",
+        }
+    }
+
     /// Reads the name that a tool server sent; an unknown name becomes [`Variant::ExceptionThrown`].
     pub fn from_name(name: &str, missing: Vec<String>) -> Variant {
         match name {

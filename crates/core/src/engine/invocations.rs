@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
 
 use crate::engine::cx::Cx;
@@ -12,10 +13,17 @@ use crate::engine::session::Session;
 use crate::engine::session_key::SessionKey;
 
 /// The calls in flight, by id, and the open sessions, by key. Knowing an id or a key is permission to use it.
-#[derive(Default)]
 pub struct Invocations {
     live: Mutex<HashMap<CallId, Cx>>,
     sessions: Mutex<HashMap<SessionKey, Weak<Session>>>,
+    /// Counts the changes of `sessions`.
+    changes: watch::Sender<i32>,
+}
+
+impl Default for Invocations {
+    fn default() -> Invocations {
+        Invocations { live: Mutex::default(), sessions: Mutex::default(), changes: watch::Sender::new(0) }
+    }
 }
 
 /// Why a callback was refused. Nothing was dispatched.
@@ -36,6 +44,8 @@ pub enum NoChain {
     NoCall,
     #[error("several tools are being called, so the call must name the one that it belongs to")]
     Several,
+    #[error("several sessions are open, so the call must name the tool call that it belongs to")]
+    Sessions,
 }
 
 impl Invocations {
@@ -56,10 +66,23 @@ impl Invocations {
         self.sessions.lock().get(key)?.upgrade()
     }
 
+    /// All open sessions, in no particular order.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        self.sessions.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Counts the sessions that were opened and closed so far, and signals when one is.
+    pub fn changes(&self) -> watch::Receiver<i32> {
+        self.changes.subscribe()
+    }
+
     /// The context for a caller without an id: the innermost call that was passed to a server tool, if those calls form a single
     /// chain, in which each is nested in the previous one. A tool and its own callbacks are one chain; two tools that run
-    /// concurrently are two, and then the call is refused. Only for a process that runs one command, never for a shared one.
+    /// concurrently are two, and then the call is refused. So it is if several sessions are open.
     pub fn single_chain(&self) -> Result<Cx, NoChain> {
+        if self.sessions.lock().len() > 1 {
+            return Err(NoChain::Sessions);
+        }
         let live = self.live.lock();
         let mut foreign: Vec<&Cx> =
             live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.is_foreign)).collect();
@@ -89,10 +112,13 @@ impl Invocations {
     /// From now on the session can be found by its key.
     pub(crate) fn admit(&self, session: &Arc<Session>) {
         self.sessions.lock().insert(session.key().clone(), Arc::downgrade(session));
+        self.changes.send_modify(|n_changes| *n_changes += 1);
     }
 
     pub(crate) fn dismiss(&self, key: &SessionKey) {
-        self.sessions.lock().remove(key);
+        if self.sessions.lock().remove(key).is_some() {
+            self.changes.send_modify(|n_changes| *n_changes += 1);
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use parking_lot::{Mutex, RwLock};
 use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{Event, Level};
-use trailblaze_protocol::ids::SessionId;
+use trailblaze_protocol::ids::{SessionId, StepId};
 
 use crate::driver::Driver;
 use crate::engine::changes::Changes;
+use crate::engine::cx::{Attempt, Cx};
 use crate::engine::device::Device;
 use crate::engine::invocations::Invocations;
 use crate::engine::registry::Registry;
@@ -19,6 +21,7 @@ use crate::engine::session_key::SessionKey;
 use crate::engine::source::{Shelf, ShelfError, SourceError, ToolSource};
 use crate::limits;
 use crate::record::events::{EventSink, PicturePolicy, Redacted};
+use crate::record::feed::Feed;
 use crate::values::secret::Secrets;
 
 /// One device of a run. Top-level calls run one at a time, in the order in which they arrive.
@@ -42,11 +45,20 @@ pub struct Session {
     reloading: tokio::sync::Mutex<()>,
     /// Why the last reload failed.
     reload_error: Mutex<Option<ShelfError>>,
-    events: Arc<dyn EventSink>,
+    events: Redacted,
+    /// Where top-level calls from outside belong; `None` while there is no such place.
+    place: Mutex<Option<Place>>,
     /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// The task that watches the sources for changes.
     follower: Mutex<Option<AbortHandle>>,
+}
+
+/// Where top-level calls from outside belong.
+struct Place {
+    attempt: Arc<Attempt>,
+    step: StepId,
+    cancel: CancellationToken,
 }
 
 /// The result of a reload.
@@ -105,7 +117,8 @@ impl Session {
             catching_up: tokio::sync::Mutex::default(),
             reloading: tokio::sync::Mutex::default(),
             reload_error: Mutex::default(),
-            events: Arc::new(Redacted::new(parts.events, Arc::clone(&parts.secrets))),
+            events: Redacted::new(parts.events, Arc::clone(&parts.secrets)),
+            place: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
         });
@@ -129,6 +142,30 @@ impl Session {
     /// The capability to make top-level calls in this session, for the program that opened it.
     pub fn key(&self) -> &SessionKey {
         &self.key
+    }
+
+    /// From now on, top-level calls from outside are made in this step. They are cancelled by the token.
+    pub fn admit_calls(&self, attempt: &Arc<Attempt>, step: &StepId, cancel: &CancellationToken) {
+        let (attempt, step, cancel) = (Arc::clone(attempt), step.clone(), cancel.clone());
+        *self.place.lock() = Some(Place { attempt, step, cancel });
+    }
+
+    /// Admits no more calls from outside, and waits for the one that is running, which must be cancelled.
+    pub async fn end_calls(&self) {
+        self.place.lock().take();
+        let _ended = tokio::time::timeout(limits::CANCEL_GRACE, self.turn.lock()).await;
+    }
+
+    /// The context of a top-level call from outside; `None` if no calls are admitted.
+    pub fn top_level(self: &Arc<Self>) -> Option<Cx> {
+        let place = self.place.lock();
+        let Place { attempt, step, cancel } = place.as_ref()?;
+        Some(Cx::for_step(self, attempt, step.clone(), cancel.clone()))
+    }
+
+    /// The events of the session from now on, or since they were first asked for.
+    pub fn feed(&self) -> &Feed {
+        self.events.feed()
     }
 
     /// The current registry. A call pins the one it starts with.
@@ -213,7 +250,7 @@ impl Session {
         *self.registry.write() = Arc::new(registry);
     }
 
-    pub fn sink(&self) -> &Arc<dyn EventSink> {
+    pub fn sink(&self) -> &dyn EventSink {
         &self.events
     }
 

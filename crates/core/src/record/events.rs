@@ -1,12 +1,13 @@
 //! The port that events and screenshots are written to.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::{Rect, Size};
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Attachment;
 
+use crate::record::feed::Feed;
 use crate::screen::Picture;
 use crate::values::secret::Secrets;
 
@@ -38,17 +39,29 @@ pub trait EventSink: Send + Sync {
 pub struct Redacted {
     record: Arc<dyn EventSink>,
     secrets: Arc<Secrets>,
+    /// Present once a caller follows the events.
+    feed: OnceLock<Feed>,
 }
 
 impl Redacted {
     pub fn new(record: Arc<dyn EventSink>, secrets: Arc<Secrets>) -> Redacted {
-        Redacted { record, secrets }
+        Redacted { record, secrets, feed: OnceLock::new() }
+    }
+}
+
+impl Redacted {
+    /// The events from now on, or from the first call of this method.
+    pub fn feed(&self) -> &Feed {
+        self.feed.get_or_init(Feed::default)
     }
 }
 
 impl EventSink for Redacted {
     fn emit(&self, mut event: Event) {
         self.secrets.redact_event(&mut event);
+        if let Some(feed) = self.feed.get() {
+            feed.push(&event);
+        }
         self.record.emit(event);
     }
 

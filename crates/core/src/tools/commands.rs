@@ -51,7 +51,11 @@ fn body(command: Command) -> BuiltIn {
         Command::WaitUntilVisible => |cx, args| Box::pin(wait_until_visible(cx, contract::WaitUntilVisible(args))),
         Command::AdbShell => |cx, args| {
             let command = contract::AdbShell(args).command().to_string();
-            Box::pin(async move { act(cx, &Action::Shell { command }).await })
+            Box::pin(async move {
+                let outcome = act(cx, &Action::Shell { command }).await?;
+                let structured = Some(json!({"output": outcome.text, "exitCode": 0}));
+                Ok(Outcome { structured, ..outcome })
+            })
         },
         Command::GrantPermission => |cx, args| {
             let args = contract::GrantPermission(args);

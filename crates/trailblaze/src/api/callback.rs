@@ -3,22 +3,24 @@
 //! The checks, in order: peer, target, Host and Origin (in `guard`), content type, size, JSON, version, fields, invocation,
 //! session, depth, tool, arguments. A request that passes is sent through `dispatch`, with its usual deadlines.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::body::to_bytes;
-use axum::extract::{self, State};
+use axum::extract::{self, ConnectInfo, State};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::foreign_json;
 use trailblaze_core::limits;
 use trailblaze_protocol::callback::{Action, CallbackResult, Request, Response};
-use trailblaze_protocol::ids::{CallId, SessionId};
 use trailblaze_protocol::outcome::Outcome;
+
+use super::caller::{self, Caller, Connection, Ids};
 
 /// The largest request, in bytes.
 const BODY_BYTES: usize = 1 << 20;
@@ -27,8 +29,16 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 
 type Refused = (StatusCode, Json<Response>);
 
+/// What the endpoint needs.
+#[derive(Clone)]
+pub struct Callback {
+    pub invocations: Arc<Invocations>,
+    pub our_port: u16,
+}
+
 pub async fn callback(
-    State(invocations): State<Arc<Invocations>>,
+    State(Callback { invocations, our_port }): State<Callback>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: extract::Request,
 ) -> Result<Json<Response>, Refused> {
     let (Parts { headers, .. }, body) = request.into_parts();
@@ -53,7 +63,7 @@ pub async fn callback(
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is not JSON: {error}"));
     let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
     let response = match Request::read(request.value) {
-        Ok(request) => answer(&invocations, request).await,
+        Ok(request) => answer(&invocations, request, Connection { peer, our_port }).await,
         Err(bad) => Response::error(bad.to_string()),
     };
     Ok(Json(response))
@@ -64,13 +74,14 @@ pub fn refuse(status: StatusCode, message: &str) -> Refused {
     (status, Json(Response::error(message)))
 }
 
-async fn answer(invocations: &Invocations, request: Request) -> Response {
-    let call = CallId::new(request.invocation_id);
-    let session = SessionId::new(request.session_id);
-    let cx = match invocations.find(&call, Some(&session), None) {
-        Ok(cx) => cx,
+async fn answer(invocations: &Invocations, request: Request, connection: Connection) -> Response {
+    let ids = Ids { invocation: request.invocation_id, session: request.session_id, device: String::new() };
+    // Session keys are for the typed API.
+    let cx = match caller::find(invocations, &ids, &HeaderMap::new(), connection) {
+        Ok(Caller { cx, .. }) => cx,
         Err(refused) => return Response::error(refused.to_string()),
     };
+    let Some(call) = cx.call_id().cloned() else { return Response::error("no tool is being called") };
     let Action::CallTool { tool_name, arguments_json } = request.action;
     if cx.depth() >= limits::CALL_DEPTH {
         return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));

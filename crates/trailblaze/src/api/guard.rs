@@ -10,6 +10,9 @@ use axum::http::{HeaderMap, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use connectrpc::ConnectError;
+use trailblaze_protocol::callback::PATH;
+
 use super::callback::refuse;
 
 /// The names of this server.
@@ -31,7 +34,13 @@ pub async fn guard(
     let asked = Asked { version: request.version(), target: request.uri(), headers: request.headers() };
     match judge(peer, &asked, &names) {
         Ok(()) => next.run(request).await,
-        Err(turned_away) => refuse(StatusCode::FORBIDDEN, &turned_away.to_string()).into_response(),
+        Err(turned_away) if request.uri().path() == PATH => {
+            refuse(StatusCode::FORBIDDEN, &turned_away.to_string()).into_response()
+        }
+        Err(turned_away) => {
+            let error = ConnectError::permission_denied(turned_away.to_string());
+            error.into_http_response(request.headers()).into_response()
+        }
     }
 }
 

@@ -1,8 +1,11 @@
-//! The process's HTTP listener, on this machine's loopback addresses: the guard, and the callback endpoint. It only
+//! The process's HTTP listener, on this machine's loopback addresses: the guard, the callback endpoint and the typed API. It only
 //! translates requests into calls of the engine.
 
 mod callback;
+mod caller;
 mod guard;
+mod peer;
+mod rpc;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,6 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
@@ -93,11 +97,16 @@ async fn bind(address: IpAddr, port: u16) -> std::io::Result<TcpListener> {
 
 fn serve(listener: TcpListener, app: Router) -> AbortHandle {
     let service = app.into_make_service_with_connect_info::<SocketAddr>();
+    // Without it, a small response waits for the acknowledgement of the previous one.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     tokio::spawn(async move { axum::serve(listener, service).await }).abort_handle()
 }
 
 /// All routes. The guard runs first, in one place, before anything is read.
 fn router(invocations: Arc<Invocations>, port: u16) -> Router {
     let guarded = axum::middleware::from_fn_with_state(Names::at(port), guard::guard);
-    Router::new().route(PATH, post(callback::callback)).layer(guarded).with_state(invocations)
+    let rpc = Router::new().fallback_service(rpc::service(Arc::clone(&invocations), port));
+    let rpc = rpc.layer(axum::middleware::from_fn(rpc::whole_body));
+    let state = callback::Callback { invocations, our_port: port };
+    Router::new().route(PATH, post(callback::callback)).with_state(state).fallback_service(rpc).layer(guarded)
 }

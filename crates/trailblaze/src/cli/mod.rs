@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod runs;
 mod schema;
+mod serve;
 mod shell;
 mod snapshot;
 mod tool;
@@ -69,6 +70,7 @@ enum Command {
     Run(run::RunArgs),
     Check(check::CheckArgs),
     Shell(shell::ShellArgs),
+    Serve(serve::ServeArgs),
     Tool(tool::ToolArgs),
     Snapshot(snapshot::SnapshotArgs),
     Toolbox(toolbox::ToolboxArgs),
@@ -275,6 +277,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Run(args) => run::run(context, args).await,
         Command::Check(args) => check::check(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
+        Command::Serve(args) => serve::serve(context, args).await,
         Command::Tool(args) => tool::tool(context, args).await,
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
         Command::Toolbox(args) => toolbox::toolbox(context, args).await,

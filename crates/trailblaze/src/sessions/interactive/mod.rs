@@ -19,6 +19,7 @@ use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch_named};
 use trailblaze_core::engine::fault::{Fault, Stop};
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::engine::session::Session;
+use trailblaze_core::engine::session_key::SessionKey;
 use trailblaze_core::ids;
 use trailblaze_core::trail::{NewStep, lineage};
 use trailblaze_core::values::memory::Memory;
@@ -27,7 +28,7 @@ use trailblaze_core::{snapshot, yaml};
 use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::ids::{Parent, StepId};
+use trailblaze_protocol::ids::{Parent, SessionId, StepId};
 
 use crate::files::private;
 use crate::output::console::Console;
@@ -130,6 +131,25 @@ impl Interactive {
         let reply = self.answer(command, cancel).await;
         self.keep();
         self.fit_to_show(reply)
+    }
+
+    /// Lets bearers of the session's key make calls, in a step of their own, until the token is cancelled. Returns the
+    /// session's id.
+    pub fn admit_calls(&mut self, cancel: &CancellationToken) -> SessionId {
+        let cx = self.cx(cancel);
+        self.session.admit_calls(&self.attempt, cx.step(), cancel);
+        self.session.feed();
+        self.session.id.clone()
+    }
+
+    /// Waits for the calls in flight, which must be cancelled.
+    pub async fn end_calls(&self) {
+        self.session.end_calls().await;
+    }
+
+    /// The capability to make calls in the session.
+    pub fn key(&self) -> &SessionKey {
+        self.session.key()
     }
 
     pub fn registry(&self) -> Arc<Registry> {
@@ -394,7 +414,7 @@ impl Interactive {
     }
 
     /// Saves the steps in the run folder, so that nothing is lost when the user quits.
-    fn keep(&mut self) {
+    pub fn keep(&mut self) {
         let steps = self.steps();
         let text = keep::text("shell", "Explored in a shell", &self.place, &steps);
         let is_new = match &self.kept {

@@ -1,0 +1,97 @@
+//! On whose behalf a request is made: a tool call in flight, by its id; a session, by its key; or, without either, the only tool
+//! call in flight.
+
+use std::net::SocketAddr;
+
+use axum::http::{HeaderMap, header};
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::invocations::{Invocations, NoChain, Refused};
+use trailblaze_core::engine::session_key::SessionKey;
+use trailblaze_protocol::ids::{CallId, DeviceId, SessionId};
+
+use super::peer::is_own_user;
+
+/// The ids in a request. Empty ones are absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ids {
+    pub invocation: String,
+    pub session: String,
+    pub device: String,
+}
+
+/// The connection that a request came over.
+#[derive(Debug, Clone, Copy)]
+pub struct Connection {
+    pub peer: SocketAddr,
+    pub our_port: u16,
+}
+
+/// Who makes a request.
+pub struct Caller {
+    /// The context of its calls.
+    pub cx: Cx,
+    pub is_tool: bool,
+}
+
+/// Why a request belongs to nothing. Nothing was dispatched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoCaller {
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error("unknown session key; the session may have ended")]
+    UnknownKey,
+    #[error("the session of this key is not `{0}`")]
+    OtherSession(String),
+    #[error("the device of this key is not `{0}`")]
+    OtherDevice(String),
+    #[error("the session admits no calls yet")]
+    NotAdmitted,
+    #[error("`invocation_id` is missing: {0}")]
+    NoChain(#[from] NoChain),
+    #[error("`invocation_id` is missing, and only programs of the user who runs Trailblaze may leave it out")]
+    OtherUser,
+}
+
+/// Finds the caller of a request.
+pub fn find(
+    invocations: &Invocations,
+    ids: &Ids,
+    headers: &HeaderMap,
+    connection: Connection,
+) -> Result<Caller, NoCaller> {
+    let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
+    let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
+    if !ids.invocation.is_empty() {
+        let call = CallId::new(ids.invocation.clone());
+        let cx = invocations.find(&call, session.as_ref(), device.as_ref())?;
+        return Ok(Caller { cx, is_tool: true });
+    }
+    let caller = match key(headers) {
+        Some(key) => {
+            let session = invocations.session(&key).ok_or(NoCaller::UnknownKey)?;
+            Caller { cx: session.top_level().ok_or(NoCaller::NotAdmitted)?, is_tool: false }
+        }
+        None => {
+            let cx = invocations.single_chain()?;
+            if !is_own_user(connection.peer, connection.our_port) {
+                return Err(NoCaller::OtherUser);
+            }
+            Caller { cx, is_tool: true }
+        }
+    };
+    // Session and device are only cross-checked; they never find a call.
+    if session.is_some_and(|session| session != caller.cx.session.id) {
+        return Err(NoCaller::OtherSession(ids.session.clone()));
+    }
+    if device.is_some_and(|device| device != caller.cx.session.device.description().id) {
+        return Err(NoCaller::OtherDevice(ids.device.clone()));
+    }
+    Ok(caller)
+}
+
+/// The session key that a request presents.
+fn key(headers: &HeaderMap) -> Option<SessionKey> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| SessionKey::presented(key.trim()))
+}

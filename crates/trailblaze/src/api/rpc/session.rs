@@ -1,0 +1,134 @@
+//! The methods that are not commands: the session, its tools, its events and the devices.
+
+use std::sync::Arc;
+
+use connectrpc::ConnectError;
+use futures::Stream;
+use futures::stream::{BoxStream, unfold};
+use serde_json::{Map, Value, json};
+use trailblaze_core::engine::invocations::Invocations;
+use trailblaze_core::engine::session::Session;
+use trailblaze_core::engine::tool::Tool;
+
+use super::{Request, Rpc, answer};
+
+type Message = Map<String, Value>;
+
+pub async fn answer(rpc: &Rpc, request: Request) -> Result<Message, ConnectError> {
+    let session = &request.caller.cx.session;
+    match request.method.name {
+        "GetSession" => Ok(message(json!({"sessionId": session.id, "device": device(session)}))),
+        "ListTools" => {
+            let registry = session.registry();
+            Ok(message(json!({"tools": registry.tools().map(|tool| describe(tool)).collect::<Vec<_>>()})))
+        }
+        "CallTool" => {
+            let name = match request.fields.get("name") {
+                Some(Value::String(name)) if !name.is_empty() => name.clone(),
+                _ => return Err(ConnectError::invalid_argument("`name` is missing")),
+            };
+            let args = request.fields.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
+            rpc.call(&request, &name, args).await.map(answer::of_tool)
+        }
+        "ReloadTools" => {
+            let outcome = rpc.call(&request, "reloadTools", Map::new()).await?;
+            match outcome.structured {
+                Some(Value::Object(changes)) if outcome.variant.is_success() => Ok(changes),
+                _ => Err(ConnectError::failed_precondition(outcome.text)),
+            }
+        }
+        "AskModel" if request.invocation.is_empty() => {
+            Err(ConnectError::failed_precondition("`invocation_id` is missing: AskModel always needs it"))
+        }
+        "AskModel" => Err(ConnectError::failed_precondition("no model is configured")),
+        "ListDevices" => Ok(devices(&rpc.invocations)),
+        other => Err(ConnectError::unimplemented(format!("{other} is not implemented"))),
+    }
+}
+
+/// The messages of a method that returns a stream.
+pub fn follow(
+    invocations: Arc<Invocations>,
+    request: Request,
+) -> Result<BoxStream<'static, Result<Message, ConnectError>>, ConnectError> {
+    let after = request.fields.get("after").and_then(Value::as_i64).unwrap_or(0);
+    let after = i32::try_from(after).ok().filter(|after| *after >= 0);
+    let after = after.ok_or_else(|| ConnectError::invalid_argument("`after` must not be negative"))?;
+    match request.method.name {
+        "WatchEvents" => Ok(Box::pin(events(request.caller.cx.session.clone(), after))),
+        "WatchDevices" => Ok(Box::pin(device_lists(invocations, after))),
+        other => Err(ConnectError::unimplemented(format!("{other} is not implemented"))),
+    }
+}
+
+/// The events of a session after a number, until it is closed. A reader that is too slow gets an error with its last number.
+fn events(session: Arc<Session>, after: i32) -> impl Stream<Item = Result<Message, ConnectError>> {
+    let last = session.feed().subscribe();
+    // Holding the session would keep it open for as long as a reader follows it.
+    let session = Arc::downgrade(&session);
+    unfold(Some((session, last, after)), |state| async move {
+        let (session, mut last, after) = state?;
+        loop {
+            let next = session.upgrade()?.feed().next(after);
+            match next {
+                Ok(Some(event)) => {
+                    let json: Value = serde_json::from_str(&event.json).unwrap_or_default();
+                    let kind = json.get("type").and_then(Value::as_str).unwrap_or_default();
+                    let is_last = kind == "sessionClosed";
+                    let fields = message(json!({"number": event.number, "type": kind, "json": &*event.json}));
+                    let state = (!is_last).then_some((session, last, event.number));
+                    return Some((Ok(fields), state));
+                }
+                Ok(None) => last.changed().await.ok()?,
+                Err(lagged) => return Some((Err(ConnectError::out_of_range(lagged.to_string())), None)),
+            }
+        }
+    })
+}
+
+/// The list of devices, at once if it changed since the caller's, and then each time that it changes.
+fn device_lists(invocations: Arc<Invocations>, after: i32) -> impl Stream<Item = Result<Message, ConnectError>> {
+    let changes = invocations.changes();
+    unfold((invocations, changes, after), |(invocations, mut changes, after)| async move {
+        if *changes.borrow_and_update() <= after {
+            changes.changed().await.ok()?;
+        }
+        let list = devices(&invocations);
+        let number = list.get("number").and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
+        Some((Ok(list), (invocations, changes, number.unwrap_or(after))))
+    })
+}
+
+fn devices(invocations: &Invocations) -> Message {
+    // Read first: a change in between is then reported once more rather than never.
+    let number = *invocations.changes().borrow();
+    let mut sessions = invocations.sessions();
+    sessions.sort_by(|a, b| a.device.description().id.cmp(&b.device.description().id));
+    message(json!({"number": number, "devices": sessions.iter().map(|session| device(session)).collect::<Vec<_>>()}))
+}
+
+fn device(session: &Session) -> Value {
+    let device = session.device.description();
+    json!({
+        "id": device.id, "platform": device.platform.name(), "driver": device.driver.as_str(),
+        "width": device.size.width, "height": device.size.height,
+    })
+}
+
+fn describe(tool: &Tool) -> Value {
+    let platforms: Vec<&str> = tool.supported_platforms.iter().map(|platform| platform.name()).collect();
+    json!({
+        "name": tool.name, "description": tool.description, "inputSchema": tool.schema.json(),
+        "metadata": {
+            "platforms": platforms, "groups": tool.groups, "exposedToLlm": tool.is_for_llm,
+            "isRecordable": tool.is_recordable, "isDelegating": tool.is_delegating,
+        },
+    })
+}
+
+fn message(value: Value) -> Message {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

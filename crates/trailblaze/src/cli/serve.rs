@@ -1,0 +1,132 @@
+//! `trailblaze serve`: a session that other programs use through the typed API.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::exit::Exit;
+
+use super::interrupt::told_to_stop;
+use super::shell::{OnDeviceArgs, on_device};
+use super::{Context, Refusal};
+use crate::files::private;
+use crate::output::print;
+use crate::project::environment::Environment;
+use crate::sessions::interactive::Interactive;
+
+/// Open a session on a device and let other programs use it through the typed API, until Ctrl-C
+///
+/// Programs need the address and the session's key, which is in a file that only you can read.
+#[derive(Args)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    on: OnDeviceArgs,
+    /// The port on 127.0.0.1 [default: 52525, or a free port]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Write the session's key to this file [default: a new file for this user]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Stop when standard input is closed, so that nothing is left if the program that started this one ends
+    #[arg(long)]
+    until_stdin_closes: bool,
+    /// Print the address, the key file, the session and the device as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often the steps are saved in the run folder, if there are new ones.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let device = args.on.device(&loaded, "`trailblaze serve` uses")?;
+    let name = device.id.clone();
+    let callback = context.host(args.port).process.callback;
+    on_device(context, &loaded, &args.on, device, async |session, _, cancel| {
+        let address = callback.base_url().await;
+        let address = address.map_err(|error| Refusal::Environment { message: error.to_string() })?;
+        let id = session.admit_calls(cancel);
+        let path = match &args.key_file {
+            Some(path) => context.absolute(path),
+            None => default_path(&context.environment, id.as_str()),
+        };
+        let key = KeyFile::write(path, session)?;
+        let shown = json!({"address": address, "keyFile": key.0, "session": id, "device": name});
+        if args.json {
+            print::json_line(&shown);
+        } else {
+            print::data(format!("{name} is served at {address}\nThe session's key is in {}", key.0.display()));
+            print::say("Press Ctrl-C to stop.");
+        }
+        wait(session, args.until_stdin_closes, cancel).await;
+        Ok(Exit::Passed)
+    })
+    .await
+}
+
+/// Returns when the command is told to stop. Calls in flight are cancelled.
+async fn wait(session: &mut Interactive, until_stdin_closes: bool, cancel: &CancellationToken) {
+    let mut keep = tokio::time::interval(KEEP_EVERY);
+    let stop = async {
+        tokio::select! {
+            () = told_to_stop() => {}
+            () = stdin_closed(), if until_stdin_closes => {}
+        }
+    };
+    tokio::pin!(stop);
+    loop {
+        tokio::select! {
+            () = &mut stop => break,
+            _ = keep.tick() => session.keep(),
+        }
+    }
+    cancel.cancel();
+    session.end_calls().await;
+    session.keep();
+}
+
+async fn stdin_closed() {
+    let (send, closed) = tokio::sync::oneshot::channel();
+    // Reading blocks, so it has a thread of its own, which ends with the process.
+    std::thread::spawn(move || {
+        let mut buffer = [0; 1024];
+        while matches!(std::io::stdin().read(&mut buffer), Ok(1..)) {}
+        let _ = send.send(());
+    });
+    let _ = closed.await;
+}
+
+/// A folder that only this user can use, as far as the system has one.
+fn default_path(environment: &Environment, session: &str) -> PathBuf {
+    let folder = environment.text("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir());
+    let folder = match folder {
+        Some(folder) => Path::new(folder).join("trailblaze"),
+        None => {
+            let temp = environment.text("TMPDIR").unwrap_or("/tmp");
+            Path::new(temp).join(format!("trailblaze-{}", rustix::process::geteuid().as_raw()))
+        }
+    };
+    folder.join(format!("{session}.key"))
+}
+
+/// The file with a session's key. Removed when dropped: the key is worthless once the session has ended.
+struct KeyFile(PathBuf);
+
+impl KeyFile {
+    fn write(path: PathBuf, session: &Interactive) -> Result<KeyFile, Refusal> {
+        let written = private::write(&path, format!("{}\n", session.key().expose()));
+        written.map_err(|source| Refusal::Io { what: format!("cannot write `{}`", path.display()), source })?;
+        Ok(KeyFile(path))
+    }
+}
+
+impl Drop for KeyFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
