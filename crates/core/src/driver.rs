@@ -420,7 +420,7 @@ pub enum DriverError {
     #[error("the device did not start: {evidence}")]
     NotStarted { evidence: String },
     /// The device does not support the action.
-    #[error("`{action}` is not supported on {platform}")]
+    #[error("`{action}` is unsupported on {platform}")]
     Unsupported { action: String, platform: Platform },
     /// The device rejected the action.
     #[error("{reason}")]

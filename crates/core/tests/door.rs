@@ -77,7 +77,7 @@ async fn an_unknown_tool_is_the_callers_mistake_and_a_similar_one_is_suggested()
     let filtered = FakeSource::new("acme")
         .answering("swipeLeft", Outcome::default())
         .marked(|tool| tool.supported_platforms = vec![trailblaze_protocol::driver::Platform::Ios]);
-    let message = "`swipeLeft` is not supported on android; server acme offers it, but it is for ios, not android";
+    let message = "`swipeLeft` is unsupported on android; server acme offers it, but it is for ios, not android";
     check(
         &session(filtered),
         "swipeLeft",

@@ -225,7 +225,7 @@ fn a_command_that_the_platform_lacks_is_unsupported() {
         let Heard(status, answer) = open.post_json(&open.request(tool, arguments));
         let message = answer["message"].as_str().unwrap_or_default();
         assert_eq!((status, &answer["type"]), (200, &json!("error")), "{answer}");
-        assert!(message.starts_with(&format!("`{tool}` is not supported on {platform}")), "{message}");
+        assert!(message.starts_with(&format!("`{tool}` is unsupported on {platform}")), "{message}");
         let played = open.close(0);
         assert_eq!(played.run.calls().len(), 1, "it was not called");
     }

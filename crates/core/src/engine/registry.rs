@@ -199,7 +199,7 @@ impl Registry {
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
             let offered = format!("{} offers it, but {}", filtered.contributor.label, filtered.reason);
             let message = match &filtered.reason {
-                LeftOut::Platform { here, .. } => format!("`{name}` is not supported on {here}"),
+                LeftOut::Platform { here, .. } => format!("`{name}` is unsupported on {here}"),
                 LeftOut::Driver { here, .. } => format!("`{name}` is not supported by the driver {here}"),
                 LeftOut::NeedsHost | LeftOut::Unusable(_) => unknown,
             };
