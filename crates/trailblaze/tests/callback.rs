@@ -182,7 +182,8 @@ fn each_check_has_its_answer() {
     assert_eq!(open.post_json(&without("version")).0, 200);
     for key in ["session_id", "invocation_id"] {
         let missing = format!("`{key}` is missing or not a string");
-        assert_eq!(open.post_json(&without(key)), Heard::refused(200, &missing));
+        assert_eq!(open.post_json(&changed(key, 5.into())), Heard::refused(200, &missing));
+        assert_eq!(open.post_json(&without(key)).0, 200, "only one tool is being called, so it is clear which");
     }
     let missing = "`action.type` is missing or not a string";
     assert_eq!(open.post_json(&without("action")), Heard::refused(200, missing));
@@ -244,7 +245,7 @@ fn a_screen_can_be_had_as_data() {
     assert_eq!(keys, ["type", "success", "textContent", "errorMessage"]);
     let screen: Value = serde_json::from_str(answer["textContent"].as_str().expect("text")).expect("JSON");
     assert_eq!((&screen["platform"], &screen["app"]), (&json!("android"), &json!("com.example.counter")));
-    let children = screen["root"]["children"].as_array().expect("elements");
+    let children = screen["root"]["children"][1]["children"].as_array().expect("elements");
     let add = children.iter().find(|element| element["text"] == "Add one");
     let bounds = &add.unwrap_or_else(|| panic!("no button in {screen}"))["bounds"];
     assert_eq!(*bounds, json!({"left": 55, "top": 411, "right": 1025, "bottom": 543}));

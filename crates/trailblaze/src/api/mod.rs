@@ -105,8 +105,8 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
 /// All routes. The guard runs first, in one place, before anything is read.
 fn router(invocations: Arc<Invocations>, port: u16) -> Router {
     let guarded = axum::middleware::from_fn_with_state(Names::at(port), guard::guard);
-    let rpc = Router::new().fallback_service(rpc::service(Arc::clone(&invocations), port));
+    let rpc = Router::new().route_service("/{service}/{method}", rpc::service(Arc::clone(&invocations), port));
     let rpc = rpc.layer(axum::middleware::from_fn(rpc::whole_body));
     let state = callback::Callback { invocations, our_port: port };
-    Router::new().route(PATH, post(callback::callback)).with_state(state).fallback_service(rpc).layer(guarded)
+    Router::new().route(PATH, post(callback::callback)).with_state(state).merge(rpc).layer(guarded)
 }

@@ -5,6 +5,8 @@ use crate::support::*;
 /// Which of our crates each may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-protocol", &[]),
+    ("trailblaze-contract", &[]),
+    ("trailblaze-contract-gen", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     ("trailblaze-supervise", &[]),
@@ -16,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "trailblaze-drivers",
             "trailblaze-supervise",
             "trailblaze-core",
+            "trailblaze-contract",
             "trailblaze-protocol",
         ],
     ),
@@ -51,7 +54,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("kit", &["files", "project"]),
     ("servers", &["files", "output", "project"]),
     ("sessions", &["files", "output", "project", "servers"]),
-    ("api", &["servers", "sessions"]),
+    ("api", &["servers"]),
     ("run", &["files", "output", "project", "servers", "sessions"]),
     ("cli", &["files", "output", "project", "kit", "api", "servers", "sessions", "run"]),
 ];
