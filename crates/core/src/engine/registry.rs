@@ -193,17 +193,18 @@ impl Registry {
     /// Explains why there is no tool of this name.
     pub fn explain_missing(&self, name: &str) -> MissingTool {
         let unknown = format!("unknown tool `{name}`");
-        if let Some(ours) = self.alias(name) {
-            return MissingTool { message: unknown, hint: Some(format!("did you mean `{ours}`?")) };
-        }
+        let alias = self.alias(name).map(|ours| format!("did you mean `{ours}`?"));
         if let Some(filtered) = self.filtered.iter().find(|filtered| filtered.tool == name) {
-            let offered = format!("{} offers it, but {}", filtered.contributor.label, filtered.reason);
+            let offered = || format!("{} offers it, but {}", filtered.contributor.label, filtered.reason);
             let message = match &filtered.reason {
                 LeftOut::Platform { here, .. } => format!("`{name}` is unsupported on {here}"),
                 LeftOut::Driver { here, .. } => format!("`{name}` is not supported by the driver {here}"),
                 LeftOut::NeedsHost | LeftOut::Unusable(_) => unknown,
             };
-            return MissingTool { message, hint: Some(offered) };
+            return MissingTool { message, hint: Some(alias.unwrap_or_else(offered)) };
+        }
+        if let Some(hint) = alias {
+            return MissingTool { message: unknown, hint: Some(hint) };
         }
         if let Some(refused) = self.refused.iter().find(|refused| refused.tools.iter().any(|tool| tool == name)) {
             let hint = format!("{} offers it, but none of its tools can be used", refused.contributor.label);

@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// The events of the session from now on, or since they were first asked for.
-    pub fn feed(&self) -> &Feed {
+    pub fn feed(&self) -> &Arc<Feed> {
         self.events.feed()
     }
 

@@ -40,7 +40,7 @@ pub struct Redacted {
     record: Arc<dyn EventSink>,
     secrets: Arc<Secrets>,
     /// Present once a caller follows the events.
-    feed: OnceLock<Feed>,
+    feed: OnceLock<Arc<Feed>>,
 }
 
 impl Redacted {
@@ -51,8 +51,14 @@ impl Redacted {
 
 impl Redacted {
     /// The events from now on, or from the first call of this method.
-    pub fn feed(&self) -> &Feed {
-        self.feed.get_or_init(Feed::default)
+    pub fn feed(&self) -> &Arc<Feed> {
+        self.feed.get_or_init(Arc::default)
+    }
+}
+
+impl Drop for Redacted {
+    fn drop(&mut self) {
+        self.feed.get().iter().for_each(|feed| feed.end());
     }
 }
 

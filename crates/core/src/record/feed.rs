@@ -22,6 +22,17 @@ struct Kept {
     events: VecDeque<Numbered>,
     bytes: usize,
     last: i32,
+    has_ended: bool,
+}
+
+/// What comes after an event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    Event(Numbered),
+    /// Nothing yet.
+    Wait,
+    /// The session has ended.
+    End,
 }
 
 /// An event, as JSON.
@@ -64,15 +75,22 @@ impl Feed {
         self.last.send_replace(number);
     }
 
-    /// The next event after this number; `None` if there is none yet.
-    pub fn next(&self, after: i32) -> Result<Option<Numbered>, Lagged> {
+    /// There will be no more events.
+    pub fn end(&self) {
+        self.kept.lock().has_ended = true;
+        self.last.send_modify(|_| {});
+    }
+
+    /// What comes after the event of this number.
+    pub fn next(&self, after: i32) -> Result<Next, Lagged> {
         let kept = self.kept.lock();
-        let Some(oldest) = kept.events.front().map(|event| event.number) else { return Ok(None) };
+        let nothing = if kept.has_ended { Next::End } else { Next::Wait };
+        let Some(oldest) = kept.events.front().map(|event| event.number) else { return Ok(nothing) };
         if after + 1 < oldest {
             return Err(Lagged { last: after, oldest });
         }
         let index = usize::try_from(after + 1 - oldest).unwrap_or(usize::MAX);
-        Ok(kept.events.get(index).cloned())
+        Ok(kept.events.get(index).cloned().map_or(nothing, Next::Event))
     }
 
     /// Signals the number of the last event.
@@ -91,14 +109,22 @@ mod tests {
         Event::Noted { about: None, level: Level::Info, text: text.into() }
     }
 
+    fn number(feed: &Feed, after: i32) -> Option<i32> {
+        match feed.next(after) {
+            Ok(Next::Event(event)) => Some(event.number),
+            _ => None,
+        }
+    }
+
     #[test]
     fn a_reader_resumes_after_any_number_that_is_kept() {
         let feed = Feed::default();
-        assert_eq!(feed.next(0), Ok(None));
+        assert_eq!(feed.next(0), Ok(Next::Wait));
         ["one", "two"].iter().for_each(|text| feed.push(&note(text)));
-        assert_eq!(feed.next(0).unwrap().unwrap().number, 1);
-        assert!(feed.next(1).unwrap().unwrap().json.contains("two"));
-        assert_eq!(feed.next(2), Ok(None));
+        assert_eq!((number(&feed, 0), number(&feed, 1)), (Some(1), Some(2)));
+        assert_eq!(feed.next(2), Ok(Next::Wait));
+        feed.end();
+        assert_eq!((number(&feed, 1), feed.next(2)), (Some(2), Ok(Next::End)));
     }
 
     #[test]
@@ -106,7 +132,7 @@ mod tests {
         let feed = Feed::default();
         (0..EVENTS + 3).for_each(|_| feed.push(&note("again")));
         assert_eq!(feed.next(1), Err(Lagged { last: 1, oldest: 4 }));
-        assert_eq!(feed.next(3).unwrap().unwrap().number, 4);
+        assert_eq!(number(&feed, 3), Some(4));
         let large = "x".repeat(BYTES / 2);
         (0..3).for_each(|_| feed.push(&note(&large)));
         assert!(feed.kept.lock().bytes <= BYTES);
