@@ -111,7 +111,7 @@ pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<
 }
 
 async fn initialize(connection: &Connection, version: &str) -> Result<Handshake, HandshakeError> {
-    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()});
+    let params = json!({"protocolVersion": version, "capabilities": capabilities(), "clientInfo": client_info()});
     let answer = connection.request("initialize", &params).answer().await?;
     let version = text(&answer, "protocolVersion")
         .ok_or_else(|| HandshakeError::malformed("initialize", "it has no `protocolVersion`"))?;
@@ -145,6 +145,11 @@ async fn discover(connection: &Connection) -> Result<Handshake, HandshakeError> 
 /// The header that names the tool or resource of a request.
 const NAME: &str = "mcp-name";
 
+/// Tells servers that calls carry our context, and that they can call back.
+fn capabilities() -> Value {
+    json!({"extensions": {"trailblaze/v1": {}}})
+}
+
 fn client_info() -> Value {
     json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")})
 }
@@ -153,7 +158,7 @@ fn per_request_meta(version: &str) -> Map<String, Value> {
     Map::from_iter([
         ("io.modelcontextprotocol/protocolVersion".to_string(), version.into()),
         ("io.modelcontextprotocol/clientInfo".to_string(), client_info()),
-        ("io.modelcontextprotocol/clientCapabilities".to_string(), json!({})),
+        ("io.modelcontextprotocol/clientCapabilities".to_string(), capabilities()),
     ])
 }
 

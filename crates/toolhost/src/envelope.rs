@@ -27,6 +27,9 @@ pub enum Carrier {
 /// The name of the argument that carries the context.
 pub const ARGUMENT: &str = "_trailblazeContext";
 
+/// The name of the argument that tells a tool that declares it where it runs.
+pub const PLACE_ARGUMENT: &str = "_trailblaze";
+
 /// The parameters of `tools/call`.
 #[derive(Serialize)]
 pub struct Call<'a> {
@@ -43,6 +46,8 @@ pub struct Asked<'a> {
     pub tool: &'a str,
     pub args: &'a Map<String, Value>,
     pub carrier: Carrier,
+    /// Whether the tool declares [`PLACE_ARGUMENT`].
+    pub declares_place: bool,
     pub base_url: &'a str,
     pub progress_token: u64,
 }
@@ -67,6 +72,13 @@ impl<'a> Call<'a> {
             arguments: Arguments {
                 given: asked.args,
                 context: (asked.carrier == Carrier::ArgumentsAndMeta).then(context),
+                place: asked.declares_place.then(|| Place {
+                    device_id: &description.id,
+                    session_id: &session.id,
+                    platform: description.platform.name(),
+                    invocation_id,
+                    base_url: asked.base_url,
+                }),
             },
             meta: Meta { trailblaze, invocation_id, progress_token: asked.progress_token, further: Map::new() },
         }
@@ -82,17 +94,25 @@ impl<'a> Call<'a> {
 pub struct Arguments<'a> {
     pub given: &'a Map<String, Value>,
     context: Option<Context<'a>>,
+    place: Option<Place<'a>>,
 }
 
 impl Serialize for Arguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(context) = &self.context else { return self.given.serialize(serializer) };
+        // A caller cannot forge what we add.
+        let is_ours = |name: &str| {
+            name == ARGUMENT && self.context.is_some() || name == PLACE_ARGUMENT && self.place.is_some()
+        };
         let mut map = serializer.serialize_map(None)?;
-        // A caller cannot forge the context.
-        for (name, value) in self.given.iter().filter(|(name, _)| *name != ARGUMENT) {
+        for (name, value) in self.given.iter().filter(|(name, _)| !is_ours(name)) {
             map.serialize_entry(name, value)?;
         }
-        map.serialize_entry(ARGUMENT, context)?;
+        if let Some(context) = &self.context {
+            map.serialize_entry(ARGUMENT, context)?;
+        }
+        if let Some(place) = &self.place {
+            map.serialize_entry(PLACE_ARGUMENT, place)?;
+        }
         map.end()
     }
 }
@@ -101,6 +121,17 @@ impl Serialize for Arguments<'_> {
 struct Context<'a> {
     memory: Remembered<'a>,
     device: Device<'a>,
+}
+
+/// Where a tool runs, and where it calls back, for a client that is made from it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Place<'a> {
+    device_id: &'a DeviceId,
+    session_id: &'a SessionId,
+    platform: &'a str,
+    invocation_id: &'a str,
+    base_url: &'a str,
 }
 
 struct Meta<'a> {

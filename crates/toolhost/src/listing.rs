@@ -12,7 +12,7 @@ use trailblaze_core::schema::Schema;
 use trailblaze_protocol::driver::Platform;
 
 use crate::connection::brief;
-use crate::envelope::ARGUMENT;
+use crate::envelope::{ARGUMENT, PLACE_ARGUMENT};
 
 /// A server's listing, unchanged: it can be stored and interpreted again without the server.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -178,7 +178,7 @@ fn words(value: &Value) -> Result<Vec<String>, &'static str> {
     words.ok_or("a list of strings")
 }
 
-/// The schema of a tool's arguments as callers see it, without the context argument that we add.
+/// The schema of a tool's arguments as callers see it, without the arguments that we add.
 fn schema(tool: &Value) -> Result<Schema, String> {
     let Some(raw) = tool.get("inputSchema") else { return Err("it has no `inputSchema`".to_string()) };
     let Some(object) = raw.as_object() else {
@@ -190,9 +190,10 @@ fn schema(tool: &Value) -> Result<Schema, String> {
     let mut object = object.clone();
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
         properties.shift_remove(ARGUMENT);
+        properties.shift_remove(PLACE_ARGUMENT);
     }
     if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|name| name != ARGUMENT);
+        required.retain(|name| name != ARGUMENT && name != PLACE_ARGUMENT);
     }
     let schema = Schema::new(object.into());
     match schema.error() {
@@ -204,6 +205,11 @@ fn schema(tool: &Value) -> Result<Schema, String> {
 /// Whether a tool declares the context argument.
 pub fn declares_context(tool: &Value) -> bool {
     tool.pointer("/inputSchema/properties").is_some_and(|properties| properties.get(ARGUMENT).is_some())
+}
+
+/// Whether a tool declares the argument that tells it where it runs.
+pub fn declares_place(tool: &Value) -> bool {
+    tool.pointer("/inputSchema/properties").is_some_and(|properties| properties.get(PLACE_ARGUMENT).is_some())
 }
 
 /// Whether a tool forbids undeclared arguments and does not declare the context argument.

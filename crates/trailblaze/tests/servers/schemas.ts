@@ -15,6 +15,10 @@ const context = z.looseObject({}).optional();
 server.registerTool('schema_strict', { inputSchema: z.strictObject({ word }) }, told);
 server.registerTool('schema_loose', { inputSchema: z.looseObject({ word }) }, told);
 server.registerTool('schema_declared', { inputSchema: z.strictObject({ word, _trailblazeContext: context }) }, told);
+server.registerTool('schema_placed', { inputSchema: z.strictObject({ word, _trailblaze: z.looseObject({}) }) }, (args) =>
+  text(JSON.stringify(args._trailblaze)),
+);
+server.registerTool('schema_capabilities', {}, () => text(JSON.stringify(server.server.getClientCapabilities())));
 
 // Tools that add another tool, use it, and remove it.
 let grown: { remove: () => void } | undefined;

@@ -88,6 +88,26 @@ fn a_strict_tool_gets_the_context_only_next_to_its_arguments() {
 }
 
 #[test]
+fn a_tool_that_declares_where_it_runs_is_told_and_does_not_show_it() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.fixture("schemas.ts").configured("mcpServers: [{name: schemas, script: tools/schemas.ts}]\n");
+    let played = lab.calls(&["schema_placed: {word: a}", "schema_capabilities: {}"]).run(&["-d", "ios/sim-1"], 0);
+    let told: Value = serde_json::from_str(&played.texts("schema_placed")[0]).expect("JSON");
+    let call = &played.run.calls()[0];
+    let base = told["baseUrl"].as_str().expect("an address");
+    assert!(base.starts_with("http://127.0.0.1:"), "{base}");
+    let expected = json!({
+        "deviceId": "ios/sim-1", "sessionId": opened(&played).0, "platform": "ios", "invocationId": call.call, "baseUrl": base,
+    });
+    assert_eq!(told, expected);
+    let capabilities: Value = serde_json::from_str(&played.texts("schema_capabilities")[0]).expect("JSON");
+    assert_eq!(capabilities["extensions"], json!({"trailblaze/v1": {}}));
+    let shown = lab.go(&["tool", "schema_placed", "--help-tool", "--json"]).exits(0).json();
+    assert_eq!(shown["inputSchema"]["properties"].as_object().expect("properties").keys().collect::<Vec<_>>(), ["word"]);
+    assert_eq!(shown["inputSchema"]["required"], json!(["word"]));
+}
+
+#[test]
 fn a_tool_that_declares_the_context_does_not_show_it() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.fixture("schemas.ts").configured("mcpServers: [{name: schemas, script: tools/schemas.ts}]\n");
