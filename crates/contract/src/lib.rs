@@ -40,6 +40,13 @@ pub struct Message {
     pub fields: &'static [Field],
 }
 
+// Not derived: a message may contain itself.
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 pub struct Field {
     /// As in the `.proto` file: `package_id`.
     pub name: &'static str,

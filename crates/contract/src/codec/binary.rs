@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Number, Value};
 
-use super::json::{integer, word, wrong};
+use super::json::{integer, whole, word, wrong};
 use super::{CodecError, Place, unknown_word};
 use crate::{Field, Message, Type};
 
@@ -29,7 +29,6 @@ fn read(message: &Message, bytes: &[u8], place: &Place<'_>) -> Result<Map<String
         let place = place.inner(field.json)?;
         read_field(field, wire, &mut input, &mut fields, &place)?;
     }
-    // Fields without presence are absent if they have their zero.
     Ok(fields)
 }
 
@@ -48,8 +47,11 @@ fn read_field(
         return Ok(());
     }
     if !field.is_repeated {
-        let value = read_one(&field.ty, wire, input, place)?;
-        fields.insert(field.json.to_string(), value);
+        match read_one(&field.ty, wire, input, place)? {
+            // As in JSON, a value that is null is absent.
+            Value::Null => fields.remove(field.json),
+            value => fields.insert(field.json.to_string(), value),
+        };
         return Ok(());
     }
     let mut items = Vec::new();
@@ -73,13 +75,13 @@ fn read_one(ty: &Type, wire: u8, input: &mut Input<'_>, place: &Place<'_>) -> Re
         Type::Bool => Value::Bool(input.varint(place)? != 0),
         // Negative numbers are extended to 64 bits on the wire.
         Type::Int32 => (input.varint(place)? as i32).into(),
-        Type::Double => number(input.double(place)?),
+        Type::Double => number(input.double(place)?, place)?,
         Type::Text => Value::String(input.text(place)?),
         Type::Bytes => STANDARD.encode(input.bytes(place)?).into(),
         Type::Enum(listed) => {
             let number = input.varint(place)? as i32;
             let known = listed.words.iter().find(|(_, known)| *known == number);
-            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(place, listed, number.to_string()))?
+            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(place, listed, &number.to_string()))?
         }
         Type::Message(message) => Value::Object(read(message, input.bytes(place)?, place)?),
         Type::Value => read_value(input.bytes(place)?, place)?,
@@ -111,7 +113,7 @@ fn read_value(bytes: &[u8], place: &Place<'_>) -> Result<Value, CodecError> {
                 input.varint(&place)?;
                 Value::Null
             }
-            (2, FIXED_64) => number(input.double(&place)?),
+            (2, FIXED_64) => number(input.double(&place)?, &place)?,
             (3, BYTES) => Value::String(input.text(&place)?),
             (4, VARINT) => Value::Bool(input.varint(&place)? != 0),
             (5, BYTES) => read_struct(input.bytes(&place)?, &place)?,
@@ -159,13 +161,13 @@ fn read_list(bytes: &[u8], place: &Place<'_>) -> Result<Value, CodecError> {
     Ok(Value::Array(items))
 }
 
-/// A JSON number. Protobuf's values only have floating-point numbers, but tools expect integers where one is meant.
-fn number(double: f64) -> Value {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if double.fract() == 0.0 && double.abs() < EXACT {
-        return (double as i64).into();
-    }
-    Number::from_f64(double).map_or(Value::Null, Value::Number)
+/// A JSON number. Protobuf's values only have floating-point numbers.
+fn number(double: f64, place: &Place<'_>) -> Result<Value, CodecError> {
+    Number::from_f64(double).map(whole).ok_or_else(|| CodecError::Type {
+        field: place.to_string(),
+        expected: "a finite number".into(),
+        got: double.to_string(),
+    })
 }
 
 fn own_wire(ty: &Type) -> u8 {
@@ -183,6 +185,10 @@ fn expect(got: u8, expected: u8, place: &Place<'_>) -> Result<(), CodecError> {
     }
 }
 
+fn cut_off(place: &Place<'_>) -> CodecError {
+    CodecError::CutOff(place.parent.is_some().then(|| place.to_string()))
+}
+
 /// The unread rest of a message.
 struct Input<'a> {
     bytes: &'a [u8],
@@ -196,7 +202,7 @@ impl<'a> Input<'a> {
         }
         let tag = self.varint(place)?;
         let number = u32::try_from(tag >> 3).ok().filter(|number| *number > 0);
-        Ok(Some((number.ok_or_else(|| CodecError::CutOff(place.to_string()))?, (tag & 7) as u8)))
+        Ok(Some((number.ok_or(CodecError::FieldNumber(tag >> 3))?, (tag & 7) as u8)))
     }
 
     fn varint(&mut self, place: &Place<'_>) -> Result<u64, CodecError> {
@@ -208,11 +214,11 @@ impl<'a> Input<'a> {
                 return Ok(value);
             }
         }
-        Err(CodecError::CutOff(place.to_string()))
+        Err(cut_off(place))
     }
 
     fn take(&mut self, length: usize, place: &Place<'_>) -> Result<&'a [u8], CodecError> {
-        let (taken, rest) = self.bytes.split_at_checked(length).ok_or_else(|| CodecError::CutOff(place.to_string()))?;
+        let (taken, rest) = self.bytes.split_at_checked(length).ok_or_else(|| cut_off(place))?;
         self.bytes = rest;
         Ok(taken)
     }
@@ -298,7 +304,7 @@ fn write_one(number: u32, ty: &Type, value: &Value, out: &mut Vec<u8>, place: &P
             put_bytes(number, &bytes, out);
         }
         (Type::Enum(listed), Value::String(text)) => {
-            let word = word(listed, text).ok_or_else(|| unknown_word(place, listed, text.clone()))?;
+            let word = word(listed, text).ok_or_else(|| unknown_word(place, listed, text))?;
             let known = listed.words.iter().find(|(known, _)| *known == word);
             put_varint(number, known.map_or(0, |(_, number)| *number as u64), out);
         }

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Map, Number, Value};
 
-use super::{CodecError, Place, unknown_word};
+use super::{CodecError, Place, SHOWN_CHARS, unknown_word};
 use crate::{Enum, Field, Message, Type};
 
 /// Reads a message. Unknown fields are ignored; `null` is the same as absent.
@@ -28,7 +28,6 @@ fn read(message: &Message, value: Value, place: &Place<'_>) -> Result<Map<String
     let mut fields = Map::new();
     for field in message.fields {
         let value = given.remove(field.json).or_else(|| given.remove(field.name)).unwrap_or_default();
-        // For a JSON value, null is a value.
         if value.is_null() {
             continue;
         }
@@ -65,7 +64,7 @@ fn read_one(ty: &Type, value: Value, place: &Place<'_>) -> Result<Value, CodecEr
             integer(&value).map(Value::from).ok_or_else(|| wrong(place, "a 32-bit integer", &value))
         }
         (Type::Double, value) => match number(&value) {
-            Some(number) => Ok(Value::Number(number)),
+            Some(number) => Ok(whole(number)),
             None => Err(wrong(place, "a number", &value)),
         },
         (Type::Bytes, Value::String(text)) => {
@@ -77,12 +76,12 @@ fn read_one(ty: &Type, value: Value, place: &Place<'_>) -> Result<Value, CodecEr
         (Type::Bytes, other) => Err(wrong(place, "base64", &other)),
         (Type::Enum(listed), Value::String(text)) => match word(listed, &text) {
             Some(word) => Ok(word.into()),
-            None => Err(unknown_word(place, listed, text)),
+            None => Err(unknown_word(place, listed, &text)),
         },
         (Type::Enum(listed), value) => {
             let number = integer(&value).ok_or_else(|| wrong(place, "a word", &value))?;
             let known = listed.words.iter().find(|(_, known)| *known == number);
-            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(place, listed, number.to_string()))
+            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(place, listed, &number.to_string()))
         }
         (Type::Message(message), value) => read(message, value, place).map(Value::Object),
         (Type::Map(_), _) => unreachable!("maps are read as fields"),
@@ -135,7 +134,7 @@ fn write_one(ty: &Type, value: &Value, place: &Place<'_>) -> Result<Value, Codec
         (Type::Message(message), Value::Object(fields)) => write(message, fields, place),
         (Type::Enum(listed), Value::String(text)) => match word(listed, text) {
             Some(word) => Ok(format!("{}{word}", listed.prefix).into()),
-            None => Err(unknown_word(place, listed, text.clone())),
+            None => Err(unknown_word(place, listed, text)),
         },
         (ty, value) => read_one(ty, value.clone(), place),
     }
@@ -170,6 +169,16 @@ pub(super) fn integer(value: &Value) -> Option<i32> {
     exact.and_then(|number| i32::try_from(number).ok())
 }
 
+/// A number as tools expect it: an integer where one is meant, which some languages write as `1.0`.
+pub(super) fn whole(number: Number) -> Value {
+    // Up to here, each integer is a floating-point number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < EXACT => (double as i64).into(),
+        _ => Value::Number(number),
+    }
+}
+
 fn number(value: &Value) -> Option<Number> {
     match value {
         Value::Number(number) => Some(number.clone()),
@@ -181,7 +190,7 @@ fn number(value: &Value) -> Option<Number> {
 pub(super) fn wrong(place: &Place<'_>, expected: &str, got: &Value) -> CodecError {
     let text = match got {
         Value::Object(_) | Value::Array(_) | Value::Null => kind(got).to_string(),
-        Value::String(text) if text.chars().count() > 40 => kind(got).to_string(),
+        Value::String(text) if text.chars().count() > SHOWN_CHARS => kind(got).to_string(),
         scalar => scalar.to_string(),
     };
     CodecError::Type { field: place.to_string(), expected: expected.to_string(), got: text }

@@ -4,6 +4,8 @@
 mod binary;
 mod json;
 
+use std::borrow::Cow;
+
 pub use binary::{from_binary, to_binary};
 pub use json::{from_json, to_json};
 
@@ -18,8 +20,10 @@ pub enum CodecError {
     Type { field: String, expected: String, got: String },
     #[error("`{field}` must be one of {known}, got `{got}`")]
     Word { field: String, known: String, got: String },
-    #[error("the message is cut off in `{0}`")]
-    CutOff(String),
+    #[error("the message is cut off{}", .0.as_ref().map(|field| format!(" in `{field}`")).unwrap_or_default())]
+    CutOff(Option<String>),
+    #[error("the message has a field with the number {0}")]
+    FieldNumber(u64),
     #[error("`{0}` is not UTF-8")]
     NotUtf8(String),
     #[error("`{field}` has the wire type {got}, expected {expected}")]
@@ -57,11 +61,21 @@ impl std::fmt::Display for Place<'_> {
         {
             write!(f, "{parent}.")?;
         }
-        f.write_str(self.name)
+        f.write_str(&shorten(self.name))
     }
 }
 
-fn unknown_word(place: &Place<'_>, listed: &crate::Enum, got: String) -> CodecError {
+/// The longest text of a caller that an error repeats.
+const SHOWN_CHARS: usize = 40;
+
+fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+fn unknown_word(place: &Place<'_>, listed: &crate::Enum, got: &str) -> CodecError {
     let known: Vec<&str> = listed.words.iter().map(|(word, _)| *word).collect();
-    CodecError::Word { field: place.to_string(), known: known.join(", "), got }
+    CodecError::Word { field: place.to_string(), known: known.join(", "), got: shorten(got).into_owned() }
 }

@@ -1,0 +1,5 @@
+//! Reading and writing messages: what every message of the contract must satisfy, and the known traps.
+
+mod properties;
+mod support;
+mod traps;
