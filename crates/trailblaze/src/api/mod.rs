@@ -1,6 +1,7 @@
 //! The process's HTTP listener, on this machine's loopback addresses: the guard, the callback endpoint and the typed API. It only
 //! translates requests into calls of the engine.
 
+mod admission;
 mod callback;
 mod caller;
 mod guard;
@@ -21,7 +22,7 @@ use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
-use guard::Names;
+use admission::Names;
 
 /// The default port.
 pub const PORT: u16 = 52525;
