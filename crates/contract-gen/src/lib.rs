@@ -2,6 +2,7 @@
 //! writes is committed.
 
 mod core_rows;
+mod docs;
 mod model;
 mod rust_table;
 
@@ -41,5 +42,6 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
     Ok(vec![
         Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
         Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+        Output { path: "docs/api.md", text: docs::emit(&model) },
     ])
 }
