@@ -4,6 +4,7 @@
 mod core_rows;
 mod docs;
 mod model;
+mod rust_client;
 mod rust_table;
 
 use std::fs;
@@ -42,6 +43,7 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
     Ok(vec![
         Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
         Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+        Output { path: "crates/client/src/generated.rs", text: rust_client::emit(&model) },
         Output { path: "docs/api.md", text: docs::emit(&model) },
     ])
 }

@@ -1,0 +1,151 @@
+//! One call: its parameters, and how its response is read.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::client::Client;
+use crate::connection::{Outgoing, Whole, open_stream};
+use crate::error::Error;
+use crate::json;
+use crate::stream::{Messages, envelope};
+
+/// How long a call may take, unless something else is set. Trailblaze answers within ten minutes.
+const TIMEOUT: Duration = Duration::from_secs(10 * 60 + 30);
+
+/// What a call becomes when it is awaited.
+pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+
+/// A call that has not been made yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    client: Client,
+    /// `Service/Method`.
+    path: &'static str,
+    fields: Map<String, Value>,
+    deadline: Option<Duration>,
+}
+
+/// The response of a query.
+#[derive(Deserialize)]
+struct Lone<T> {
+    #[serde(default = "Option::default")]
+    value: Option<T>,
+}
+
+impl Call {
+    pub fn new(client: Client, path: &'static str, fields: Map<String, Value>) -> Call {
+        Call { client, path, fields, deadline: None }
+    }
+
+    pub fn set(mut self, name: &str, value: impl Into<Value>) -> Call {
+        self.fields.insert(name.to_string(), value.into());
+        self
+    }
+
+    pub fn deadline(mut self, deadline: Duration) -> Call {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Makes the call and returns its message.
+    pub fn get<T: DeserializeOwned + Send + 'static>(self) -> Answer<T> {
+        Box::pin(async move { self.message().await })
+    }
+
+    /// Makes the call and returns the single value of its message, or the value's zero.
+    pub fn ask<T: DeserializeOwned + Default + Send + 'static>(self) -> Answer<T> {
+        Box::pin(async move { Ok(self.message::<Lone<T>>().await?.value.unwrap_or_default()) })
+    }
+
+    /// Makes the call of an action or an assertion; if it failed, that is an error.
+    pub fn act<T: DeserializeOwned + Acted + Send + 'static>(self, is_assertion: bool) -> Answer<T> {
+        Box::pin(async move {
+            let done: T = self.message().await?;
+            match done.failure() {
+                None => Ok(done),
+                Some((message, variant)) => {
+                    let message = if message.is_empty() { "it failed".to_string() } else { message };
+                    Err(if is_assertion || variant == "AssertionFailed" {
+                        let variant = if variant.is_empty() { "AssertionFailed".to_string() } else { variant };
+                        Error::AssertionFailed { message, variant }
+                    } else {
+                        Error::ActionFailed { message, variant }
+                    })
+                }
+            }
+        })
+    }
+
+    /// Makes the call and returns its messages as they arrive.
+    pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> Answer<Messages<T>> {
+        Box::pin(async move {
+            let timeout = self.deadline;
+            let mut outgoing = self.outgoing("application/connect+json")?;
+            // The client's timeout is for opening the stream, which may then be followed for as long as it goes on.
+            outgoing.timeout = timeout;
+            outgoing.body = envelope(&outgoing.body);
+            let ends = timeout.map(|_| outgoing.deadline);
+            let response = open_stream(&outgoing).await?;
+            Messages::open(outgoing.address.authority(), response, ends, outgoing.deadline).await
+        })
+    }
+
+    async fn message<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let outgoing = self.outgoing("application/json")?;
+        let Whole { status, body } = self.client.pool().exchange(&outgoing).await?;
+        if status != 200 {
+            return Err(json::error_of(&outgoing.address.authority(), status, &body));
+        }
+        json::read(&body, "the response")
+    }
+
+    fn outgoing(&self, content_type: &'static str) -> Result<Outgoing, Error> {
+        let timeout = self.deadline.or(self.client.timeout());
+        let body = serde_json::to_vec(&self.fields).expect("JSON can be written");
+        Ok(Outgoing {
+            address: self.client.address()?,
+            path: self.path,
+            content_type,
+            authorization: self.client.authorization()?,
+            timeout,
+            body: Bytes::from(body),
+            deadline: Instant::now() + timeout.unwrap_or(TIMEOUT),
+        })
+    }
+}
+
+/// A message that says whether something succeeded.
+pub(crate) trait Acted {
+    /// Why it failed, and the kind of failure.
+    fn failure(&self) -> Option<(String, String)>;
+}
+
+/// Declares a call that is made when it is awaited.
+macro_rules! awaited {
+    ($name:ident => $answer:ty, $($make:tt)*) => {
+        impl $name {
+            /// How long the whole call may take, instead of the client's timeout.
+            pub fn deadline(self, deadline: ::std::time::Duration) -> $name {
+                $name(self.0.deadline(deadline))
+            }
+        }
+
+        impl ::std::future::IntoFuture for $name {
+            type Output = Result<$answer, crate::Error>;
+            type IntoFuture =
+                ::std::pin::Pin<Box<dyn ::std::future::Future<Output = Result<$answer, crate::Error>> + Send>>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                self.0.$($make)*
+            }
+        }
+    };
+}
+pub(crate) use awaited;

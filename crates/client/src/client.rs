@@ -1,0 +1,188 @@
+//! The client: where it calls, and on whose behalf.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::header::HeaderValue;
+use serde_json::{Map, Value};
+
+use crate::address::Address;
+use crate::call::Call;
+use crate::connection::Pool;
+use crate::error::{Code, Error};
+
+/// Calls Trailblaze. Cloning is cheap; clones share their connections.
+#[derive(Clone)]
+pub struct Client {
+    settings: Arc<Settings>,
+    pool: Arc<Pool>,
+}
+
+#[derive(Clone, Default)]
+struct Settings {
+    address: Option<String>,
+    key: Option<String>,
+    device: Option<String>,
+    session: Option<String>,
+    invocation: Option<String>,
+    platform: Option<String>,
+    memory: Map<String, Value>,
+    timeout: Option<Duration>,
+}
+
+impl Client {
+    /// A client for the Trailblaze at an address such as `localhost:52525`.
+    ///
+    /// It acts on behalf of a session with [`with_key`](Client::with_key), or of a tool call with
+    /// [`with_invocation`](Client::with_invocation). Without either, in a tool server that Trailblaze started, it uses the address in
+    /// TRAILBLAZE_BASE_URL instead, so that it cannot reach another run.
+    pub fn new(address: impl Into<String>) -> Client {
+        Client::of(Settings { address: Some(address.into()), ..Settings::default() })
+    }
+
+    /// The client of a tool call: it acts on the device that the tool was called for.
+    ///
+    /// `meta` is the `_meta` of the `tools/call` request.
+    pub fn from_meta(meta: &Value) -> Result<Client, Error> {
+        Ok(Client::of(Settings::from_meta(meta)?))
+    }
+
+    /// The client of another tool call, which shares the connections of this one.
+    pub fn with_meta(&self, meta: &Value) -> Result<Client, Error> {
+        let settings = Settings { timeout: self.settings.timeout, ..Settings::from_meta(meta)? };
+        Ok(Client { settings: Arc::new(settings), pool: Arc::clone(&self.pool) })
+    }
+
+    fn of(settings: Settings) -> Client {
+        Client { settings: Arc::new(settings), pool: Arc::default() }
+    }
+
+    fn with(self, change: impl FnOnce(&mut Settings)) -> Client {
+        let mut settings = Arc::unwrap_or_clone(self.settings);
+        change(&mut settings);
+        Client { settings: Arc::new(settings), pool: self.pool }
+    }
+
+    /// Acts on behalf of the session with this key, which is in the key file of `trailblaze serve`.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Client {
+        self.with(|settings| settings.key = Some(key.into().trim().to_string()))
+    }
+
+    /// Acts on behalf of the tool call with this id.
+    #[must_use]
+    pub fn with_invocation(self, id: impl Into<String>) -> Client {
+        self.with(|settings| settings.invocation = Some(id.into()))
+    }
+
+    /// Refuses to act on another device than this one.
+    #[must_use]
+    pub fn with_device(self, id: impl Into<String>) -> Client {
+        self.with(|settings| settings.device = Some(id.into()))
+    }
+
+    /// Refuses to act in another session than this one.
+    #[must_use]
+    pub fn with_session(self, id: impl Into<String>) -> Client {
+        self.with(|settings| settings.session = Some(id.into()))
+    }
+
+    /// The device's platform, such as `android`, if it is known: [`maestro`](Client::maestro) and
+    /// [`playwright`](Client::playwright) depend on it.
+    #[must_use]
+    pub fn with_platform(self, platform: impl Into<String>) -> Client {
+        self.with(|settings| settings.platform = Some(platform.into().to_ascii_lowercase()))
+    }
+
+    /// How long each call may take. Trailblaze is told, and stops what takes longer.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Client {
+        self.with(|settings| settings.timeout = Some(timeout))
+    }
+
+    /// The id of the device, if it is known.
+    pub fn device_id(&self) -> Option<&str> {
+        self.settings.device.as_deref()
+    }
+
+    /// The platform of the device, in lower case, if it is known.
+    pub fn platform(&self) -> Option<&str> {
+        self.settings.platform.as_deref()
+    }
+
+    /// What was remembered when the tool was called. [`dump_memory`](Client::dump_memory) returns what is remembered now.
+    pub fn memory(&self) -> &Map<String, Value> {
+        &self.settings.memory
+    }
+
+    /// Whether the device is of one of these platforms, or of an unknown one.
+    pub(crate) fn may_be(&self, platforms: &[&str]) -> bool {
+        self.platform().is_none_or(|platform| platforms.contains(&platform))
+    }
+
+    pub(crate) fn call(&self, path: &'static str) -> Call {
+        let mut fields = Map::new();
+        let Settings { device, session, invocation, .. } = &*self.settings;
+        for (name, id) in [("deviceId", device), ("sessionId", session), ("invocationId", invocation)] {
+            fields.extend(id.as_ref().filter(|id| !id.is_empty()).map(|id| (name.to_string(), id.as_str().into())));
+        }
+        Call::new(self.clone(), path, fields)
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.settings.timeout
+    }
+
+    pub(crate) fn address(&self) -> Result<Arc<Address>, Error> {
+        let Settings { address, key, invocation, .. } = &*self.settings;
+        Address::choose(address.as_deref(), key.is_some() || invocation.is_some()).map(Arc::new)
+    }
+
+    pub(crate) fn authorization(&self) -> Result<Option<HeaderValue>, Error> {
+        let Some(key) = &self.settings.key else { return Ok(None) };
+        let value =
+            Some(key).filter(|key| !key.is_empty()).and_then(|key| HeaderValue::try_from(format!("Bearer {key}")).ok());
+        let mut value = value.ok_or_else(|| {
+            let text = "the key is not a session key; `trailblaze serve` prints the path of the file that has it";
+            Error::api(Code::InvalidArgument, text)
+        })?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+}
+
+// Without the key.
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Settings { address, device, session, invocation, .. } = &*self.settings;
+        let mut shown = f.debug_struct("Client");
+        shown.field("address", address).field("device", device).field("session", session);
+        shown.field("invocation", invocation).finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    fn from_meta(meta: &Value) -> Result<Settings, Error> {
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_string);
+        let about = &meta["trailblaze"];
+        let invocation = text(&about["invocationId"]).or_else(|| text(&meta["trailblazeInvocationId"]));
+        if !about.is_object() && invocation.is_none() {
+            return Err(Error::NoContext);
+        }
+        let device = &about["device"];
+        Ok(Settings {
+            address: text(&about["baseUrl"]),
+            key: None,
+            device: text(&device["id"]),
+            session: text(&about["sessionId"]),
+            invocation,
+            platform: text(&device["platform"]).map(|platform| platform.to_ascii_lowercase()),
+            memory: about["memory"].as_object().cloned().unwrap_or_default(),
+            timeout: None,
+        })
+    }
+}
