@@ -3,6 +3,7 @@
 
 mod core_rows;
 mod model;
+mod python;
 mod rust_table;
 
 use std::fs;
@@ -41,5 +42,8 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
     Ok(vec![
         Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
         Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+        Output { path: "sdks/python/src/trailblaze/_generated/types.py", text: python::types(&model) },
+        Output { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
+        Output { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
     ])
 }
