@@ -55,6 +55,10 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        from ._generated import types
+
+        return [*_MODULES, *types.__all__]
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -70,6 +74,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    from ._generated import types
-
-    return sorted([*globals(), *_MODULES, *types.__all__])
+    names: list[str] = __getattr__("__all__")  # pyright: ignore[reportAssignmentType]
+    return sorted({*globals(), *names})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ._http import Response, envelope, take_envelope
 from ._target import DEFAULT_TIMEOUT, check_timeout
 from ._wire import answer_of, body_of, end_of_stream, error_of, parse, read, settle
-from .errors import ApiError, ConnectionFailed, DeadlineExceeded
+from .errors import ApiError, ConnectionFailed, DeadlineExceeded, TrailblazeError, for_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ class AsyncCalls:
         return read(name, await self._call(path, params, timeout))
 
     async def _call(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+        try:
+            return await self._exchange(path, params, timeout)
+        except TrailblazeError as error:
+            raise for_libraries(error) from None
+
+    async def _exchange(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         target = self.target
         timeout = target.timeout if timeout is None else check_timeout(timeout)
         body = body_of(target.ids, params)

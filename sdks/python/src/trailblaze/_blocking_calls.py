@@ -12,7 +12,7 @@ from time import monotonic
 from ._http import Response, envelope, take_envelope
 from ._target import DEFAULT_TIMEOUT, check_timeout
 from ._wire import answer_of, body_of, end_of_stream, error_of, parse, read, settle
-from .errors import ApiError, ConnectionFailed, DeadlineExceeded
+from .errors import ApiError, ConnectionFailed, DeadlineExceeded, TrailblazeError, for_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ class BlockingCalls:
         return read(name, self._call(path, params, timeout))
 
     def _call(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+        try:
+            return self._exchange(path, params, timeout)
+        except TrailblazeError as error:
+            raise for_libraries(error) from None
+
+    def _exchange(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         target = self.target
         timeout = target.timeout if timeout is None else check_timeout(timeout)
         body = body_of(target.ids, params)

@@ -7,7 +7,7 @@ of the official SDK's low-level server (1 and 2), and the `_meta` of a request a
 from __future__ import annotations
 
 from ._target import is_object
-from .errors import ContextError
+from .errors import ContextError, for_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ def context_of(context: object) -> dict[str, Any]:
     invocation: Any = _get(meta, "trailblazeInvocationId")
     if not is_object(about):
         if not isinstance(invocation, str):
-            raise ContextError(
+            problem = ContextError(
                 "this request was not made by Trailblaze: its `_meta` has no `trailblaze`; "
                 "call the tool from a trail, or with `trailblaze tool`"
             )
+            raise for_libraries(problem)
         about = {}
     merged: dict[str, Any] = {**about}
     if isinstance(invocation, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from json import JSONEncoder, loads
 
 from ._target import is_object
-from .errors import CODES, ActionFailed, ApiError, AssertionFailed, DeadlineExceeded
+from .errors import CODES, ActionFailed, ApiError, AssertionFailed, DeadlineExceeded, for_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def settle(name: str, message: dict[str, Any], is_assertion: bool) -> Any:
         return read(name, message)
     text, variant = str(message.get("message") or "it failed"), str(message.get("variant") or "")
     if is_assertion or variant == "AssertionFailed":
-        raise AssertionFailed(text, variant or "AssertionFailed")
-    raise ActionFailed(text, variant)
+        raise for_libraries(AssertionFailed(text, variant or "AssertionFailed"))
+    raise for_libraries(ActionFailed(text, variant))
 
 
 def end_of_stream(message: bytes) -> None:

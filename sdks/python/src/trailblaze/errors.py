@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
     Code = Literal[
         "canceled",
@@ -41,6 +43,9 @@ class TrailblazeError(Exception):
         super().__init__(message)
         self.message = message
 
+    def __reduce__(self) -> tuple[type[TrailblazeError], tuple[str, ...]]:
+        return plain(type(self)), (self.message,)
+
 
 class ActionFailed(TrailblazeError):
     """An action was carried out and failed."""
@@ -53,7 +58,7 @@ class ActionFailed(TrailblazeError):
         self.variant = variant
 
     def __reduce__(self) -> tuple[type[ActionFailed], tuple[str, str]]:
-        return type(self), (self.message, self.variant)
+        return plain(type(self)), (self.message, self.variant)
 
 
 class AssertionFailed(TrailblazeError, AssertionError):
@@ -67,7 +72,7 @@ class AssertionFailed(TrailblazeError, AssertionError):
         self.variant = variant
 
     def __reduce__(self) -> tuple[type[AssertionFailed], tuple[str, str]]:
-        return type(self), (self.message, self.variant)
+        return plain(type(self)), (self.message, self.variant)
 
 
 class ApiError(TrailblazeError):
@@ -84,7 +89,7 @@ class ApiError(TrailblazeError):
         return f"{self.message} ({self.code})"
 
     def __reduce__(self) -> tuple[type[ApiError], tuple[Code, str]]:
-        return type(self), (self.code, self.message)
+        return plain(type(self)), (self.code, self.message)
 
 
 class DeadlineExceeded(ApiError, TimeoutError):
@@ -97,3 +102,34 @@ class ConnectionFailed(ApiError, ConnectionError):
 
 class ContextError(TrailblazeError):
     """There is nothing about Trailblaze in a request, so it was not made by Trailblaze."""
+
+
+# MCP libraries treat other exceptions than theirs as crashes, and may keep the reason from the caller.
+_LIBRARIES = ("fastmcp.exceptions", "mcp.server.mcpserver.exceptions", "mcp.server.fastmcp.exceptions")
+
+_for_libraries: dict[tuple[type, ...], type[TrailblazeError]] = {}
+
+
+def for_libraries(error: TrailblazeError) -> TrailblazeError:
+    """The error as one that is also a `ToolError` of the MCP libraries that have been imported. If a tool does not catch
+    it, Trailblaze gets its message as the result of the tool.
+    """
+    found: list[Any] = [getattr(sys.modules.get(name), "ToolError", None) for name in _LIBRARIES]
+    found = [base for base in found if base is not None and not isinstance(error, base)]
+    if not found:
+        return error
+    # Without those that others derive from.
+    bases = tuple(base for base in found if not any(other is not base and issubclass(other, base) for other in found))
+    own = plain(type(error))
+    combined = _for_libraries.get((own, *bases))
+    if combined is None:
+        names = {"__module__": own.__module__, "__qualname__": own.__qualname__, "_plain": own}
+        combined = _for_libraries[(own, *bases)] = type(own.__name__, (own, *bases), names)
+    copy: TrailblazeError = combined(*error.__reduce__()[1])
+    copy.__cause__ = error.__cause__
+    return copy
+
+
+def plain(error: type[Any]) -> type[Any]:
+    """The class in this module: only that one can be pickled."""
+    return getattr(error, "_plain", error)

@@ -142,12 +142,14 @@ def _of_mcp(wire: dict[str, Any]) -> Any:
 def _of_fastmcp(wire: dict[str, Any]) -> Any:
     from importlib import import_module
 
-    tool_result: Any = import_module("fastmcp.tools.tool").ToolResult
+    tools = import_module("fastmcp.tools")
+    # FastMCP 2 has it in another module.
+    tool_result: Any = getattr(tools, "ToolResult", None) or import_module("fastmcp.tools.tool").ToolResult
     protocol: Any = _of_mcp(wire)
     if hasattr(tool_result, "from_mcp_result"):
         return tool_result.from_mcp_result(protocol)
 
-    # FastMCP 2 drops `isError` when it converts its own results.
+    # FastMCP 2 and 3 drop `isError` when they convert their own results.
     class Verbatim(tool_result):
         def to_mcp_result(self) -> Any:
             return protocol
