@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fake import FakeServer
 
 from trailblaze import SyncTrailblazeClient, TrailblazeClient
+
+REPOSITORY = Path(__file__).parents[3]
+PARTS = Path(os.environ.get("TRAILBLAZE_PARTS", REPOSITORY / ".parts"))
+"""What `scripts/parts` installs."""
+
+
+def need(path: Path, hint: str = "`scripts/parts` installs it") -> Path:
+    """Something that a test uses. If it is missing, the test is skipped; in CI, it fails."""
+    if not path.exists():
+        if os.environ.get("CI"):
+            pytest.fail(f"{path} does not exist; {hint}")
+        pytest.skip(f"{path} does not exist; {hint}")
+    return path
 
 
 class Style:
@@ -63,6 +78,13 @@ def style(request: pytest.FixtureRequest) -> Iterator[Style]:
     style = Style(request.param)
     yield style
     style.close()
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The real Trailblaze."""
+    path = Path(os.environ.get("TRAILBLAZE_BIN", REPOSITORY / "target" / "debug" / "trailblaze"))
+    return need(path, "`cargo build -p trailblaze` builds it")
 
 
 @pytest.fixture

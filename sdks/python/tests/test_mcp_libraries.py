@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import PARTS, need
 from fake import FakeServer, refuse, respond
 
 HERE = Path(__file__).parent
-PARTS = Path(os.environ.get("TRAILBLAZE_PARTS", HERE.parents[2] / ".parts"))
 
 # The environment in `.parts`, and the server.
 SERVERS = [
@@ -79,11 +79,7 @@ class Mcp:
 @pytest.fixture(scope="module", params=SERVERS, ids=[f"{part}-{name[:-3]}" for part, name in SERVERS])
 def mcp(request: pytest.FixtureRequest) -> Iterator[Mcp]:
     part, name = request.param
-    python = PARTS / part / "bin" / "python"
-    if not python.exists():
-        if os.environ.get("CI"):
-            pytest.fail(f"{python} is not installed; `scripts/parts` installs it")
-        pytest.skip(f"{python} is not installed; `scripts/parts` installs it")
+    python = need(PARTS / part / "bin" / "python")
     mcp = Mcp(python, HERE / "servers" / name, {"TRAILBLAZE_BASE_URL": "http://127.0.0.1:9"})
     yield mcp
     mcp.close()
@@ -124,6 +120,8 @@ def test_a_tool_that_another_client_calls_says_so(mcp: Mcp) -> None:
 def test_a_failure_that_a_tool_does_not_catch_is_its_result(mcp: Mcp, server: FakeServer) -> None:
     for answer, words in (
         (respond({"success": False, "message": "nothing has the text"}), "nothing has the text"),
+        (respond({"success": False, "message": "no total", "variant": "AssertionFailed"}), "no total"),
+        (refuse("deadline_exceeded", "too late"), "too late (deadline_exceeded)"),
         (refuse("not_found", "Unknown invocation ID: c-1."), "Unknown invocation ID: c-1. (not_found)"),
     ):
         server.answer = lambda request, connection, answer=answer: answer

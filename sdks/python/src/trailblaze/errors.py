@@ -126,6 +126,9 @@ def for_libraries(error: TrailblazeError) -> TrailblazeError:
         names = {"__module__": own.__module__, "__qualname__": own.__qualname__, "_plain": own}
         combined = _for_libraries[(own, *bases)] = type(own.__name__, (own, *bases), names)
     copy: TrailblazeError = combined(*error.__reduce__()[1])
+    for base in bases:
+        # Built-in exceptions do not call the next class.
+        base.__init__(copy, error.message)
     copy.__cause__ = error.__cause__
     return copy
 
