@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
@@ -115,11 +114,3 @@ def test_the_wheel_and_the_source_distribution_can_be_installed(tmp_path: Path) 
         # pytest finds the plugin by itself.
         done = run(sys.executable, "-m", "pytest", "--fixtures", "-q", cwd=tmp_path, PYTHONPATH=str(folder))
         assert "A client on a simulated device." in done.stdout, done.stdout
-
-
-def test_the_examples_of_the_documents_compile() -> None:
-    for document in (ROOT / "README.md", REPOSITORY / "docs" / "python.md"):
-        examples = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
-        assert examples
-        for example in examples:
-            compile(example, str(document), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)

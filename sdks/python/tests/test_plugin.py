@@ -47,7 +47,7 @@ def test_a_failed_assertion_is_a_failed_test(trailblaze):
 
 
 def test_each_test_has_a_device_of_its_own(tmp_path: Path, program: Path) -> None:
-    output = pytest_in(tmp_path, TESTS, program, "--trailblaze-project", WALLET).communicate(timeout=120)[0]
+    output = pytest_in(tmp_path, TESTS, program, f"--trailblaze-project={WALLET}").communicate(timeout=120)[0]
     assert "1 failed, 2 passed" in output, output
     assert "AssertionFailed" in output
 
@@ -75,7 +75,7 @@ def test_it(trailblaze):
     print("ready", trailblaze._target.port, flush=True)
     time.sleep(600)
 """
-    child = pytest_in(tmp_path, tests, program, "-s", "--trailblaze-project", WALLET)
+    child = pytest_in(tmp_path, tests, program, "-s", f"--trailblaze-project={WALLET}")
     assert child.stdout is not None
     line = next(line for line in child.stdout if "ready" in line)
     port = int(line.split()[-1])

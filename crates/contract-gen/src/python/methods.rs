@@ -37,6 +37,8 @@ fn emit(model: &Model, style: Style) -> String {
         out,
         "from __future__ import annotations\n\n\
          from .._api import {base}\n\n\
+         # pytest shows the test that called, not these frames.\n\
+         __tracebackhide__ = True\n\n\
          # As in `typing`, which takes long to import.\n\
          TYPE_CHECKING = False\n\
          if TYPE_CHECKING:\n\

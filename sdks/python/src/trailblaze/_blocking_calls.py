@@ -14,6 +14,9 @@ from ._target import DEFAULT_TIMEOUT, check_timeout
 from ._wire import answer_of, body_of, end_of_stream, error_of, parse, read, settle
 from .errors import ApiError, ConnectionFailed, DeadlineExceeded, TrailblazeError, for_libraries
 
+# pytest shows the test that called, not these frames.
+__tracebackhide__ = True
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping

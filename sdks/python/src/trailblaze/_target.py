@@ -50,12 +50,14 @@ class Target:
             session_id = session_id or about.session_id
             device_id = device_id or about.device_id
             platform = platform or about.platform
-        if key is not None and not (key.isascii() and key.isprintable() and key.strip()):
+        # A key file ends with a line break.
+        key = None if key is None else key.strip()
+        if key is not None and not (key and key.isascii() and key.isprintable()):
             raise ValueError("`key` is not a session key; `trailblaze serve` prints the path of the file that has it")
         ids = {"deviceId": device_id, "sessionId": session_id, "invocationId": invocation_id}
         self.ids = {name: value for name, value in ids.items() if value}
         self.platform = platform.lower() if platform else None
-        self.authorization = f"Authorization: Bearer {key.strip()}\r\n" if key is not None else ""
+        self.authorization = f"Authorization: Bearer {key}\r\n" if key is not None else ""
         self.timeout = check_timeout(timeout) if timeout is not None else None
         self.hosts, self.port, self.path = parse_address(choose_address(address, bool(invocation_id or key)))
         name = f"[{self.hosts[0]}]" if ":" in self.hosts[0] else self.hosts[0]

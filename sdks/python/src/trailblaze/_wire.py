@@ -7,6 +7,9 @@ from json import JSONEncoder, loads
 from ._target import is_object
 from .errors import CODES, ActionFailed, ApiError, AssertionFailed, DeadlineExceeded, for_libraries
 
+# pytest shows the test that called, not these frames.
+__tracebackhide__ = True
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,8 +2,9 @@
 
     def test_sign_in(trailblaze):
         trailblaze.launch_app()
-        trailblaze.tap(text="Sign in")
-        trailblaze.assert_visible(text="PIN")
+        trailblaze.tap(text="PIN")
+        trailblaze.input_text("1234")
+        trailblaze.assert_visible(text="Sign in")
 
 Each test gets a device of its own, unless the option `trailblaze_scope` says otherwise. The program is `trailblaze` on
 the PATH, or what TRAILBLAZE_BIN names.

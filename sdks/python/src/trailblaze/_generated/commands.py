@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from .._api import AsyncApi
 
+# pytest shows the test that called, not these frames.
+__tracebackhide__ = True
+
 # As in `typing`, which takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:

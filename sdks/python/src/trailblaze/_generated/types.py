@@ -194,7 +194,7 @@ class SessionEvent:
     type: str = ""
     """Its type, such as called."""
     json: str = ""
-    """The event as JSON, as in events.ndjson."""
+    """The event as JSON, as in events.jsonl: an object whose only key is its type."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> SessionEvent:
