@@ -11,7 +11,7 @@ import threading
 
 import pytest
 from conftest import Style
-from fake import FakeServer, Request, respond
+from fake import FakeServer, Request, refuse, respond
 
 from trailblaze import (
     ApiError,
@@ -186,6 +186,25 @@ def test_a_large_response_and_a_large_request_pass(style: Style, server: FakeSer
     tb = style.client(server.address, key="k")
     server.answer = lambda request, connection: respond({"success": True, "message": request.json["text"]})
     assert style.run(tb.input_text(text)).message == text
+
+
+def test_a_request_that_is_refused_before_it_is_sent_has_its_reason(style: Style) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(refuse("resource_exhausted", "at most 1 MB", 429))
+                connection.shutdown(socket.SHUT_WR)
+                # A server reads for a while what it does not want, so that its response is not lost.
+                while connection.recv(1 << 20):
+                    pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        tb = style.client(f"127.0.0.1:{listener.getsockname()[1]}", key="k")
+        with pytest.raises(ApiError, match="at most 1 MB"):
+            style.run(tb.input_text("x" * (20 << 20)))
 
 
 def test_a_call_ends_when_its_time_is_up(style: Style, server: FakeServer) -> None:

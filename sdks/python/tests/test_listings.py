@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,13 +24,12 @@ def python(request: pytest.FixtureRequest) -> Path:
     return need(PARTS / request.param / "bin" / "python")
 
 
-@contextmanager
-def serving(program: Path, folder: Path, python: Path, listing: str) -> Iterator[SyncTrailblazeClient]:
-    """A session of a project whose tool server is a listing."""
+def configure(folder: Path, python: Path, listing: str, devices: list[str]) -> None:
+    """Makes a project whose tool server is a listing."""
     (folder / "driver.app.yaml").write_text((LISTINGS / "driver.app.yaml").read_text())
     (folder / "trailblaze.yaml").write_text(
         f"""
-devices: [{{id: android/sim-1}}]
+devices: [{", ".join(f"{{id: {device}}}" for device in devices)}]
 sim: {{apps: [driver.app.yaml]}}
 mcpServers:
   listing:
@@ -39,6 +39,12 @@ mcpServers:
     env: {{PYTHONPATH: {HERE.parent / "src"}}}
 """
     )
+
+
+@contextmanager
+def serving(program: Path, folder: Path, python: Path, listing: str) -> Iterator[SyncTrailblazeClient]:
+    """A session of such a project."""
+    configure(folder, python, listing, ["android/sim-1"])
     with Server("android/sim-1", folder, str(program)) as server:
         yield server.client
 
@@ -72,6 +78,28 @@ def test_a_client_from_a_context(tmp_path: Path, program: Path, python: Path) ->
         [metadata] = [tool.metadata for tool in tb.list_tools().tools if tool.name == "acme_driver_login"]
         assert metadata is not None
         assert (metadata.groups, metadata.platforms) == (("auth",), ("android", "ios"))
+
+
+def test_each_call_lands_on_its_own_device(tmp_path: Path, program: Path) -> None:
+    # Several devices share one process of the server, which then serves over HTTP.
+    python = need(PARTS / "python" / "bin" / "python")
+    configure(tmp_path, python, "acme_tools.py", ["android/sim-1", "android/sim-2", "ios/sim-1"])
+    (tmp_path / "trails").mkdir()
+    # A call that went to another device would leave that one with more text, and this one with less.
+    for user in ("ada", "grace", "alan"):
+        (tmp_path / "trails" / f"{user}.trail.yaml").write_text(
+            f"""
+config: {{title: Sign in as {user}}}
+trail:
+  - step: Sign in
+    tools:
+      - acme_driver_login: {{email: {user}, password: x}}
+      - assertVisible: {{id: email, expectedText: {user}x}}
+"""
+        )
+    done = subprocess.run([program, "run"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 passed" in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 def test_a_blocking_tool(tmp_path: Path, program: Path) -> None:

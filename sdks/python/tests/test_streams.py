@@ -142,6 +142,20 @@ def test_a_stream_ends_when_its_time_is_up(style: Style, server: FakeServer) -> 
     never.set()
 
 
+def test_a_stream_must_begin_within_the_timeout_of_the_client(style: Style, server: FakeServer) -> None:
+    may_begin = threading.Event()
+
+    def answer(request: Request, connection: socket.socket) -> bytes:
+        may_begin.wait(30)
+        return stream(event(1), END)
+
+    server.answer = answer
+    with pytest.raises(DeadlineExceeded):
+        style.take(style.client(server.address, key="k", timeout=0.1).watch_events())
+    may_begin.set()
+    assert len(style.take(style.client(server.address, key="k", timeout=30).watch_events())) == 1
+
+
 def test_a_stream_is_not_sent_again(style: Style, server: FakeServer) -> None:
     server.answer = lambda request, connection: None
     with pytest.raises(ConnectionFailed):

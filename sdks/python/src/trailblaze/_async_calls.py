@@ -86,7 +86,9 @@ class AsyncCalls:
         pool = pool_of(target)
         begin = pool.loop.time()
         deadline = None if timeout is None else begin + timeout
-        connection = await pool.connect(begin + (timeout or target.timeout or DEFAULT_TIMEOUT))
+        # A stream may last, but it must begin.
+        first_deadline = begin + (timeout or target.timeout or DEFAULT_TIMEOUT)
+        connection = await pool.connect(first_deadline)
         response = Response(is_stream=True)
         try:
             connection.start(f"{head}{len(body)}\r\n\r\n".encode("ascii") + body, response)
@@ -99,7 +101,7 @@ class AsyncCalls:
                         return
                     yield read(name, parse(message[1], "a message of the stream"))
                 elif not response.is_complete:
-                    await connection.more(deadline)
+                    await connection.more(deadline if response.status else first_deadline)
                 elif response.status != 200:
                     raise error_of(target, response)
                 else:

@@ -5,6 +5,7 @@ A call is sent a second time under the same condition as in `_async_calls`.
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 from time import monotonic
@@ -83,7 +84,9 @@ class BlockingCalls:
         head = target.head(path, "application/connect+json", timeout)
         begin = monotonic()
         deadline = None if timeout is None else begin + timeout
-        connection = connect(target, begin + (timeout or target.timeout or DEFAULT_TIMEOUT))
+        # A stream may last, but it must begin.
+        first_deadline = begin + (timeout or target.timeout or DEFAULT_TIMEOUT)
+        connection = connect(target, first_deadline)
         response = Response(is_stream=True)
         try:
             connection.sendall(f"{head}{len(body)}\r\n\r\n".encode("ascii") + body)
@@ -96,7 +99,7 @@ class BlockingCalls:
                         return
                     yield read(name, parse(message[1], "a message of the stream"))
                 elif not response.is_complete:
-                    receive(connection, response, deadline)
+                    receive(connection, response, deadline if response.status else first_deadline)
                 elif response.status != 200:
                     raise error_of(target, response)
                 else:
@@ -118,7 +121,21 @@ _pools: dict[tuple[int, tuple[str, ...], int], list[socket.socket]] = {}
 def pool_of(target: Target) -> list[socket.socket]:
     """The unused connections to an address."""
     key = (os.getpid(), target.hosts, target.port)
-    return _pools.get(key) or _pools.setdefault(key, [])
+    pool = _pools.get(key)
+    if pool is None:
+        # Programs that use one address after another must not collect connections that are closed.
+        for other in list(_pools.values()):
+            if (connection := take(other)) is not None:
+                other.append(connection)
+        pool = _pools.setdefault(key, [])
+    return pool
+
+
+@atexit.register
+def _close_all() -> None:
+    for pool in list(_pools.values()):
+        while pool:
+            pool.pop().close()
 
 
 def take(pool: list[socket.socket]) -> socket.socket | None:
@@ -166,7 +183,11 @@ def exchange(
     is_reusable = False
     try:
         connection.settimeout(remaining(deadline))
-        connection.sendall(request)
+        try:
+            connection.sendall(request)
+        except (BrokenPipeError, ConnectionResetError):
+            # There may be a response to a request that was refused before all of it was sent.
+            pass
         while not response.is_complete:
             receive(connection, response, deadline)
         is_reusable = response.keeps_alive and len(pool) < MAX_IDLE
