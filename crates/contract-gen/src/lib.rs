@@ -5,6 +5,7 @@ mod core_rows;
 mod docs;
 mod model;
 mod rust_client;
+mod python;
 mod rust_table;
 
 use std::fs;
@@ -45,5 +46,8 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
         Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
         Output { path: "crates/client/src/generated.rs", text: rust_client::emit(&model) },
         Output { path: "docs/api.md", text: docs::emit(&model) },
+        Output { path: "sdks/python/src/trailblaze/_generated/types.py", text: python::types(&model) },
+        Output { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
+        Output { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
     ])
 }

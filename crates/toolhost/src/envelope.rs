@@ -100,9 +100,8 @@ pub struct Arguments<'a> {
 impl Serialize for Arguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // A caller cannot forge what we add.
-        let is_ours = |name: &str| {
-            name == ARGUMENT && self.context.is_some() || name == PLACE_ARGUMENT && self.place.is_some()
-        };
+        let is_ours =
+            |name: &str| name == ARGUMENT && self.context.is_some() || name == PLACE_ARGUMENT && self.place.is_some();
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in self.given.iter().filter(|(name, _)| !is_ours(name)) {
             map.serialize_entry(name, value)?;

@@ -103,7 +103,10 @@ fn a_tool_that_declares_where_it_runs_is_told_and_does_not_show_it() {
     let capabilities: Value = serde_json::from_str(&played.texts("schema_capabilities")[0]).expect("JSON");
     assert_eq!(capabilities["extensions"], json!({"trailblaze/v1": {}}));
     let shown = lab.go(&["tool", "schema_placed", "--help-tool", "--json"]).exits(0).json();
-    assert_eq!(shown["inputSchema"]["properties"].as_object().expect("properties").keys().collect::<Vec<_>>(), ["word"]);
+    assert_eq!(
+        shown["inputSchema"]["properties"].as_object().expect("properties").keys().collect::<Vec<_>>(),
+        ["word"]
+    );
     assert_eq!(shown["inputSchema"]["required"], json!(["word"]));
 }
 

@@ -1,0 +1,162 @@
+"""The blocking client."""
+
+from __future__ import annotations
+
+from ._blocking_calls import BlockingCalls, close_idle
+from ._clients import Described, is_for, prompt_of, with_screen
+from ._context import context_of
+from ._generated.blocking import (
+    SyncMaestroCommands,
+    SyncPlaywrightCommands,
+    SyncTrailblazeCommands,
+    SyncTrailblazeMemory,
+    SyncTrailblazeSession,
+)
+from ._target import Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._generated.types import ModelReply, ScreenState
+    from ._sampling import SamplingReply
+
+
+class SyncTrailblazeClient(Described, SyncTrailblazeCommands, SyncTrailblazeMemory, SyncTrailblazeSession):
+    """Calls Trailblaze from code that is not asynchronous. Threads can share a client.
+
+    Actions and assertions raise if they fail; queries return what they found. In asynchronous code, use
+    `TrailblazeClient`, which has the same methods.
+    """
+
+    __slots__ = ("maestro", "playwright", "sampling")
+
+    maestro: SyncMaestroCommands | None
+    """The commands of phones and tablets. None if the device is known not to be one."""
+    playwright: SyncPlaywrightCommands | None
+    """The commands of browsers. None if the device is known not to be one."""
+    sampling: SyncSampling
+    """Asks the model that Trailblaze uses."""
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        invocation_id: str | None = None,
+        key: str | None = None,
+        session_id: str | None = None,
+        device_id: str | None = None,
+        platform: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Creates a client. In a tool, prefer `SyncTrailblazeClient.from_context(ctx)`.
+
+        Args:
+            address: Where Trailblaze listens, such as `localhost:52525`. In a tool server that Trailblaze started, a
+                client without `invocation_id` or `key` always uses the address in TRAILBLAZE_BASE_URL.
+            invocation_id: The tool call on whose behalf the client acts.
+            key: The key of a session, as in the key file of `trailblaze serve`.
+            session_id: The session.
+            device_id: The device.
+            platform: The device's platform, if known.
+            context: The value of the tool's argument `_trailblaze`, instead of all of these.
+            timeout: How long a call may take, in seconds (default: 630; Trailblaze answers within 600).
+        """
+        target = Target(
+            address,
+            invocation_id=invocation_id,
+            key=key,
+            session_id=session_id,
+            device_id=device_id,
+            platform=platform,
+            context=context,
+            timeout=timeout,
+        )
+        calls = BlockingCalls(target)
+        super().__init__(calls)
+        self.maestro = SyncMaestroCommands(calls) if is_for(SyncMaestroCommands.PLATFORMS, target.platform) else None
+        self.playwright = SyncPlaywrightCommands(calls) if is_for(SyncPlaywrightCommands.PLATFORMS, target.platform) else None
+        self.sampling = SyncSampling(self)
+
+    @classmethod
+    def from_context(cls, context: object, *, timeout: float | None = None) -> Self:
+        """Creates the client of a tool call: it acts on the device that the tool was called for.
+
+        Args:
+            context: What the MCP library hands to a tool: the `Context` of FastMCP or of the official SDK, or the
+                request context of its low-level server.
+            timeout: How long a call may take, in seconds (default: 630).
+        """
+        return cls(context=context_of(context), timeout=timeout)
+
+    @property
+    def _target(self) -> Target:
+        return self._calls.target
+
+    def ask_llm(
+        self,
+        prompt: str,
+        screen: ScreenState | bool | None = None,
+        *,
+        max_tokens: int | None = None,
+        system: str | None = None,
+        timeout: float | None = None,
+    ) -> ModelReply:
+        """Ask the model that Trailblaze uses. Raises `ApiError` if there is none, or the server may not use it.
+
+        Args:
+            prompt: The question.
+            screen: True, or any captured screen, to send the current screenshot too.
+            max_tokens: At most this many tokens.
+            system: What the model is told first.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        return self.ask_model(prompt, with_screen(screen), max_tokens=max_tokens, system=system, timeout=timeout)
+
+    def close(self) -> None:
+        """Closes the connections that are not in use. The client can still be used, and opens new ones."""
+        close_idle(self._target)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class SyncSampling:
+    """Asks the model that Trailblaze uses, in the words of MCP."""
+
+    __slots__ = ("_client",)
+
+    def __init__(self, client: SyncTrailblazeClient) -> None:
+        self._client = client
+
+    def create_message(
+        self,
+        messages: Sequence[Mapping[str, Any]] | str,
+        *,
+        include_screenshot: bool = False,
+        max_tokens: int | None = None,
+        system_prompt: str | None = None,
+        timeout: float | None = None,
+    ) -> SamplingReply:
+        """Ask the model. Raises `ApiError` if there is none, or the server may not use it.
+
+        Args:
+            messages: The conversation, as `{"role": "user", "content": "…"}`.
+            include_screenshot: Also send the current screenshot.
+            max_tokens: At most this many tokens.
+            system_prompt: What the model is told first.
+            timeout: How long the whole call may take, in seconds (default: the client's timeout).
+        """
+        from ._sampling import SamplingReply
+
+        reply = self._client.ask_model(
+            prompt_of(messages), include_screenshot, max_tokens=max_tokens, system=system_prompt, timeout=timeout
+        )
+        return SamplingReply(content=reply.text, model=reply.model)

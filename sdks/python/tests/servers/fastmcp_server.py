@@ -1,0 +1,48 @@
+"""A server with FastMCP 2 or newer."""
+
+from fastmcp import Context, FastMCP
+from shared import REGISTRY, answer
+
+from trailblaze import SyncTrailblazeClient, TrailblazeClient, registry, report_progress
+
+try:
+    from fastmcp.tools import ToolResult
+except ImportError:
+    # FastMCP 2.
+    from fastmcp.tools.tool import ToolResult
+
+server = FastMCP("fastmcp")
+
+
+@server.tool(name="acme_tap")
+async def tap(ctx: Context) -> str:
+    tb = TrailblazeClient.from_context(ctx)
+    await tb.tap(100, 200)
+    return f"{tb.device}"
+
+
+@server.tool(name="acme_tapBlocking")
+def tap_blocking(ctx: Context) -> str:
+    tb = SyncTrailblazeClient.from_context(ctx)
+    tb.tap(100, 200)
+    return f"{tb.device}"
+
+
+@server.tool(name="acme_answer")
+def answers(kind: str) -> ToolResult:
+    return answer(kind)
+
+
+@server.tool(name="acme_progress")
+async def progress(ctx: Context) -> str:
+    await report_progress(ctx, 1, 2, "half")
+    return "done"
+
+
+@server.resource("trailblaze://registry")
+def get_registry() -> str:
+    return registry(*REGISTRY)
+
+
+if __name__ == "__main__":
+    server.run(show_banner=False)

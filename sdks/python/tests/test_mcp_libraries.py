@@ -1,0 +1,181 @@
+"""Inside real MCP servers: FastMCP and the official SDK, in every generation that is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PARTS, need
+from fake import FakeServer, refuse, respond
+
+HERE = Path(__file__).parent
+
+# The environment in `.parts`, and the server.
+SERVERS = [
+    ("python", "fastmcp_server.py"),
+    ("python", "mcp_server.py"),
+    ("python", "lowlevel2_server.py"),
+    ("fastmcp2", "fastmcp_server.py"),
+    ("fastmcp2", "mcp_server.py"),
+    ("fastmcp2", "lowlevel1_server.py"),
+]
+
+
+class Mcp:
+    """A client of a server on stdio, as small as can be."""
+
+    def __init__(self, python: Path, server: Path, environment: dict[str, str]) -> None:
+        paths = os.pathsep.join([str(HERE.parent / "src"), str(HERE / "servers")])
+        self._process = subprocess.Popen(
+            [python, server],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": paths, **environment},
+            text=True,
+        )
+        self._id = 0
+        self.notifications: list[Any] = []
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}
+        self.request("initialize", about)
+        self._send({"method": "notifications/initialized"})
+
+    def request(self, method: str, params: Any) -> Any:
+        self._id += 1
+        self._send({"id": self._id, "method": method, "params": params})
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self._id and "method" not in message:
+                if "error" in message:
+                    return {"isError": True, "content": [{"text": message["error"]["message"]}]}
+                return message["result"]
+            self.notifications.append(message)
+        raise AssertionError(f"the server has exited with {self._process.wait()}")
+
+    def call(self, tool: str, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
+        return self.request("tools/call", {"name": tool, "arguments": arguments, "_meta": meta})
+
+    def close(self) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._process.stdin.flush()
+
+
+@pytest.fixture(scope="module", params=SERVERS, ids=[f"{part}-{name[:-3]}" for part, name in SERVERS])
+def mcp(request: pytest.FixtureRequest) -> Iterator[Mcp]:
+    part, name = request.param
+    python = need(PARTS / part / "bin" / "python")
+    mcp = Mcp(python, HERE / "servers" / name, {"TRAILBLAZE_BASE_URL": "http://127.0.0.1:9"})
+    yield mcp
+    mcp.close()
+
+
+def meta(address: str, invocation: str = "c-1") -> dict[str, Any]:
+    """What Trailblaze sends with a call."""
+    device = {
+        "id": "android/sim-1",
+        "platform": "android",
+        "widthPixels": 1080,
+        "heightPixels": 2400,
+        "driverType": "android-host",
+    }
+    about = {"baseUrl": address, "sessionId": "s-1", "invocationId": invocation, "device": device, "memory": {}}
+    return {"trailblaze": about, "trailblazeInvocationId": invocation, "progressToken": 7}
+
+
+@pytest.mark.parametrize("tool", ["acme_tap", "acme_tapBlocking"])
+def test_a_tool_calls_back_as_its_own_invocation(mcp: Mcp, server: FakeServer, tool: str) -> None:
+    for invocation in ("c-1", "c-2"):
+        answer = mcp.call(tool, {}, meta(server.address, invocation))
+        assert not answer.get("isError"), answer
+        device = "id='android/sim-1', platform='android', driver='android-host', width=1080, height=2400"
+        assert answer["content"][0]["text"] == f"Device({device})"
+        assert server.last.path == "/trailblaze.v1.TrailblazeCommands/Tap"
+        ids = {"deviceId": "android/sim-1", "sessionId": "s-1", "invocationId": invocation}
+        assert server.last.json == {**ids, "x": 100, "y": 200}
+        assert "authorization" not in server.last.headers
+    assert server.connections == 1
+
+
+def test_a_tool_that_another_client_calls_says_so(mcp: Mcp) -> None:
+    answer = mcp.call("acme_tap", {}, {})
+    assert answer["isError"] and "this request was not made by Trailblaze" in answer["content"][0]["text"]
+
+
+def test_a_failure_that_a_tool_does_not_catch_is_its_result(mcp: Mcp, server: FakeServer) -> None:
+    for answer, words in (
+        (respond({"success": False, "message": "nothing has the text"}), "nothing has the text"),
+        (respond({"success": False, "message": "no total", "variant": "AssertionFailed"}), "no total"),
+        (refuse("deadline_exceeded", "too late"), "too late (deadline_exceeded)"),
+        (refuse("not_found", "Unknown invocation ID: c-1."), "Unknown invocation ID: c-1. (not_found)"),
+    ):
+        server.answer = lambda request, connection, answer=answer: answer
+        for tool in ("acme_tap", "acme_tapBlocking"):
+            result = mcp.call(tool, {}, meta(server.address))
+            assert result["isError"] and words in result["content"][0]["text"], result
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "structured", "about"),
+    [
+        ("success", "paid", {"total": 4}, {"variant": "Success", "memoryDelta": {"total": 4}, "memoryDeletions": ["cart"]}),  # fmt: skip
+        ("empty", None, None, {"variant": "Success"}),
+        ("error", "no network", None, {"variant": "ExceptionThrown"}),
+        ("fatal", "no account", None, {"variant": "FatalError"}),
+        ("assertion", "the total is wrong", None, {"variant": "AssertionFailed"}),
+        ("unsupported", "no camera", None, {"variant": "Unsupported"}),
+        ("missing", "missing required arguments: `email`, `pin`", None, {"variant": "MissingRequiredArgs", "missing": ["email", "pin"]}),  # fmt: skip
+        (
+            "delegates",
+            "delegated to `tap`, `pressBack`",
+            {"_trailblaze_delegates": [{"tool": "tap", "args": {"text": "Pay"}}, {"tool": "pressBack", "args": {}}]},
+            {"variant": "Success"},
+        ),
+    ],
+)
+def test_results_arrive_as_they_were_made(
+    mcp: Mcp, kind: str, text: str | None, structured: Any, about: dict[str, Any]
+) -> None:
+    answer = mcp.call("acme_answer", {"kind": kind}, {})
+    texts = [block["text"] for block in answer["content"]]
+    assert texts == ([text] if text else [])
+    assert answer.get("isError", False) == (about["variant"] != "Success")
+    assert answer.get("structuredContent") == structured
+    assert answer["_meta"]["trailblaze"] == about
+
+
+def test_progress_is_reported(mcp: Mcp) -> None:
+    mcp.notifications.clear()
+    assert mcp.call("acme_progress", {}, {"progressToken": 7})["content"][0]["text"] == "done"
+    [reported] = [item["params"] for item in mcp.notifications if item["method"] == "notifications/progress"]
+    assert (reported["progressToken"], reported["progress"], reported["total"]) == (7, 1, 2)
+    assert reported["message"] == "half"
+    # Nobody wants to know.
+    assert mcp.call("acme_progress", {}, {})["content"][0]["text"] == "done"
+
+
+def test_the_registry_is_a_resource(mcp: Mcp) -> None:
+    [content] = mcp.request("resources/read", {"uri": "trailblaze://registry"})["contents"]
+    assert json.loads(content["text"]) == {
+        "tools": {
+            "acme_tap": {"platforms": ["android", "ios"], "groups": ["auth"]},
+            "acme_answer": {"exposedToLlm": False, "isDelegating": True},
+        },
+        "groups": {"auth": {"description": "Signing in.", "defaultEnabled": True}},
+        "serverInfo": {"name": "acme", "version": "1.0.0"},
+    }
