@@ -4,6 +4,7 @@
 mod core_rows;
 mod model;
 mod rust_table;
+mod typescript;
 
 use std::fs;
 use std::io;
@@ -41,5 +42,6 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
     Ok(vec![
         Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
         Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
+        Output { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
     ])
 }
