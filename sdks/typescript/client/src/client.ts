@@ -20,6 +20,11 @@ import { parseAddress } from './transport.ts';
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:52525';
 
+/** The names of the commands that every device has. */
+export const COMMAND_NAMES = Object.keys(TRAILBLAZE_COMMANDS) as readonly (keyof TrailblazeCommands)[];
+/** The names of the groups of further commands. */
+export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof CommandGroups)[];
+
 export type ClientOptions = {
   /** The tool call that the client's calls belong to. */
   invocationId?: string | undefined;
@@ -155,7 +160,7 @@ export class TrailblazeClient {
     for (const methods of [TRAILBLAZE_COMMANDS, TRAILBLAZE_MEMORY, TRAILBLAZE_SESSION]) {
       define(this.prototype, methods, call as Call);
     }
-    for (const name of Object.keys(GROUPS) as (keyof typeof GROUPS)[]) {
+    for (const name of GROUP_NAMES) {
       Object.defineProperty(this.prototype, name, {
         configurable: true,
         get(this: TrailblazeClient) {

@@ -1,6 +1,6 @@
 /** Drive a device of Trailblaze with typed commands. */
 
-export { TrailblazeClient, type ClientOptions } from './client.ts';
+export { COMMAND_NAMES, GROUP_NAMES, TrailblazeClient, type ClientOptions } from './client.ts';
 export { ActionFailed, AssertionFailed, TrailblazeError, type ErrorCode, type RpcCode } from './errors.ts';
 export { registry, REGISTRY_URI, type ToolEntry, type ToolRegistry } from './registry.ts';
 export type { Transport } from './connect.ts';

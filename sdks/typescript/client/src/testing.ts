@@ -8,7 +8,8 @@ import { isRecord, type Json, type MethodSpec } from './method.ts';
 
 /**
  * Answers a call: `name` is that of the method, such as `isVisible`. Returns what the method returns; for an action or assertion
- * nothing, or its message. If it throws, the action or assertion has failed.
+ * nothing, or its message. A boolean or number may be a text, as the tool of the same name returns it. If it throws, the action or
+ * assertion has failed.
  */
 export type Answer = (name: string, params: Record<string, unknown>) => unknown;
 
@@ -45,7 +46,9 @@ function paramsOf(request: Json): Record<string, unknown> {
 
 async function toMessage(spec: MethodSpec, answer: Answer, params: Record<string, unknown>): Promise<unknown> {
   if (spec.answer === 'value') {
-    return { value: await answer(spec.name, params) };
+    const value = await answer(spec.name, params);
+    const isText = typeof value === 'string' && ['boolean', 'number'].includes(typeof spec.zero);
+    return { value: isText ? (JSON.parse(value) as unknown) : value };
   }
   if (spec.answer === 'message') {
     return answer(spec.name, params);
