@@ -76,7 +76,7 @@ export interface SessionEvent {
   readonly number: number;
   /** Its type, such as called. */
   readonly type: string;
-  /** The event as JSON, as in events.ndjson. */
+  /** The event as JSON, as in events.jsonl: an object whose only key is its type. */
   readonly json: string;
 }
 
