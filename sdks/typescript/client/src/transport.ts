@@ -109,6 +109,7 @@ class Watch {
   readonly #onAbort = (): void => this.fail(this.#signal?.reason);
   readonly #failed: Promise<never>;
   #reject: (reason: unknown) => void = () => {};
+  #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #request: ClientRequest | undefined;
 
@@ -130,11 +131,16 @@ class Watch {
     return Promise.race([work, this.#failed]);
   }
 
+  /** Watches a request. It is not sent if it was cancelled before. */
   on(request: ClientRequest): void {
     this.#request = request;
+    if (this.#isOver) {
+      request.destroy();
+    }
   }
 
   fail(reason: unknown): void {
+    this.#isOver = true;
     this.#reject(reason);
     this.destroy();
   }

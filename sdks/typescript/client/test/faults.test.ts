@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -250,4 +251,27 @@ test('in a tool server, a client without an id uses the address of its own Trail
   await run(process.execPath, [sample], { env: { ...env, INVOCATION: 'c-1' }, timeout: 30_000 });
   assert.deepEqual([own.received.length, other.received.length], [2, 2]);
   await Promise.all([own.close(), other.close()]);
+});
+
+test('a first call that is aborted at once is not sent', async () => {
+  const server = await fakeServer(() => OK);
+  const code = `
+    import { TrailblazeClient } from '@trailblaze/client';
+    const abort = new AbortController();
+    const tb = new TrailblazeClient(process.env.ADDRESS, { invocationId: 'c' });
+    const tapping = tb.tap({ id: 'a' }, { signal: abort.signal });
+    abort.abort(new Error('enough'));
+    await tapping.catch((error) => console.log(error.message));
+    await tb.isVisible('later');
+  `;
+  const file = fileURLToPath(new URL(`../dist/aborted-${process.pid}.mjs`, import.meta.url));
+  writeFileSync(file, code);
+  try {
+    const { stdout } = await run(process.execPath, [file], { env: { ...process.env, ADDRESS: server.address } });
+    assert.equal(stdout, 'enough\n');
+    assert.deepEqual(server.received.map(({ path }) => path.split('/').at(-1)), ['IsVisible']);
+  } finally {
+    rmSync(file);
+    await server.close();
+  }
 });
