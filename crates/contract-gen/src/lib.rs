@@ -7,6 +7,7 @@ mod model;
 mod rust_client;
 mod python;
 mod rust_table;
+mod typescript;
 
 use std::fs;
 use std::io;
@@ -49,5 +50,6 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
         Output { path: "sdks/python/src/trailblaze/_generated/types.py", text: python::types(&model) },
         Output { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
         Output { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
+        Output { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
     ])
 }

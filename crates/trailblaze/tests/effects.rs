@@ -371,8 +371,8 @@ fn what_servers_do_is_compared_with_what_they_did() {
     lab.run(&["--replay", "verify"], 0);
     let tools = lab.project.read("tools/payments.ts");
     let other = tools.replace("description: 'Fail unless", "description: 'Fails unless").replace(
-        "await client.callTool('tap', { id: 'review' });",
-        "await client.callTool('assertVisible', { id: 'review' });\n    await client.callTool('tap', { id: 'review' });",
+        "await tap({ id: 'review' });",
+        "await ctx.assertVisible({ id: 'review' });\n    await tap({ id: 'review' });",
     );
     assert_ne!(tools, other);
     lab.with("tools/payments.ts", &other);

@@ -66,31 +66,38 @@ fn a_new_typescript_tool_runs_at_once() {
 }
 
 #[test]
-fn the_package_for_typescript_comes_along_where_there_is_none() {
+fn the_packages_for_typescript_come_along_where_there_are_none() {
     let Some(lab) = Lab::under(Runtime::Node) else { return };
-    let installed = lab.project.root().join("node_modules/@trailblaze/scripting");
-    std::fs::remove_file(&installed).expect("it is a link");
-    std::fs::remove_file(lab.project.root().join("package.json")).expect("it is a file");
+    let root = lab.project.root();
+    let names = ["client", "scripting"];
+    let installed = |name: &str| root.join("node_modules/@trailblaze").join(name);
+    names.iter().for_each(|name| std::fs::remove_file(installed(name)).expect("it is a link"));
+    std::fs::remove_file(root.join("package.json")).expect("it is a file");
     let new = lab.go(&["tool", "new", "acme_countText", "--lang", "ts", "--json"]).exits(0).json();
     assert_eq!(new["next"][0], "npm install");
-    let package: Value = serde_json::from_str(&lab.project.read("package.json")).expect("JSON");
-    assert_eq!(package["dependencies"]["@trailblaze/scripting"], "file:.trailblaze/scripting");
-    // Every source of the package is there, and nothing else.
-    let sources = repository().join("sdks/typescript/scripting/src");
-    let copy = lab.project.root().join(".trailblaze/scripting/src");
-    let inside = |folder: &std::path::Path| -> Vec<(String, String)> {
-        let name = |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-        files(folder).iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
-    };
-    assert_eq!(inside(&copy), inside(&sources));
     let manifest = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
-    let own = manifest(&lab.project.read(".trailblaze/scripting/package.json"));
-    let package = manifest(&std::fs::read_to_string(sources.with_file_name("package.json")).unwrap());
-    for key in ["name", "version", "license", "type", "dependencies"] {
-        assert_eq!(own[key], package[key], "`{key}` of the copy");
+    let project = manifest(&lab.project.read("package.json"));
+    for name in names {
+        assert_eq!(project["dependencies"][format!("@trailblaze/{name}")], format!("file:.trailblaze/{name}"));
+        // Every source of the package is there, and nothing else.
+        let sources = repository().join(format!("sdks/typescript/{name}/src"));
+        let copy = root.join(format!(".trailblaze/{name}/src"));
+        let inside = |folder: &std::path::Path| -> Vec<(String, String)> {
+            let name = |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+            files(folder).iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+        };
+        assert_eq!(inside(&copy), inside(&sources));
+        let own = manifest(&lab.project.read(&format!(".trailblaze/{name}/package.json")));
+        let package = manifest(&std::fs::read_to_string(sources.with_file_name("package.json")).unwrap());
+        for key in ["name", "version", "license", "type", "dependencies", "peerDependencies"] {
+            assert_eq!(own[key], package[key], "`{key}` of the copy of {name}");
+        }
+        let entries =
+            |manifest: &Value| manifest["exports"].as_object().expect("exports").keys().cloned().collect::<Vec<_>>();
+        assert_eq!(entries(&own), entries(&package), "exports of the copy of {name}");
+        // As `npm install` links it.
+        std::os::unix::fs::symlink(format!("../../.trailblaze/{name}"), installed(name)).expect("a link");
     }
-    // As `npm install` links it.
-    std::os::unix::fs::symlink("../../.trailblaze/scripting", &installed).expect("a link");
     lab.run(&[], 0);
     lab.go(&["tool", "test"]).exits(0);
 }

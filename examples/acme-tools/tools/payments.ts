@@ -1,6 +1,6 @@
-/** Tools that drive the wallet's screens through callbacks to Trailblaze. */
+/** Tools that drive the wallet's screens with the typed commands of Trailblaze. */
 
-import { tool, type ToolClient } from '@trailblaze/scripting';
+import { tool, type ToolContext } from '@trailblaze/scripting';
 import { assertionFailed } from '@trailblaze/scripting/result';
 import { z } from 'zod';
 
@@ -14,16 +14,17 @@ tool(
     },
     toolset: 'acme',
   },
-  async ({ to, amount }, { client, memory, progress }) => {
-    await client.callTool('tap', { id: 'sendMoney' });
-    await fill(client, 'recipient', to);
-    await fill(client, 'amount', amount);
-    await client.callTool('tap', { id: 'review' });
-    await client.callTool('tap', { id: 'confirmSend' });
+  async ({ to, amount }, ctx) => {
+    const { tap, waitUntilVisible, getElementText, memory, progress } = ctx;
+    await tap({ id: 'sendMoney' });
+    await fill(ctx, 'recipient', to);
+    await fill(ctx, 'amount', amount);
+    await tap({ id: 'review' });
+    await tap({ id: 'confirmSend' });
     progress('waiting for the receipt');
-    await client.callTool('waitUntilVisible', { text: `Sent €${amount} to ${to}`, timeoutMs: 5000 });
-    const { text: reference } = await client.callTool('getElementText', { id: 'reference' });
-    await client.callTool('tap', { id: 'done' });
+    await waitUntilVisible(`Sent €${amount} to ${to}`, 5000);
+    const reference = await getElementText('reference');
+    await tap({ id: 'done' });
     memory.set('reference', reference);
     return `sent €${amount} to ${to}, reference ${reference}`;
   },
@@ -36,9 +37,9 @@ tool(
     input: { euros: z.string().describe('Such as 107.50') },
     toolset: 'acme',
   },
-  async ({ euros }, { client, memory }) => {
-    await client.callTool('assertVisible', { id: 'balance' });
-    const { text } = await client.callTool('getElementText', { id: 'balance' });
+  async ({ euros }, { assertVisible, getElementText, memory }) => {
+    await assertVisible({ id: 'balance' });
+    const text = await getElementText('balance');
     if (text !== `€${euros}`) {
       return assertionFailed(`the balance is ${text}, not €${euros}`);
     }
@@ -47,8 +48,9 @@ tool(
   },
 );
 
-async function fill(client: ToolClient, id: string, text: string): Promise<void> {
-  await client.callTool('tap', { id });
+async function fill({ tap, inputText, client }: ToolContext, id: string, text: string): Promise<void> {
+  await tap({ id });
+  // Any tool of the session can be called by its name.
   await client.callTool('eraseText');
-  await client.callTool('inputText', { text });
+  await inputText(text);
 }

@@ -1,5 +1,6 @@
 //! `trailblaze tool new`: a tool, its tests and its entry in the configuration, ready to run.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -82,10 +83,9 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
         );
         return Ok(Exit::Passed);
     }
-    paths(&plan.new).iter().filter(|path| !path.starts_with(scripting::FOLDER)).for_each(print::data);
-    if plan.new.iter().any(|(path, _)| path.starts_with(scripting::FOLDER)) {
-        print::data(format!("{}/", scripting::FOLDER));
-    }
+    paths(&plan.new).iter().filter(|path| scripting::folder_of(path).is_none()).for_each(print::data);
+    let copies: BTreeSet<&str> = plan.new.iter().filter_map(|(path, _)| scripting::folder_of(path)).collect();
+    copies.iter().for_each(|folder| print::data(format!("{folder}/")));
     paths(&plan.changed).iter().for_each(|path| print::data(format!("{path} (changed)")));
     print::say("\nNext:");
     next.iter().for_each(|command| print::say(format!("  {command}")));
@@ -179,7 +179,7 @@ impl Plan {
         }
         match (is_installed, manifest.is_some() && named.is_none()) {
             (true, _) => {}
-            (false, true) => self.needs.push(format!("npm install zod ./{}", scripting::FOLDER)),
+            (false, true) => self.needs.push(scripting::install_command()),
             (false, false) => self.needs.push("npm install".to_string()),
         }
         Ok(())

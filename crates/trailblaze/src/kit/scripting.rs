@@ -1,19 +1,48 @@
-//! The package for TypeScript tools, in the version of this build: a project gets a copy, so that its tools and Trailblaze
-//! use the same protocol.
+//! The packages for TypeScript tools, in the version of this build: a project gets copies, so that its tools and Trailblaze use
+//! the same protocol.
 
-/// The folder of the copy in a project.
-pub const FOLDER: &str = ".trailblaze/scripting";
+/// The package that tools import, and the one that it is built on.
+pub const PACKAGES: [Package; 2] = [
+    Package { folder: ".trailblaze/client", manifest: include_str!("templates/client.package.json"), sources: &CLIENT },
+    Package {
+        folder: ".trailblaze/scripting",
+        manifest: include_str!("templates/scripting.package.json"),
+        sources: &SCRIPTING,
+    },
+];
 pub const PACKAGE: &str = "@trailblaze/scripting";
 /// How a `package.json` names the copy.
 pub const DEPENDENCY: &str = "file:.trailblaze/scripting";
 
+pub struct Package {
+    /// The folder of the copy in a project.
+    pub folder: &'static str,
+    manifest: &'static str,
+    sources: &'static [(&'static str, &'static str)],
+}
+
 macro_rules! sources {
-    ($($name:literal),* $(,)?) => {
-        [$((concat!("src/", $name), include_str!(concat!("../../../../sdks/typescript/scripting/src/", $name)))),*]
+    ($package:literal: $($name:literal),* $(,)?) => {
+        [$((concat!("src/", $name), include_str!(concat!("../../../../sdks/typescript/", $package, "/src/", $name)))),*]
     };
 }
 
-const SOURCES: [(&str, &str); 16] = sources![
+static CLIENT: [(&str, &str); 10] = sources![
+    "client":
+    "client.ts",
+    "connect.ts",
+    "context.ts",
+    "errors.ts",
+    "generated.ts",
+    "index.ts",
+    "method.ts",
+    "registry.ts",
+    "testing.ts",
+    "transport.ts",
+];
+
+static SCRIPTING: [(&str, &str); 17] = sources![
+    "scripting":
     "callback.ts",
     "context.ts",
     "envelope.ts",
@@ -26,14 +55,28 @@ const SOURCES: [(&str, &str); 16] = sources![
     "memory.ts",
     "result.ts",
     "run.ts",
+    "server.ts",
     "stdout.ts",
     "testing.ts",
     "tool-meta.ts",
     "tool.ts",
 ];
 
-/// All files of the copy, by their paths in the project.
+/// All files of the copies, by their paths in the project.
 pub fn files() -> impl Iterator<Item = (String, &'static str)> {
-    let manifest = ("package.json", include_str!("templates/scripting.package.json"));
-    std::iter::once(manifest).chain(SOURCES).map(|(path, text)| (format!("{FOLDER}/{path}"), text))
+    PACKAGES.iter().flat_map(|package| {
+        let files = std::iter::once(("package.json", package.manifest)).chain(package.sources.iter().copied());
+        files.map(|(path, text)| (format!("{}/{path}", package.folder), text))
+    })
+}
+
+/// The folder of the copy that a path is in.
+pub fn folder_of(path: &str) -> Option<&'static str> {
+    PACKAGES.iter().map(|package| package.folder).find(|folder| path.starts_with(*folder))
+}
+
+/// The command that adds the copies to a project that has its own `package.json`.
+pub fn install_command() -> String {
+    let folders = PACKAGES.iter().map(|package| format!(" ./{}", package.folder));
+    format!("npm install zod{}", folders.collect::<String>())
 }

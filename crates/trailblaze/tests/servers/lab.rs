@@ -26,8 +26,8 @@ fn watchdog() -> Duration {
     if std::env::var_os("SOAK").is_some() { WATCHDOG * 20 } else { WATCHDOG }
 }
 
-/// Our own package for tools in TypeScript.
-const SCRIPTING: &str = "sdks/typescript/scripting";
+/// Our own packages for TypeScript.
+const SDKS: &str = "sdks/typescript";
 
 /// The runtime for scripts. Nothing else is on the PATH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +77,10 @@ impl Lab {
         for name in ["@modelcontextprotocol", "zod"].into_iter().chain(has_tsx.then_some("tsx")) {
             symlink(packages.join(name), own.join(name)).expect("a link");
         }
-        let scripting = repository().join(SCRIPTING).canonicalize().expect("it is there");
-        symlink(scripting, own.join("@trailblaze/scripting")).expect("a link");
+        for name in ["client", "scripting"] {
+            let package = repository().join(SDKS).join(name).canonicalize().expect("it is there");
+            symlink(package, own.join("@trailblaze").join(name)).expect("a link");
+        }
         let lab = Lab { project, mark: Mark::new(), variables: RefCell::default() };
         lab.configured("");
         Some(lab)
@@ -291,7 +293,9 @@ fn copy(from: &Path, to: &Path) {
 pub fn parts() -> Option<PathBuf> {
     let folder = repository().join(".parts");
     let is_whole = ["node/stamp", "python/stamp"].iter().all(|part| folder.join(part).is_file());
-    if is_whole && repository().join(SCRIPTING).join("dist/stamp").is_file() {
+    if is_whole
+        && ["client", "scripting"].iter().all(|name| repository().join(SDKS).join(name).join("dist/stamp").is_file())
+    {
         return Some(folder.canonicalize().expect("it is there"));
     }
     skip::without_part("the runtimes and libraries of tool servers are missing: `scripts/parts` installs them");

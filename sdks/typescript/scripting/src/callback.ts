@@ -8,8 +8,6 @@ import { TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
 
 export const CALLBACK_PATH = '/scripting/callback';
 export const CALLBACK_VERSION = 1;
-/** The time limit of a call, with or without progress. */
-export const LONGEST_CALL_MS = 600_000;
 
 export type CallbackRequest = {
   version: typeof CALLBACK_VERSION;

@@ -2,21 +2,34 @@
 
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 
+import {
+  COMMAND_NAMES,
+  GROUP_NAMES,
+  TrailblazeError,
+  type CommandGroups,
+  type TrailblazeClient,
+  type TrailblazeCommands,
+} from '@trailblaze/client';
+
 import type { ReceivedMeta, TrailblazeDevice } from './envelope.ts';
-import { TrailblazeError } from './errors.ts';
 import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts';
 
 /**
- * `device`, `session`, `memory` and `client` are available if Trailblaze makes the call. Under another MCP client, reading
- * one of them throws, and the call fails with a message that says so; check `isTrailblaze` first.
+ * The typed commands of the device, and what belongs to the call. The commands, `device`, `session`, `memory` and `client` are
+ * available if Trailblaze makes the call. Under another MCP client, reading one of them throws, and the call fails with a message
+ * that says so; check `isTrailblaze` first.
  */
-export interface ToolContext {
+export interface ToolContext extends TrailblazeCommands, CommandGroups {
+  /** The same as `captureScreen`. */
+  readonly screen: TrailblazeCommands['captureScreen'];
   readonly isTrailblaze: boolean;
   readonly device: TrailblazeDevice;
   readonly session: ToolSession;
   readonly memory: ToolMemory;
   /** Calls other tools of the session, on the same device. */
   readonly client: ToolClient;
+  /** `_meta` of the call, from which `TrailblazeClient.fromContext(ctx)` makes a client with the whole API. */
+  readonly _meta: Readonly<Record<string, unknown>> | undefined;
   /** Aborts when the call is cancelled or the server stops. */
   readonly signal: AbortSignal;
   /** Adds a line to the log of the run. */
@@ -42,22 +55,30 @@ export type CallOptions = {
 /** What a context is made from: the connection in a server, fakes in a test. */
 export type Surroundings = {
   meta: ReceivedMeta | undefined;
+  /** `_meta` as it was received. */
+  raw: Readonly<Record<string, unknown>> | undefined;
+  commands: () => TrailblazeClient;
   client: (session: ToolSession) => ToolClient;
   signal: AbortSignal;
   log: (level: LoggingLevel, message: string) => void;
   progress: (text: string) => void;
 };
 
+export interface CallContext extends TrailblazeCommands, CommandGroups {}
+
 export class CallContext implements ToolContext {
   readonly isTrailblaze: boolean;
+  readonly _meta: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   readonly #around: Surroundings;
   readonly #memory: SessionMemory;
+  #commands: TrailblazeClient | undefined;
 
   constructor(around: Surroundings) {
     this.#around = around;
     this.#memory = new SessionMemory(around.meta?.memory ?? {});
     this.isTrailblaze = around.meta !== undefined;
+    this._meta = around.raw;
     this.signal = around.signal;
   }
 
@@ -84,6 +105,27 @@ export class CallContext implements ToolContext {
     return this.#around.client(this.session);
   }
 
+  get screen(): TrailblazeCommands['captureScreen'] {
+    return this.captureScreen;
+  }
+
+  static {
+    // Getters rather than methods, so that a handler can destructure the context: `({ text }, { tap }) => tap({ text })`.
+    for (const name of COMMAND_NAMES) {
+      define(this.prototype, name, (client) => (client[name] as (...args: unknown[]) => unknown).bind(client));
+    }
+    for (const name of GROUP_NAMES) {
+      define(this.prototype, name, (client) => client[name]);
+    }
+  }
+
+  /** The client behind the commands. */
+  commands(wanted: string): TrailblazeClient {
+    this.#meta(wanted);
+    this.#commands ??= this.#around.commands();
+    return this.#commands;
+  }
+
   // Functions rather than methods, so that a handler can destructure the context.
   readonly log = (level: LoggingLevel, message: string): void => this.#around.log(level, message);
   readonly progress = (text: string): void => this.#around.progress(text);
@@ -95,6 +137,7 @@ export class CallContext implements ToolContext {
   #meta(wanted: string): ReceivedMeta {
     if (this.#around.meta === undefined) {
       throw new TrailblazeError(
+        'failed_precondition',
         `this tool works only under Trailblaze: it uses \`${wanted}\`, and the call came from another MCP client\n` +
           'hint: call it from a trail, or with `trailblaze tool`',
       );
@@ -103,9 +146,18 @@ export class CallContext implements ToolContext {
   }
 }
 
+function define(prototype: CallContext, name: string, get: (client: TrailblazeClient) => unknown): void {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    get(this: CallContext) {
+      return get(this.commands(name));
+    },
+  });
+}
+
 function present<T>(value: T | undefined, key: string): T {
   if (value === undefined) {
-    throw new TrailblazeError(`\`_meta.trailblaze\` of the call has no \`${key}\``);
+    throw new TrailblazeError('failed_precondition', `\`_meta.trailblaze\` of the call has no \`${key}\``);
   }
   return value;
 }
@@ -113,3 +165,7 @@ function present<T>(value: T | undefined, key: string): T {
 function baseUrlOfEnvironment(): string | undefined {
   return globalThis.process?.env['TRAILBLAZE_BASE_URL'] || undefined;
 }
+
+/** The type of a handler's context. Also a value, because runtimes that only strip types import it. */
+export type Context = ToolContext;
+export const Context = CallContext;

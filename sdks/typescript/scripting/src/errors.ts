@@ -1,16 +1,14 @@
 /** Errors between a tool and Trailblaze. A handler that does not catch one fails with its message. */
 
-export class TrailblazeError extends Error {
-  override name = 'TrailblazeError';
-}
+import { ActionFailed, TrailblazeError, type ErrorCode } from '@trailblaze/client';
 
 /** A tool that was called through `client.callTool` failed. */
-export class TrailblazeToolError extends TrailblazeError {
+export class TrailblazeToolError extends ActionFailed {
   override name = 'TrailblazeToolError';
   readonly toolName: string;
 
   constructor(toolName: string, message: string) {
-    super(message === '' ? `\`${toolName}\` failed` : message);
+    super(message === '' ? `\`${toolName}\` failed` : message, 'ExceptionThrown');
     this.toolName = toolName;
   }
 }
@@ -18,6 +16,10 @@ export class TrailblazeToolError extends TrailblazeError {
 /** Trailblaze could not be reached, refused to call the tool, or returned a response that this version cannot read. */
 export class TrailblazeCallbackError extends TrailblazeError {
   override name = 'TrailblazeCallbackError';
+
+  constructor(message: string, code: ErrorCode = 'unknown') {
+    super(code, message);
+  }
 }
 
 export function messageOf(thrown: unknown): string {

@@ -1,25 +1,13 @@
 /** `client.callTool` over HTTP. */
 
-import { Agent, request } from 'node:http';
+import { TrailblazeError } from '@trailblaze/client';
+import { DEFAULT_DEADLINE_MS, post, type Reply } from '@trailblaze/client/transport';
 
-import {
-  CALLBACK_PATH,
-  callToolRequest,
-  LONGEST_CALL_MS,
-  readAnswer,
-  shorten,
-  toText,
-  type CallbackRequest,
-} from './callback.ts';
+import { CALLBACK_PATH, callToolRequest, readAnswer, shorten, toText } from './callback.ts';
 import type { CallOptions, ToolAnswer, ToolClient } from './context.ts';
-import { messageOf, TrailblazeCallbackError } from './errors.ts';
-
-/** Longer than Trailblaze's own limit, so that its response, which has the reason, arrives first. */
-export const DEFAULT_TIMEOUT_MS = LONGEST_CALL_MS + 30_000;
+import { TrailblazeCallbackError } from './errors.ts';
 
 export type Endpoint = { baseUrl: string; sessionId: string; invocationId: string; signal: AbortSignal };
-
-type Answer = { status: number; text: string };
 
 export function httpClient(endpoint: Endpoint): ToolClient {
   return {
@@ -33,22 +21,22 @@ async function callTool(
   args: Record<string, unknown>,
   options: CallOptions,
 ): Promise<ToolAnswer> {
-  endpoint.signal.throwIfAborted();
+  const { signal } = endpoint;
+  signal.throwIfAborted();
   const address = callbackAddress(endpoint.baseUrl);
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  let answer: Answer;
+  const deadlineMs = options.timeoutMs ?? DEFAULT_DEADLINE_MS;
+  const body = Buffer.from(JSON.stringify(callToolRequest(endpoint, name, args)));
+  let reply: Reply;
   try {
-    const signal = AbortSignal.any([endpoint.signal, timeout]);
-    answer = await post(address, callToolRequest(endpoint, name, args), signal);
+    reply = await post(address, { headers: { 'content-type': 'application/json' }, body, signal, deadlineMs });
   } catch (error) {
-    endpoint.signal.throwIfAborted();
-    if (timeout.aborted) {
-      throw new TrailblazeCallbackError(`\`${name}\` was not answered within ${timeoutMs} ms`);
+    if (!(error instanceof TrailblazeError)) {
+      throw error;
     }
-    throw new TrailblazeCallbackError(`Trailblaze cannot be reached at ${address.href}: ${messageOf(error)}`);
+    const isLate = error.code === 'deadline_exceeded';
+    throw new TrailblazeCallbackError(isLate ? `\`${name}\` was not answered within ${deadlineMs} ms` : error.message, error.code);
   }
-  const { status, text } = answer;
+  const { status, text } = reply;
   if (status !== 200) {
     const said = text.trim() === '' ? '' : `: ${shorten(text.trim())}`;
     throw new TrailblazeCallbackError(`Trailblaze refused to call \`${name}\` with status ${status}${said}`);
@@ -56,42 +44,12 @@ async function callTool(
   return { text: toText(name, readAnswer(parse(text))) };
 }
 
-/**
- * Not `fetch`, because Bun's sends even requests to this machine through the proxy of HTTP_PROXY. A separate agent keeps Node
- * from doing so.
- */
-function post(address: URL, body: CallbackRequest, signal: AbortSignal): Promise<Answer> {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
-    accept: 'application/json',
-  };
-  return new Promise((resolve, reject) => {
-    const agent = new Agent({ keepAlive: false });
-    const asking = request(address, { method: 'POST', agent, headers, signal }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('aborted', () => reject(new Error('the connection was closed in the middle of the response')));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-      );
-    });
-    asking.on('error', reject);
-    // Some runtimes ignore the signal once the response has begun.
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    asking.end(bytes);
-  });
-}
-
-function callbackAddress(baseUrl: string): URL {
+function callbackAddress(baseUrl: string): string {
   const text = baseUrl.replace(/\/+$/, '') + CALLBACK_PATH;
-  const address = URL.canParse(text) ? new URL(text) : undefined;
-  if (address?.protocol !== 'http:') {
+  if (!URL.canParse(text) || new URL(text).protocol !== 'http:') {
     throw new TrailblazeCallbackError(`the address of Trailblaze must be an http address, got \`${baseUrl}\``);
   }
-  return address;
+  return text;
 }
 
 function parse(text: string): unknown {

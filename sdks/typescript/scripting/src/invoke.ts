@@ -1,11 +1,12 @@
 /** One call of a tool, from its arguments to its result. Never throws: errors become results. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { ActionFailed, AssertionFailed, TrailblazeError } from '@trailblaze/client';
 
 import type { CallContext } from './context.ts';
 import { isRecord, withoutContext } from './envelope.ts';
 import { messageOf } from './errors.ts';
-import { error, success, type TrailblazeResultMeta } from './result.ts';
+import { assertionFailed, error, fatalError, success, unsupported, type TrailblazeResultMeta } from './result.ts';
 import type { DefinedTool, HandlerResult } from './tool.ts';
 
 export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext): Promise<CallToolResult> {
@@ -16,8 +17,21 @@ export async function invoke(tool: DefinedTool, args: unknown, ctx: CallContext)
     }
     return withMemory(toResult(tool.name, await tool.handler(checked.args as never, ctx)), ctx);
   } catch (thrown) {
-    return error(messageOf(thrown));
+    return failure(thrown);
   }
+}
+
+/** An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired. */
+function failure(thrown: unknown): CallToolResult {
+  const message = messageOf(thrown);
+  if (thrown instanceof AssertionFailed) {
+    return assertionFailed(message);
+  }
+  if (thrown instanceof ActionFailed && thrown.variant === 'FatalError') {
+    return fatalError(message);
+  }
+  const isUnsupported = thrown instanceof TrailblazeError && thrown.code === 'unimplemented';
+  return isUnsupported ? unsupported(message) : error(message);
 }
 
 function toResult(tool: string, returned: HandlerResult): CallToolResult {

@@ -3,20 +3,23 @@
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
   CallToolRequestSchema,
   ErrorCode,
+  ListResourcesRequestSchema,
   ListToolsRequestSchema,
   LoggingLevelSchema,
   McpError,
+  ReadResourceRequestSchema,
   SetLevelRequestSchema,
   type LoggingLevel,
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
+import { TrailblazeClient } from '@trailblaze/client';
 
 import { CallContext } from './context.ts';
 import { readMeta } from './envelope.ts';
@@ -42,6 +45,11 @@ export type RunOptions = {
   args?: readonly string[];
 };
 
+/** A resource: its address, and what returns its text. */
+export type ServedResource = { uri: string; read: () => Promise<string> };
+
+export type ServeOptions = RunOptions & { resources?: readonly ServedResource[] };
+
 export type RunningServer = { close(): Promise<void> };
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -50,23 +58,33 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 const LAST_MOMENT_MS = 2_000;
 
 /** Serves the tools. Over stdio, and over HTTP if Trailblaze started the server, it stops when stdin ends. */
-export async function run(options: RunOptions = {}): Promise<RunningServer> {
+export function run(options: RunOptions = {}): Promise<RunningServer> {
+  return serve(options);
+}
+
+export async function serve(options: ServeOptions): Promise<RunningServer> {
   const port = askedPort(options.args ?? process.argv.slice(2));
   // Output of handlers goes to the log, even if stdout is not used for the protocol.
   const protocol = keepStdoutForProtocol();
   // An unhandled rejection must not end the server with its other tools.
   process.on('unhandledRejection', (reason) => console.error('unhandled promise rejection:', reason));
-  return port === undefined ? serveStdio(options, protocol) : serveHttp(options, port);
+  try {
+    return await (port === undefined ? serveStdio(options, protocol) : serveHttp(options, port));
+  } catch (error) {
+    // The listener above would hide it if nobody awaits the result.
+    process.exitCode = 1;
+    throw error;
+  }
 }
 
-async function serveStdio(options: RunOptions, protocol: Writable): Promise<RunningServer> {
+async function serveStdio(options: ServeOptions, protocol: Writable): Promise<RunningServer> {
   const server = makeServer(options);
   endWithStdin(() => server.close());
   await server.connect(new StdioServerTransport(process.stdin, protocol));
   return { close: () => server.close() };
 }
 
-async function serveHttp(options: RunOptions, port: number): Promise<RunningServer> {
+async function serveHttp(options: ServeOptions, port: number): Promise<RunningServer> {
   const listening = await listen(port, () => makeServer(options));
   console.error(`listening on ${listening.address}`);
   // If it was started by hand or by a service manager, it may have no stdin.
@@ -84,13 +102,11 @@ function endWithStdin(close: () => Promise<void>): void {
   });
 }
 
-function makeServer(options: RunOptions): Server {
+function makeServer(options: ServeOptions): McpServer {
   const tools = new Map((options.tools ?? definedTools()).map((tool) => [tool.name, tool]));
-  const { name = nameOfScript(), version = '0.0.0', instructions } = options;
-  const server = new Server(
-    { name, version },
-    { capabilities: { tools: {}, logging: {} }, ...(instructions === undefined ? {} : { instructions }) },
-  );
+  const { name = nameOfScript(), version = '0.0.0', instructions, resources = [] } = options;
+  const capabilities = { tools: {}, logging: {}, ...(resources.length === 0 ? {} : { resources: {} }) };
+  const server = new McpServer({ name, version }, { capabilities, ...(instructions === undefined ? {} : { instructions }) });
   // The SDK's `sendLoggingMessage` does not relate a message to its request, and over HTTP it may get lost.
   let lowest = 0;
   server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
@@ -101,6 +117,9 @@ function makeServer(options: RunOptions): Server {
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...tools.values()].map((tool) => tool.definition),
   }));
+  if (resources.length > 0) {
+    serveResources(server, resources);
+  }
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const tool = tools.get(params.name);
     if (tool === undefined) {
@@ -109,6 +128,8 @@ function makeServer(options: RunOptions): Server {
     const notices = new Notices(tool.name, extra, (level) => severity(level) >= lowest);
     const ctx = new CallContext({
       meta: readMeta(params._meta),
+      raw: params._meta,
+      commands: () => TrailblazeClient.fromContext({ _meta: params._meta, signal: extra.signal }),
       client: ({ baseUrl, id, invocationId }) =>
         httpClient({ baseUrl, sessionId: id, invocationId, signal: extra.signal }),
       signal: extra.signal,
@@ -120,6 +141,19 @@ function makeServer(options: RunOptions): Server {
     return result;
   });
   return server;
+}
+
+function serveResources(server: McpServer, resources: readonly ServedResource[]): void {
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: resources.map(({ uri }) => ({ uri, name: uri, mimeType: 'application/json' })),
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => {
+    const resource = resources.find(({ uri }) => uri === params.uri);
+    if (resource === undefined) {
+      throw new McpError(ErrorCode.InvalidParams, `unknown resource \`${params.uri}\``);
+    }
+    return { contents: [{ uri: resource.uri, mimeType: 'application/json', text: await resource.read() }] };
+  });
 }
 
 /** Log lines and progress of one call, all sent before its result. */

@@ -2,13 +2,19 @@
 
 import type { CallToolResult, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 
+import { fakeClient } from '@trailblaze/client/testing';
+
 import { CallContext, type ToolContext } from './context.ts';
 import type { TrailblazeDevice } from './envelope.ts';
 import { messageOf, TrailblazeToolError } from './errors.ts';
 import { invoke } from './invoke.ts';
 import { definedTools, type DefinedTool } from './tool.ts';
 
-export type FakeTool = (args: Record<string, unknown>) => string | void | Promise<string | void>;
+/**
+ * Returns the text of the tool, or for a typed command such as `ctx.isVisible` what that returns. What is no text becomes JSON where a
+ * text is expected, and the other way round.
+ */
+export type FakeTool = (args: Record<string, unknown>) => unknown;
 
 export type FakeOptions = {
   /** Differences from an Android phone. */
@@ -100,16 +106,22 @@ class Fake extends CallContext implements FakeContext {
       memory,
       capabilities: { sampling: false },
     };
+    const aborted = signal ?? new AbortController().signal;
     super({
       meta: isTrailblaze ? meta : undefined,
-      client: () => ({ callTool: (name, args = {}) => this.#call(tools, name, args) }),
-      signal: signal ?? new AbortController().signal,
+      raw: isTrailblaze ? { trailblaze: meta } : undefined,
+      commands: () =>
+        fakeClient((name, args) => this.#call(tools, name, args), { platform: meta.device.platform, signal: aborted }),
+      client: () => ({
+        callTool: async (name, args = {}) => ({ text: textOf(await this.#call(tools, name, args)) }),
+      }),
+      signal: aborted,
       log: (level, message) => void this.logs.push({ level, message }),
       progress: (text) => void this.progressed.push(text),
     });
   }
 
-  async #call(tools: Record<string, FakeTool>, name: string, args: Record<string, unknown>): Promise<{ text: string }> {
+  async #call(tools: Record<string, FakeTool>, name: string, args: Record<string, unknown>): Promise<unknown> {
     this.signal.throwIfAborted();
     // Through JSON, as in a real call.
     const sent = JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
@@ -119,9 +131,13 @@ class Fake extends CallContext implements FakeContext {
       throw new TrailblazeToolError(name, `the test has no fake for \`${name}\``);
     }
     try {
-      return { text: (await fake(sent)) ?? '' };
+      return await fake(sent);
     } catch (thrown) {
       throw new TrailblazeToolError(name, messageOf(thrown));
     }
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 }

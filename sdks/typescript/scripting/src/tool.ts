@@ -45,10 +45,20 @@ export function tool<I extends Input | undefined = undefined>(
   spec: ToolSpec<I>,
   handler: Handler<I>,
 ): DefinedTool {
+  return add(defined, name, spec, handler);
+}
+
+/** Adds a tool to a list of tools. */
+export function add(
+  tools: Map<string, DefinedTool>,
+  name: string,
+  spec: Partial<ToolSpec>,
+  handler: DefinedTool['handler'],
+): DefinedTool {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new TypeError(`\`${name}\` is not a valid tool name: models accept up to 64 letters, digits, _ and -`);
   }
-  if (defined.has(name)) {
+  if (tools.has(name)) {
     throw new TypeError(`two tools are named \`${name}\`; rename one`);
   }
   const { description, title, annotations, _meta } = spec;
@@ -56,14 +66,14 @@ export function tool<I extends Input | undefined = undefined>(
   const meta = { ..._meta, ...toMeta(spec) };
   const definition: TrailblazeTool = {
     name,
-    description,
+    ...(description === undefined ? {} : { description }),
     inputSchema: input.schema,
     ...(title === undefined ? {} : { title }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
   const made: DefinedTool = { name, definition, input, handler };
-  defined.set(name, made);
+  tools.set(name, made);
   return made;
 }
 

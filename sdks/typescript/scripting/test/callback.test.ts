@@ -6,9 +6,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 
 import { CALLBACK_PATH, CALLBACK_VERSION, type CallbackAnswer, type CallbackRequest } from '@trailblaze/scripting';
+import { DEFAULT_DEADLINE_MS, LONGEST_CALL_MS } from '@trailblaze/client/transport';
 
-import { callToolRequest, LONGEST_CALL_MS, readAnswer, toText } from '../src/callback.ts';
-import { DEFAULT_TIMEOUT_MS, httpClient } from '../src/http-client.ts';
+import { callToolRequest, readAnswer, toText } from '../src/callback.ts';
+import { httpClient } from '../src/http-client.ts';
 import { callbackServer, succeeded, type Reply } from './callback-server.ts';
 
 type Means = { text?: string; toolError?: string; callbackError?: string };
@@ -36,7 +37,7 @@ test('requests are written as in the examples', () => {
 
 test('the client waits longer than the time limit of a call', () => {
   assert.equal(LONGEST_CALL_MS, examples.longestCallMs);
-  assert.ok(DEFAULT_TIMEOUT_MS > examples.longestCallMs);
+  assert.ok(DEFAULT_DEADLINE_MS > examples.longestCallMs);
 });
 
 test('responses are read as in the examples', () => {

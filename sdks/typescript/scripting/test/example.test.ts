@@ -44,11 +44,16 @@ test('raw.ts serves a portable tool and one that needs the context', () =>
     assert.equal(textOf(named), 'IOS, portrait, 1170 × 2532');
   }));
 
-test('wallet.ts drives the screen through callbacks', async () => {
-  const answers: Record<string, string> = { getElementText: 'TB-4821' };
-  const trailblaze = await callbackServer(({ body }) => {
-    const { action } = body as { action: { tool_name: string } };
-    return succeeded(answers[action.tool_name] ?? '');
+test('wallet.ts drives the screen with typed commands and callbacks', async () => {
+  const called: string[] = [];
+  const trailblaze = await callbackServer(({ url, body }) => {
+    const method = url.split('/').at(-1) ?? '';
+    if (method === 'callback') {
+      called.push((body as { action: { tool_name: string } }).action.tool_name);
+      return succeeded('');
+    }
+    called.push(method);
+    return { body: JSON.stringify(method === 'GetElementText' ? { value: 'TB-4821' } : { success: true }) };
   });
   await withServer(process.execPath, [tools('wallet.ts')], async (client) => {
     assert.deepEqual(await namesOf(client), ['acme_sendMoney', 'acme_checkBalance']);
@@ -58,9 +63,8 @@ test('wallet.ts drives the screen through callbacks', async () => {
     assert.equal(textOf(sent), 'sent €12.50 to Grace, reference TB-4821');
     assert.deepEqual(sent._meta, { trailblaze: { variant: 'Success', memoryDelta: { reference: 'TB-4821' } } });
   }).finally(trailblaze.close);
-  const called = trailblaze.received.map(({ body }) => (body as { action: { tool_name: string } }).action.tool_name);
-  const fill = ['tap', 'eraseText', 'inputText'];
-  assert.deepEqual(called, ['tap', ...fill, ...fill, 'tap', 'tap', 'waitUntilVisible', 'getElementText', 'tap']);
+  const fill = ['Tap', 'eraseText', 'InputText'];
+  assert.deepEqual(called, ['Tap', ...fill, ...fill, 'Tap', 'Tap', 'WaitUntilVisible', 'GetElementText', 'Tap']);
 });
 
 test('accounts.py delegates, and describes its tools in a resource', () =>

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-import { callbackServer, succeeded } from './callback-server.ts';
+import { callbackServer } from './callback-server.ts';
 
 test('the example of the README runs', async () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -16,7 +16,7 @@ test('the example of the README runs', async () => {
   // In the build output, so that it finds the package by its name.
   const file = fileURLToPath(new URL(`../dist/readme-${process.pid}.ts`, import.meta.url));
   writeFileSync(file, example);
-  const trailblaze = await callbackServer(() => succeeded(''));
+  const trailblaze = await callbackServer(() => ({ body: '{"success": true, "message": "", "variant": ""}' }));
   const client = new Client({ name: 'trailblaze', version: '0.0.0' });
   try {
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [file], stderr: 'pipe' }));

@@ -45,6 +45,46 @@ test('a failing fake is a failing tool, and nothing is remembered', async () => 
   assert.equal(without.text, 'the test has no fake for `inputText`');
 });
 
+const visit = tool(
+  'acme_visit',
+  { description: 'Uses typed commands.', input: { name: z.string() } },
+  async ({ name }, { tap, inputText, isVisible, getElementCount, getElementText, screen, maestro, playwright, assertVisible }) => {
+    if (await isVisible({ text: 'Skip', timeoutMs: 10 })) {
+      await tap({ text: 'Skip' });
+    }
+    await inputText(name);
+    await maestro?.swipe('down');
+    await playwright?.click('#a');
+    const { root } = await screen();
+    await assertVisible('Done');
+    return `${await getElementCount('Row')} ${await getElementText('title')} ${root.role}`;
+  },
+);
+
+test('typed commands use the same fakes', async () => {
+  const ok = () => {};
+  const tools = { tap: ok, inputText: ok, swipe: ok, assertVisible: ok, getElementText: () => '7' };
+  const screen = { platform: 'android', width: 1, height: 1, root: { role: 'window', children: [] } };
+  const answers = { ...tools, isVisible: () => true, getElementCount: () => '3', captureScreen: () => screen };
+  const called = await callTool(visit, { name: 'Ada' }, fakeContext({ tools: answers }));
+  assert.equal(called.text, '3 7 window');
+  assert.deepEqual(called.calls.slice(0, 4), [
+    { name: 'isVisible', args: { text: 'Skip', timeoutMs: 10 } },
+    { name: 'tap', args: { text: 'Skip' } },
+    { name: 'inputText', args: { text: 'Ada' } },
+    { name: 'swipe', args: { direction: 'down' } },
+  ]);
+  const fails = () => {
+    throw new Error('no Done');
+  };
+  const failed = await callTool(visit, { name: 'Ada' }, fakeContext({ tools: { ...answers, assertVisible: fails } }));
+  assert.deepEqual([failed.text, failed.result._meta], ['no Done', { trailblaze: { variant: 'AssertionFailed' } }]);
+  const without = await callTool(visit, { name: 'Ada' });
+  assert.equal(without.text, 'the test has no fake for `isVisible`');
+  const foreign = await callTool(visit, { name: 'Ada' }, fakeForeignContext());
+  assert.match(foreign.text, /^this tool works only under Trailblaze: it uses `tap`/);
+});
+
 test('arguments are checked as in a server', async () => {
   const missing = await callTool(pay, {});
   assert.deepEqual(missing.result._meta, { trailblaze: { variant: 'MissingRequiredArgs', missing: ['amount'] } });

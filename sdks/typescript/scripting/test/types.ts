@@ -62,6 +62,16 @@ tool('none', { description: '' }, async (args, ctx) => {
   return text;
 });
 
+tool('typed', { description: '' }, async (_args, { tap, screen, maestro }) => {
+  await tap({ text: 'Pay' });
+  await tap(1, 2);
+  // @ts-expect-error no such parameter
+  await tap({ txt: 'Pay' });
+  await maestro?.swipe('down');
+  const { root } = await screen({ picture: true });
+  return root.children[0]?.text ?? '';
+});
+
 // @ts-expect-error a misspelt flag
 tool('flag', { description: '', isForLLM: true }, () => 'x');
 

@@ -8,7 +8,7 @@ import { callTool, fakeContext } from '@trailblaze/scripting/testing';
 import './NAME_OF_TOOL.ts';
 
 test('matching elements are counted and remembered', async () => {
-  const ctx = fakeContext({ tools: { getElementCount: () => '3' } });
+  const ctx = fakeContext({ tools: { getElementCount: () => 3 } });
   const counted = await callTool('NAME_OF_TOOL', { text: 'Pay' }, ctx);
   assert.equal(counted.text, '3 on the screen');
   assert.deepEqual(counted.memoryDelta, { count: 3 });

@@ -1,0 +1,68 @@
+/** A client for unit tests, without Trailblaze: the test answers its calls. */
+
+import { TrailblazeClient, type ClientOptions } from './client.ts';
+import type { Transport } from './connect.ts';
+import { messageOf, TrailblazeError } from './errors.ts';
+import { GROUPS, TRAILBLAZE_COMMANDS, TRAILBLAZE_MEMORY, TRAILBLAZE_SESSION } from './generated.ts';
+import { isRecord, type Json, type MethodSpec } from './method.ts';
+
+/**
+ * Answers a call: `name` is that of the method, such as `isVisible`. Returns what the method returns; for an action or assertion
+ * nothing, or its message. A boolean or number may be a text, as the tool of the same name returns it. If it throws, the action or
+ * assertion has failed.
+ */
+export type Answer = (name: string, params: Record<string, unknown>) => unknown;
+
+const METHODS = new Map<string, MethodSpec>(
+  [TRAILBLAZE_COMMANDS, TRAILBLAZE_MEMORY, TRAILBLAZE_SESSION, ...Object.values(GROUPS).map(({ methods }) => methods)]
+    .flatMap((methods): MethodSpec[] => Object.values(methods))
+    .map((spec) => [spec.path, spec]),
+);
+
+export function fakeClient(answer: Answer, options: Omit<ClientOptions, 'transport'> = {}): TrailblazeClient {
+  const transport: Transport = {
+    unary: async (path, request, { signal }) => {
+      signal?.throwIfAborted();
+      const spec = METHODS.get(path);
+      if (spec === undefined) {
+        throw new TrailblazeError('unimplemented', `there is no method ${path}`);
+      }
+      return toMessage(spec, answer, paramsOf(request));
+    },
+    async *stream(path, request, { signal }) {
+      signal?.throwIfAborted();
+      const answered = await answer(METHODS.get(path)?.name ?? path, paramsOf(request));
+      yield* answered as AsyncIterable<unknown>;
+    },
+  };
+  return new TrailblazeClient({ ...options, transport });
+}
+
+/** Through JSON, as in a real call. */
+function paramsOf(request: Json): Record<string, unknown> {
+  const { deviceId: _d, sessionId: _s, invocationId: _i, ...params } = request;
+  return JSON.parse(JSON.stringify(params)) as Record<string, unknown>;
+}
+
+async function toMessage(spec: MethodSpec, answer: Answer, params: Record<string, unknown>): Promise<unknown> {
+  if (spec.answer === 'value') {
+    const value = await answer(spec.name, params);
+    const isText = typeof value === 'string' && ['boolean', 'number'].includes(typeof spec.zero);
+    return { value: isText ? (JSON.parse(value) as unknown) : value };
+  }
+  if (spec.answer === 'message') {
+    return answer(spec.name, params);
+  }
+  try {
+    const answered = await answer(spec.name, params);
+    const result = { success: true, message: typeof answered === 'string' ? answered : '', variant: '' };
+    return isRecord(answered) ? { ...result, ...answered } : result;
+  } catch (thrown) {
+    if (thrown instanceof TrailblazeError && !('variant' in thrown)) {
+      throw thrown;
+    }
+    const variant = spec.answer === 'assertion' ? 'AssertionFailed' : 'ExceptionThrown';
+    const own = isRecord(thrown) && typeof thrown['variant'] === 'string' ? thrown['variant'] : variant;
+    return { success: false, message: messageOf(thrown), variant: own };
+  }
+}
