@@ -73,7 +73,8 @@ fn events(session: Arc<Session>, after: i32) -> impl Stream<Item = Result<Messag
             match next {
                 Ok(Some(event)) => {
                     let json: Value = serde_json::from_str(&event.json).unwrap_or_default();
-                    let kind = json.get("type").and_then(Value::as_str).unwrap_or_default();
+                    // An event is an object with a single key, its type.
+                    let kind = json.as_object().and_then(|event| event.keys().next()).map_or("", String::as_str);
                     let is_last = kind == "sessionClosed";
                     let fields = message(json!({"number": event.number, "type": kind, "json": &*event.json}));
                     let state = (!is_last).then_some((session, last, event.number));
