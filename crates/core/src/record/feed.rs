@@ -13,8 +13,14 @@ const BYTES: usize = 16 << 20;
 
 /// The latest events of a session. Old ones are dropped, so that a session of any length needs bounded memory.
 pub struct Feed {
-    kept: Mutex<Kept>,
+    kept: Arc<Mutex<Kept>>,
     last: watch::Sender<i32>,
+}
+
+/// Reads a feed. It does not keep the session open, and still has the last events when the session is gone.
+pub struct FeedReader {
+    kept: Arc<Mutex<Kept>>,
+    last: watch::Receiver<i32>,
 }
 
 #[derive(Default)]
@@ -42,7 +48,7 @@ pub struct Lagged {
 
 impl Default for Feed {
     fn default() -> Feed {
-        Feed { kept: Mutex::default(), last: watch::Sender::new(0) }
+        Feed { kept: Arc::default(), last: watch::Sender::new(0) }
     }
 }
 
@@ -64,6 +70,12 @@ impl Feed {
         self.last.send_replace(number);
     }
 
+    pub fn reader(&self) -> FeedReader {
+        FeedReader { kept: Arc::clone(&self.kept), last: self.last.subscribe() }
+    }
+}
+
+impl FeedReader {
     /// The next event after this number; `None` if there is none yet.
     pub fn next(&self, after: i32) -> Result<Option<Numbered>, Lagged> {
         let kept = self.kept.lock();
@@ -75,9 +87,9 @@ impl Feed {
         Ok(kept.events.get(index).cloned())
     }
 
-    /// Signals the number of the last event.
-    pub fn subscribe(&self) -> watch::Receiver<i32> {
-        self.last.subscribe()
+    /// Waits until there are more events. Returns false if there will be none.
+    pub async fn wait(&mut self) -> bool {
+        self.last.changed().await.is_ok()
     }
 }
 
@@ -94,19 +106,31 @@ mod tests {
     #[test]
     fn a_reader_resumes_after_any_number_that_is_kept() {
         let feed = Feed::default();
-        assert_eq!(feed.next(0), Ok(None));
+        let reader = feed.reader();
+        assert_eq!(reader.next(0), Ok(None));
         ["one", "two"].iter().for_each(|text| feed.push(&note(text)));
-        assert_eq!(feed.next(0).unwrap().unwrap().number, 1);
-        assert!(feed.next(1).unwrap().unwrap().json.contains("two"));
-        assert_eq!(feed.next(2), Ok(None));
+        assert_eq!(reader.next(0).unwrap().unwrap().number, 1);
+        assert!(reader.next(1).unwrap().unwrap().json.contains("two"));
+        assert_eq!(reader.next(2), Ok(None));
+    }
+
+    #[tokio::test]
+    async fn a_reader_gets_the_last_events_of_a_session_that_is_gone() {
+        let feed = Feed::default();
+        let mut reader = feed.reader();
+        ["one", "two"].iter().for_each(|text| feed.push(&note(text)));
+        drop(feed);
+        assert!(reader.wait().await);
+        assert!(reader.next(1).unwrap().unwrap().json.contains("two"));
+        assert!(!reader.wait().await);
     }
 
     #[test]
     fn a_slow_reader_learns_what_it_missed() {
         let feed = Feed::default();
         (0..EVENTS + 3).for_each(|_| feed.push(&note("again")));
-        assert_eq!(feed.next(1), Err(Lagged { last: 1, oldest: 4 }));
-        assert_eq!(feed.next(3).unwrap().unwrap().number, 4);
+        assert_eq!(feed.reader().next(1), Err(Lagged { last: 1, oldest: 4 }));
+        assert_eq!(feed.reader().next(3).unwrap().unwrap().number, 4);
         let large = "x".repeat(BYTES / 2);
         (0..3).for_each(|_| feed.push(&note(&large)));
         assert!(feed.kept.lock().bytes <= BYTES);

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::tool::Tool;
+use trailblaze_core::record::feed::FeedReader;
 
 use super::{Request, Rpc, answer};
 
@@ -55,32 +56,29 @@ pub fn follow(
     let after = i32::try_from(after).ok().filter(|after| *after >= 0);
     let after = after.ok_or_else(|| ConnectError::invalid_argument("`after` must not be negative"))?;
     match request.method.name {
-        "WatchEvents" => Ok(Box::pin(events(request.caller.cx.session.clone(), after))),
+        "WatchEvents" => Ok(Box::pin(events(request.caller.cx.session.feed().reader(), after))),
         "WatchDevices" => Ok(Box::pin(device_lists(invocations, after))),
         other => Err(ConnectError::unimplemented(format!("{other} is not implemented"))),
     }
 }
 
 /// The events of a session after a number, until it is closed. A reader that is too slow gets an error with its last number.
-fn events(session: Arc<Session>, after: i32) -> impl Stream<Item = Result<Message, ConnectError>> {
-    let last = session.feed().subscribe();
-    // Holding the session would keep it open for as long as a reader follows it.
-    let session = Arc::downgrade(&session);
-    unfold(Some((session, last, after)), |state| async move {
-        let (session, mut last, after) = state?;
+fn events(reader: FeedReader, after: i32) -> impl Stream<Item = Result<Message, ConnectError>> {
+    unfold(Some((reader, after)), |state| async move {
+        let (mut reader, after) = state?;
         loop {
-            let next = session.upgrade()?.feed().next(after);
-            match next {
+            match reader.next(after) {
                 Ok(Some(event)) => {
                     let json: Value = serde_json::from_str(&event.json).unwrap_or_default();
                     // An event is an object with a single key, its type.
                     let kind = json.as_object().and_then(|event| event.keys().next()).map_or("", String::as_str);
                     let is_last = kind == "sessionClosed";
                     let fields = message(json!({"number": event.number, "type": kind, "json": &*event.json}));
-                    let state = (!is_last).then_some((session, last, event.number));
+                    let state = (!is_last).then_some((reader, event.number));
                     return Some((Ok(fields), state));
                 }
-                Ok(None) => last.changed().await.ok()?,
+                Ok(None) if reader.wait().await => {}
+                Ok(None) => return None,
                 Err(lagged) => return Some((Err(ConnectError::out_of_range(lagged.to_string())), None)),
             }
         }
