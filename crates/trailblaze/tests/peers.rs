@@ -1,6 +1,8 @@
 //! Clients that others maintain, generated from the contract: all of them get the same answers from the typed API. The programs and
 //! the list of calls are in `tests/peers`; `scripts/parts` builds them.
 
+#[path = "peers/contract.rs"]
+mod contract;
 #[path = "peers/served.rs"]
 mod served;
 mod support;
