@@ -3,6 +3,8 @@
 
 #[path = "peers/contract.rs"]
 mod contract;
+#[path = "peers/page.rs"]
+mod page;
 #[path = "peers/served.rs"]
 mod served;
 mod support;
