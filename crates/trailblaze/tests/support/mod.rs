@@ -8,7 +8,7 @@ pub mod skip;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -252,6 +252,11 @@ impl Running {
 
     pub fn has_ended(&mut self) -> bool {
         self.child.as_mut().expect("it runs").try_wait().expect("it can be waited for").is_some()
+    }
+
+    /// How it ended.
+    pub fn status(&mut self) -> ExitStatus {
+        self.child.as_mut().expect("it runs").wait().expect("it can be waited for")
     }
 
     fn end(mut self) -> Output {
