@@ -10,7 +10,9 @@ export type LaunchMode = 'reinstall' | 'REINSTALL' | 'force_restart' | 'FORCE_RE
 
 /** A session. */
 export interface SessionInfo {
+  /** Its id. */
   readonly sessionId: string;
+  /** Its device. */
   readonly device: Device;
 }
 
@@ -29,15 +31,19 @@ export interface Device {
 
 /** The tools of a session. */
 export interface ToolList {
+  /** All tools that can be called by name. */
   readonly tools: readonly ToolInfo[];
 }
 
 /** A tool. */
 export interface ToolInfo {
+  /** Its name. */
   readonly name: string;
+  /** What it does. */
   readonly description: string;
   /** The JSON Schema of its arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** What else is known about it. */
   readonly metadata: ToolMetadata;
 }
 
@@ -65,6 +71,7 @@ export interface ReloadResult {
 
 /** What a model answered. */
 export interface ModelReply {
+  /** What it answered. */
   readonly text: string;
   /** The model that answered. */
   readonly model: string;
@@ -84,6 +91,7 @@ export interface SessionEvent {
 export interface DeviceList {
   /** Counts the changes, from 1. */
   readonly number: number;
+  /** The devices, in the order of their ids. */
   readonly devices: readonly Device[];
 }
 
@@ -93,6 +101,7 @@ export interface TrailblazeToolRegistry {
   readonly tools: Readonly<Record<string, ToolMetadata>>;
   /** By the name of the group. */
   readonly groups: Readonly<Record<string, GroupInfo>>;
+  /** The server itself. */
   readonly serverInfo?: ServerInfo;
 }
 
@@ -100,6 +109,7 @@ export interface TrailblazeToolRegistry {
 export interface ToolMetadata {
   /** The platforms that it supports; all if empty. */
   readonly platforms: readonly string[];
+  /** The groups that it belongs to. */
   readonly groups: readonly string[];
   /** Whether models may call it (default true). */
   readonly exposedToLlm?: boolean;
@@ -111,6 +121,7 @@ export interface ToolMetadata {
 
 /** A group of tools. */
 export interface GroupInfo {
+  /** What its tools have in common. */
   readonly description: string;
   /** Whether its tools are offered unless something else is asked for (default true). */
   readonly defaultEnabled?: boolean;
@@ -118,7 +129,9 @@ export interface GroupInfo {
 
 /** A tool server. */
 export interface ServerInfo {
+  /** Its name. */
   readonly name: string;
+  /** Its version. */
   readonly version: string;
 }
 
@@ -173,7 +186,9 @@ export interface Element {
   readonly enabled: boolean;
   /** Whether it is checked. Absent if it cannot be. */
   readonly checked?: boolean;
+  /** Whether it is selected, as a tab or a row of a list. */
   readonly selected: boolean;
+  /** Whether it has the keyboard focus. */
   readonly focused: boolean;
   /** Whether it is scrolled out of its container. */
   readonly clipped: boolean;
@@ -183,9 +198,13 @@ export interface Element {
 
 /** A rectangle on the screen, in pixels from the top left corner. */
 export interface Bounds {
+  /** The left edge. */
   readonly left: number;
+  /** The top edge. */
   readonly top: number;
+  /** The right edge. */
   readonly right: number;
+  /** The bottom edge. */
   readonly bottom: number;
 }
 
@@ -193,6 +212,7 @@ export interface Bounds {
 export interface Picture {
   /** Its MIME type: image/png. */
   readonly mime: string;
+  /** The file. */
   readonly data: Uint8Array;
 }
 

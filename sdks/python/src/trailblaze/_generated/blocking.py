@@ -625,8 +625,8 @@ class SyncTrailblazeSession(BlockingApi):
     def ask_model(
         self,
         prompt: str,
-        screen: bool = False,
         *,
+        screen: bool = False,
         max_tokens: int | None = None,
         system: str | None = None,
         timeout: float | None = None,
@@ -634,6 +634,7 @@ class SyncTrailblazeSession(BlockingApi):
         """Ask the model. Only for tools of servers that may sample; the call must name its invocation.
 
         Args:
+            prompt: The question.
             screen: Also send the current screenshot.
             max_tokens: At most this many tokens.
             system: What the model is told first.

@@ -644,8 +644,8 @@ class TrailblazeSession(AsyncApi):
     async def ask_model(
         self,
         prompt: str,
-        screen: bool = False,
         *,
+        screen: bool = False,
         max_tokens: int | None = None,
         system: str | None = None,
         timeout: float | None = None,
@@ -653,6 +653,7 @@ class TrailblazeSession(AsyncApi):
         """Ask the model. Only for tools of servers that may sample; the call must name its invocation.
 
         Args:
+            prompt: The question.
             screen: Also send the current screenshot.
             max_tokens: At most this many tokens.
             system: What the model is told first.

@@ -43,7 +43,9 @@ class SessionInfo:
     """A session."""
 
     session_id: str = ""
+    """Its id."""
     device: Device | None = None
+    """Its device."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> SessionInfo:
@@ -87,6 +89,7 @@ class ToolList:
     """The tools of a session."""
 
     tools: tuple[ToolInfo, ...] = ()
+    """All tools that can be called by name."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> ToolList:
@@ -102,10 +105,13 @@ class ToolInfo:
     """A tool."""
 
     name: str = ""
+    """Its name."""
     description: str = ""
+    """What it does."""
     input_schema: Mapping[str, Any] | None = None
     """The JSON Schema of its arguments."""
     metadata: ToolMetadata | None = None
+    """What else is known about it."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> ToolInfo:
@@ -172,6 +178,7 @@ class ModelReply:
     """What a model answered."""
 
     text: str = ""
+    """What it answered."""
     model: str = ""
     """The model that answered."""
 
@@ -214,6 +221,7 @@ class DeviceList:
     number: int = 0
     """Counts the changes, from 1."""
     devices: tuple[Device, ...] = ()
+    """The devices, in the order of their ids."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> DeviceList:
@@ -234,6 +242,7 @@ class TrailblazeToolRegistry:
     groups: Mapping[str, GroupInfo] = field(default_factory=lambda: {})
     """By the name of the group."""
     server_info: ServerInfo | None = None
+    """The server itself."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> TrailblazeToolRegistry:
@@ -253,6 +262,7 @@ class ToolMetadata:
     platforms: tuple[str, ...] = ()
     """The platforms that it supports; all if empty."""
     groups: tuple[str, ...] = ()
+    """The groups that it belongs to."""
     exposed_to_llm: bool | None = None
     """Whether models may call it (default true)."""
     is_recordable: bool | None = None
@@ -278,6 +288,7 @@ class GroupInfo:
     """A group of tools."""
 
     description: str = ""
+    """What its tools have in common."""
     default_enabled: bool | None = None
     """Whether its tools are offered unless something else is asked for (default true)."""
 
@@ -296,7 +307,9 @@ class ServerInfo:
     """A tool server."""
 
     name: str = ""
+    """Its name."""
     version: str = ""
+    """Its version."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> ServerInfo:
@@ -421,7 +434,9 @@ class Element:
     checked: bool | None = None
     """Whether it is checked. Absent if it cannot be."""
     selected: bool = False
+    """Whether it is selected, as a tab or a row of a list."""
     focused: bool = False
+    """Whether it has the keyboard focus."""
     clipped: bool = False
     """Whether it is scrolled out of its container."""
     children: tuple[Element, ...] = ()
@@ -472,9 +487,13 @@ class Bounds:
     """A rectangle on the screen, in pixels from the top left corner."""
 
     left: int = 0
+    """The left edge."""
     top: int = 0
+    """The top edge."""
     right: int = 0
+    """The right edge."""
     bottom: int = 0
+    """The bottom edge."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Bounds:
@@ -504,6 +523,7 @@ class Picture:
     mime: str = ""
     """Its MIME type: image/png."""
     data: bytes = b""
+    """The file."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Picture:
