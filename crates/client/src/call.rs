@@ -83,6 +83,11 @@ impl Call {
         })
     }
 
+    /// The same for an action that returns a value.
+    pub fn act_value<T: DeserializeOwned + Acted + Valued + Send + 'static>(self) -> Answer<Value> {
+        Box::pin(async move { Ok(self.act::<T>(false).await?.value()) })
+    }
+
     /// Makes the call and returns its messages as they arrive.
     pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> Answer<Messages<T>> {
         Box::pin(async move {
@@ -119,6 +124,11 @@ impl Call {
             deadline: Instant::now() + timeout.unwrap_or(TIMEOUT),
         })
     }
+}
+
+/// A result with a value.
+pub(crate) trait Valued {
+    fn value(self) -> Value;
 }
 
 /// A message that says whether something succeeded.

@@ -240,7 +240,7 @@ pub mod types {
         pub value: i32,
     }
 
-    /// Any JSON value.
+    /// The result of an action that returns any JSON value.
     #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     #[non_exhaustive]
@@ -248,6 +248,24 @@ pub mod types {
         /// Absent if it is null.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub value: Option<Value>,
+        /// Whether it succeeded.
+        pub success: bool,
+        /// Why it failed.
+        pub message: String,
+        /// The kind of failure; empty if it succeeded.
+        pub variant: String,
+    }
+
+    impl crate::call::Acted for ValueResult {
+        fn failure(&self) -> Option<(String, String)> {
+            (!self.success).then(|| (self.message.clone(), self.variant.clone()))
+        }
+    }
+
+    impl crate::call::Valued for ValueResult {
+        fn value(self) -> Value {
+            self.value.unwrap_or_default()
+        }
     }
 
     /// The remembered values.
@@ -269,6 +287,18 @@ pub mod types {
         pub output: String,
         /// Its exit code; 0 means success.
         pub exit_code: i32,
+        /// Whether it succeeded.
+        pub success: bool,
+        /// Why it failed.
+        pub message: String,
+        /// The kind of failure; empty if it succeeded.
+        pub variant: String,
+    }
+
+    impl crate::call::Acted for ShellResult {
+        fn failure(&self) -> Option<(String, String)> {
+            (!self.success).then(|| (self.message.clone(), self.variant.clone()))
+        }
     }
 
     /// What a screen shows.
@@ -775,7 +805,7 @@ pub mod calls {
     #[must_use = "a call is made when it is awaited"]
     pub struct AdbShell(Call);
 
-    awaited!(AdbShell => ShellResult, get());
+    awaited!(AdbShell => ShellResult, act(false));
 
     /// A call of `GrantPermission`. Grant a permission to an app.
     #[derive(Debug, Clone)]
@@ -974,7 +1004,7 @@ pub mod calls {
     #[must_use = "a call is made when it is awaited"]
     pub struct EvaluateJs(Call);
 
-    awaited!(EvaluateJs => Value, ask());
+    awaited!(EvaluateJs => Value, act_value::<ValueResult>());
 
     /// The values that calls remember.
     impl Client {

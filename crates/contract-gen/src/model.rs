@@ -205,6 +205,17 @@ impl Message {
         self.fields.iter().filter(|field| !IDS.contains(&field.name.as_str()))
     }
 
+    /// Whether it says if a tool succeeded.
+    pub fn is_result(&self) -> bool {
+        self.fields.iter().any(|field| field.name == "success")
+    }
+
+    /// The value that a client returns in place of the message: its only field, or that of a result.
+    pub fn value(&self) -> Option<&Field> {
+        let value = self.fields.iter().find(|field| field.name == "value");
+        value.filter(|_| self.fields.len() == 1 || self.is_result())
+    }
+
     /// The parameters that clients accept by position.
     pub fn positional(&self) -> Vec<&Field> {
         let marked: Vec<&Field> = self.params().filter(|field| field.is_positional).collect();

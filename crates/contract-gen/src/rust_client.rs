@@ -64,13 +64,21 @@ fn emit_message(out: &mut String, message: &Message) {
         let _ = writeln!(out, "        pub {name}: {ty},");
     }
     out.push_str("    }\n");
-    if has_success(message) {
+    if message.is_result() {
         let _ = write!(
             out,
             "\n    impl crate::call::Acted for {} {{\n        fn failure(&self) -> Option<(String, String)> {{\n            \
              (!self.success).then(|| (self.message.clone(), self.variant.clone()))\n        }}\n    }}\n",
             message.name
         );
+        if message.value().is_some() {
+            let _ = write!(
+                out,
+                "\n    impl crate::call::Valued for {} {{\n        fn value(self) -> Value {{\n            \
+                 self.value.unwrap_or_default()\n        }}\n    }}\n",
+                message.name
+            );
+        }
     }
 }
 
@@ -190,14 +198,15 @@ fn emit_call(out: &mut String, model: &Model, method: &Method) {
         }
         out.push_str("    }\n\n");
     }
-    let (answer, make) = match lone_value(response) {
+    let (answer, make) = match response.value() {
         _ if method.is_streaming => (format!("Messages<{}>", response.name), "follow()".to_string()),
+        Some(_) if response.is_result() => ("Value".to_string(), format!("act_value::<{}>()", response.name)),
         Some(value) if value.ty == Type::Value => ("Value".to_string(), "ask()".to_string()),
         Some(value) if is_nullable(value) && value.ty != Type::Struct => {
             (format!("Option<{}>", held(value)), "ask()".to_string())
         }
         Some(value) => (held(value), "ask()".to_string()),
-        None if has_success(response) => {
+        None if response.is_result() => {
             let is_assertion = method.command.as_ref().is_some_and(|command| command.kind == Kind::Assertion);
             (response.name.clone(), format!("act({is_assertion})"))
         }
@@ -216,17 +225,6 @@ fn is_argument(method: &Method, field: &Field) -> bool {
 
 fn is_nullable(field: &Field) -> bool {
     field.is_optional || matches!(field.ty, Type::Message(_) | Type::Value | Type::Struct)
-}
-
-fn has_success(message: &Message) -> bool {
-    message.fields.iter().any(|field| field.name == "success")
-}
-
-fn lone_value(message: &Message) -> Option<&Field> {
-    match message.fields.as_slice() {
-        [field] if field.name == "value" => Some(field),
-        _ => None,
-    }
 }
 
 /// The type of a field's value in a struct.

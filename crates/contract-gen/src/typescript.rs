@@ -21,7 +21,7 @@ pub fn emit(model: &Model) -> String {
     let (params, answers): (Vec<_>, Vec<_>) =
         model.messages.iter().partition(|message| requests.contains(message.name.as_str()));
     // Callers get a lone value itself.
-    answers.iter().filter(|message| lone_value(message).is_none()).for_each(|message| emit_answer(&mut out, message));
+    answers.iter().filter(|message| message.value().is_none()).for_each(|message| emit_answer(&mut out, message));
     params
         .iter()
         .filter(|message| message.params().next().is_some())
@@ -128,7 +128,7 @@ fn emit_table(out: &mut String, model: &Model, service: &Service) {
             names(request.params().collect()),
             names(by_position.iter().map(|(field, _)| *field).collect()),
         );
-        if let Some(zero) = lone_value(model.message(&method.response)).and_then(zero) {
+        if let Some(zero) = model.message(&method.response).value().and_then(zero) {
             let _ = write!(out, ", zero: {zero}");
         }
         let mut bytes = Vec::new();
@@ -189,13 +189,6 @@ fn has_more(request: &Message, by_position: &[(&Field, bool)]) -> bool {
     request.params().count() > by_position.len()
 }
 
-fn lone_value(response: &Message) -> Option<&Field> {
-    match response.fields.as_slice() {
-        [field] if field.name == "value" => Some(field),
-        _ => None,
-    }
-}
-
 /// What an absent value means; `None` if it is null.
 fn zero(field: &Field) -> Option<&'static str> {
     match field.ty {
@@ -213,7 +206,7 @@ fn returned(model: &Model, method: &Method) -> String {
     if method.is_streaming {
         return format!("AsyncIterableIterator<{}>", response.name);
     }
-    match lone_value(response) {
+    match response.value() {
         None => format!("Promise<{}>", response.name),
         Some(field) if zero(field).is_none() && field.ty != Type::Value => format!("Promise<{} | null>", ty(field)),
         Some(field) => format!("Promise<{}>", ty(field)),
@@ -223,11 +216,11 @@ fn returned(model: &Model, method: &Method) -> String {
 /// How the client reads the response.
 fn shape(model: &Model, method: &Method) -> &'static str {
     let response = model.message(&method.response);
-    let is_result = response.fields.iter().any(|field| field.name == "success");
     match method.command.as_ref().map(|command| command.kind) {
         _ if method.is_streaming => "stream",
-        _ if lone_value(response).is_some() => "value",
-        _ if !is_result => "message",
+        _ if response.value().is_some() && response.is_result() => "actionValue",
+        _ if response.value().is_some() => "value",
+        _ if !response.is_result() => "message",
         Some(Kind::Assertion) => "assertion",
         Some(Kind::Action | Kind::Query) => "action",
         None => "tool",

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use heck::ToSnakeCase;
 
-use super::{WIDTH, has_success, header, identifier, is_nullable, lone_value, present, wrap, zero};
+use super::{WIDTH, header, identifier, is_nullable, present, wrap, zero};
 use crate::model::{Field, Kind, Message, Method, Model, Service, Type};
 
 /// How a class is called.
@@ -30,7 +30,7 @@ fn emit(model: &Model, style: Style) -> String {
     let mut out = header(about);
     let mut used: Vec<&str> = model.enums.iter().map(|listed| listed.name.as_str()).collect();
     let responses = model.services.iter().flat_map(|service| &service.methods).map(|method| method.response.as_str());
-    used.extend(responses.filter(|name| lone_value(model.message(name)).is_none()));
+    used.extend(responses.filter(|name| model.message(name).value().is_none()));
     used.sort_unstable();
     used.dedup();
     let _ = write!(
@@ -75,7 +75,7 @@ fn class(out: &mut String, model: &Model, service: &Service, style: Style, base:
 
 fn method(out: &mut String, model: &Model, service: &Service, method: &Method, style: Style) {
     let (request, response) = (model.message(&method.request), model.message(&method.response));
-    let (returns, call, end) = match lone_value(response) {
+    let (returns, call, end) = match response.value() {
         _ if method.is_streaming => {
             let generator = match style {
                 Style::Asynchronous => format!("AsyncGenerator[{}, None]", response.name),
@@ -90,9 +90,14 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method, s
                 (_, true) => format!("{} | None", present(value)),
                 (_, false) => present(value),
             };
-            (ty, "ask", if value.ty == Type::Struct { "{}".to_string() } else { zero(value).to_string() })
+            if response.is_result() {
+                // The name of no message: the value itself is returned.
+                (ty, "act", "\"\"".to_string())
+            } else {
+                (ty, "ask", if value.ty == Type::Struct { "{}".to_string() } else { zero(value).to_string() })
+            }
         }
-        None if has_success(response) => {
+        None if response.is_result() => {
             let is_assertion = method.command.as_ref().is_some_and(|command| command.kind == Kind::Assertion);
             let assertion = if is_assertion { ", is_assertion=True" } else { "" };
             (response.name.clone(), "act", format!("{:?}{assertion}", response.name))

@@ -53,22 +53,10 @@ fn zero(field: &Field) -> &'static str {
     }
 }
 
-/// The field of a message that consists of one value, which is then returned itself.
-fn lone_value(message: &Message) -> Option<&Field> {
-    match message.fields.as_slice() {
-        [field] if field.name == "value" => Some(field),
-        _ => None,
-    }
-}
-
-fn has_success(message: &Message) -> bool {
-    message.fields.iter().any(|field| field.name == "success")
-}
-
 /// Messages that are not the parameters of a method.
 fn values(model: &Model) -> impl Iterator<Item = &Message> {
     let is_request = |name: &str| model.services.iter().flat_map(|s| &s.methods).any(|method| method.request == name);
-    model.messages.iter().filter(move |message| !is_request(&message.name) && lone_value(message).is_none())
+    model.messages.iter().filter(move |message| !is_request(&message.name) && message.value().is_none())
 }
 
 /// A name that is a keyword in Python gets an underscore.

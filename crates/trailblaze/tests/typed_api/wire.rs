@@ -227,17 +227,12 @@ pub fn normal(method: &str, answer: Answer) -> Value {
             "platform": fields["platform"], "width": fields["width"], "height": fields["height"], "app": fields["app"],
             "texts": texts(&fields["root"]), "picture": fields["picture"]["mime"],
         }}),
-        "AdbShell" => json!({"ok": {"output": fields["output"], "exitCode": fields["exitCode"].as_i64().unwrap_or(0)}}),
-        _ if fields.get("message").is_some() || fields.get("success").is_some() => {
-            if fields["success"] == true {
-                match fields.get("structured") {
-                    Some(structured) => json!({"ok": structured}),
-                    None => json!({"ok": null}),
-                }
-            } else {
-                json!({"failed": text(&fields["variant"]), "message": without_times(&text(&fields["message"]))})
-            }
+        _ if fields["success"] == false || fields.get("variant").is_some_and(|variant| variant != "") => {
+            json!({"failed": text(&fields["variant"]), "message": without_times(&text(&fields["message"]))})
         }
+        "AdbShell" => json!({"ok": {"output": fields["output"], "exitCode": fields["exitCode"].as_i64().unwrap_or(0)}}),
+        "EvaluateJs" => json!({"ok": fields["value"]}),
+        _ if fields["success"] == true => json!({"ok": fields["structured"]}),
         "IsVisible" | "HasText" => json!({"ok": fields["value"].as_bool().unwrap_or(false)}),
         "GetElementCount" => json!({"ok": fields["value"].as_i64().unwrap_or(0)}),
         _ => json!({"ok": fields["value"]}),

@@ -107,9 +107,9 @@ def read(name: str, message: dict[str, Any]) -> Any:
 
 
 def settle(name: str, message: dict[str, Any], is_assertion: bool) -> Any:
-    """The result of an action or an assertion, if it succeeded."""
+    """The result of an action or an assertion, if it succeeded: the message, or its value if no name is given."""
     if message.get("success") is True:
-        return read(name, message)
+        return read(name, message) if name else message.get("value")
     text, variant = str(message.get("message") or "it failed"), str(message.get("variant") or "")
     if is_assertion or variant == "AssertionFailed":
         raise for_libraries(AssertionFailed(text, variant or "AssertionFailed"))

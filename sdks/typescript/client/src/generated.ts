@@ -151,6 +151,12 @@ export interface ShellResult {
   readonly output: string;
   /** Its exit code; 0 means success. */
   readonly exitCode: number;
+  /** Whether it succeeded. */
+  readonly success: boolean;
+  /** Why it failed. */
+  readonly message: string;
+  /** The kind of failure; empty if it succeeded. */
+  readonly variant: string;
 }
 
 /** What a screen shows. */
@@ -679,7 +685,7 @@ export const TRAILBLAZE_COMMANDS: Readonly<Record<keyof TrailblazeCommands, Meth
 };
 
 export const MAESTRO_COMMANDS: Readonly<Record<keyof MaestroCommands, MethodSpec>> = {
-  adbShell: { path: 'trailblaze.v1.MaestroCommands/AdbShell', name: 'adbShell', answer: 'message', params: ['command'], positional: ['command'], needed: 1 },
+  adbShell: { path: 'trailblaze.v1.MaestroCommands/AdbShell', name: 'adbShell', answer: 'action', params: ['command'], positional: ['command'], needed: 1 },
   grantPermission: { path: 'trailblaze.v1.MaestroCommands/GrantPermission', name: 'grantPermission', answer: 'action', params: ['packageId', 'permission'], positional: ['packageId', 'permission'], needed: 2 },
   pressBack: { path: 'trailblaze.v1.MaestroCommands/PressBack', name: 'pressBack', answer: 'action', params: [], positional: [], needed: 0 },
   pressHome: { path: 'trailblaze.v1.MaestroCommands/PressHome', name: 'pressHome', answer: 'action', params: [], positional: [], needed: 0 },
@@ -693,7 +699,7 @@ export const PLAYWRIGHT_COMMANDS: Readonly<Record<keyof PlaywrightCommands, Meth
   click: { path: 'trailblaze.v1.PlaywrightCommands/Click', name: 'click', answer: 'action', params: ['selector', 'timeoutMs'], positional: ['selector'], needed: 1 },
   fill: { path: 'trailblaze.v1.PlaywrightCommands/Fill', name: 'fill', answer: 'action', params: ['selector', 'value', 'timeoutMs'], positional: ['selector', 'value'], needed: 2 },
   waitForSelector: { path: 'trailblaze.v1.PlaywrightCommands/WaitForSelector', name: 'waitForSelector', answer: 'assertion', params: ['selector', 'timeoutMs'], positional: ['selector'], needed: 1 },
-  evaluateJs: { path: 'trailblaze.v1.PlaywrightCommands/EvaluateJs', name: 'evaluateJs', answer: 'value', params: ['script'], positional: ['script'], needed: 1 },
+  evaluateJs: { path: 'trailblaze.v1.PlaywrightCommands/EvaluateJs', name: 'evaluateJs', answer: 'actionValue', params: ['script'], positional: ['script'], needed: 1 },
 };
 
 export const TRAILBLAZE_MEMORY: Readonly<Record<keyof TrailblazeMemory, MethodSpec>> = {

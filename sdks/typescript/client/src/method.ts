@@ -19,7 +19,7 @@ export type MethodSpec = {
    * `action`, `assertion` and `tool` throw if they fail; `value` is a message with a lone `value`; `stream` is a series of
    * messages.
    */
-  readonly answer: 'action' | 'assertion' | 'tool' | 'value' | 'message' | 'stream';
+  readonly answer: 'action' | 'actionValue' | 'assertion' | 'tool' | 'value' | 'message' | 'stream';
   readonly params: readonly string[];
   /** The parameters that are accepted by position, and how many of them must be given in that form. */
   readonly positional: readonly string[];
@@ -97,6 +97,8 @@ export function readAnswer(spec: MethodSpec, response: unknown): unknown {
   switch (spec.answer) {
     case 'value':
       return response['value'] ?? spec.zero ?? null;
+    case 'actionValue':
+      return succeeded(spec, response)['value'] ?? null;
     case 'message':
     case 'stream':
       return withBytes(spec, response);

@@ -11,17 +11,19 @@ use trailblaze_protocol::outcome::Outcome;
 /// tool returned as data.
 pub fn of_command(method: &Method, outcome: Outcome) -> Result<Map<String, Value>, ConnectError> {
     let has = |name: &str| method.response.fields.iter().any(|field| field.json == name);
-    if has("success") {
-        return Ok(result(&outcome));
+    let mut fields = if has("success") { result(&outcome) } else { Map::new() };
+    match outcome.is_error() {
+        true if has("success") => return Ok(fields),
+        true => return Err(ConnectError::failed_precondition(outcome.text)),
+        false => {}
     }
-    if outcome.is_error() {
-        return Err(ConnectError::failed_precondition(outcome.text));
-    }
-    let mut fields = match outcome.structured {
+    let returned = match outcome.structured {
         value if has("value") => Map::from_iter([("value".to_string(), value.unwrap_or_default())]),
         Some(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
+    // Fields that the message does not have are left out when it is written.
+    fields.extend(returned);
     if let (true, Some(picture)) = (has("picture"), outcome.attachments.first()) {
         fields.insert("picture".into(), json!({"mime": picture.mime, "data": STANDARD.encode(&picture.bytes)}));
     }

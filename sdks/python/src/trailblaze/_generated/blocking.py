@@ -297,7 +297,7 @@ class SyncMaestroCommands(BlockingApi):
             command: The command line.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return self._calls.get("/trailblaze.v1.MaestroCommands/AdbShell", {"command": command}, timeout, "ShellResult")
+        return self._calls.act("/trailblaze.v1.MaestroCommands/AdbShell", {"command": command}, timeout, "ShellResult")
 
     def grant_permission(self, package_id: str, permission: str, *, timeout: float | None = None) -> ActionResult:
         """Grant a permission to an app.
@@ -518,7 +518,7 @@ class SyncPlaywrightCommands(BlockingApi):
             script: A JavaScript expression.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return self._calls.ask("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, None)
+        return self._calls.act("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, "")
 
 
 class SyncTrailblazeMemory(BlockingApi):

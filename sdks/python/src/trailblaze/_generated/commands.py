@@ -303,7 +303,7 @@ class MaestroCommands(AsyncApi):
             command: The command line.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.get(
+        return await self._calls.act(
             "/trailblaze.v1.MaestroCommands/AdbShell",
             {
                 "command": command,
@@ -537,7 +537,7 @@ class PlaywrightCommands(AsyncApi):
             script: A JavaScript expression.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self._calls.ask("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, None)
+        return await self._calls.act("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, "")
 
 
 class TrailblazeMemory(AsyncApi):

@@ -351,6 +351,12 @@ class ShellResult:
     """What it wrote to its standard output."""
     exit_code: int = 0
     """Its exit code; 0 means success."""
+    success: bool = False
+    """Whether it succeeded."""
+    message: str = ""
+    """Why it failed."""
+    variant: str = ""
+    """The kind of failure; empty if it succeeded."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> ShellResult:
@@ -359,6 +365,9 @@ class ShellResult:
         return cls(
             output=get("output", ""),
             exit_code=get("exitCode", 0),
+            success=get("success", False),
+            message=get("message", ""),
+            variant=get("variant", ""),
         )
 
 
