@@ -119,9 +119,9 @@ const CASES: [call: (tb: TrailblazeClient) => Promise<unknown>, path: string, se
   ],
   [(tb) => tb.reloadTools(), 'TrailblazeSession/ReloadTools', {}, ANSWERS['ReloadTools']],
   [
-    (tb) => tb.askModel('green?', { maxTokens: 5 }),
+    (tb) => tb.askModel('green?', false, { maxTokens: 5 }),
     'TrailblazeSession/AskModel',
-    { prompt: 'green?', maxTokens: 5 },
+    { prompt: 'green?', screen: false, maxTokens: 5 },
     { text: 'yes', model: 'm-1' },
   ],
   [
