@@ -27,7 +27,7 @@ macro_rules! sources {
     };
 }
 
-static CLIENT: [(&str, &str); 10] = sources![
+static CLIENT: [(&str, &str); 11] = sources![
     "client":
     "client.ts",
     "connect.ts",
@@ -37,6 +37,7 @@ static CLIENT: [(&str, &str); 10] = sources![
     "index.ts",
     "method.ts",
     "registry.ts",
+    "sampling.ts",
     "testing.ts",
     "transport.ts",
 ];

@@ -16,6 +16,7 @@ import {
   type TrailblazeSession,
 } from './generated.ts';
 import { readAnswer, readArguments, type CallOptions, type Json, type MethodSpec } from './method.ts';
+import { Sampling } from './sampling.ts';
 import { parseAddress } from './transport.ts';
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:52525';
@@ -52,6 +53,8 @@ export class TrailblazeClient {
   readonly baseUrl: string;
   /** `android`, `ios`, `web` or `desktop`; undefined if unknown. */
   readonly platform: string | undefined;
+  /** Asks the model of the session, in the words of MCP. */
+  readonly sampling = new Sampling((params, options) => this.askModel(params, options));
   readonly #ids: Json;
   readonly #signal: AbortSignal | undefined;
   readonly #transport: Transport;

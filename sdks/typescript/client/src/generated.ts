@@ -658,8 +658,9 @@ export interface TrailblazeSession {
   /**
    * Ask the model. Only for tools of servers that may sample; the call must name its invocation.
    * @param prompt The question.
+   * @param screen Also send the current screenshot.
    */
-  askModel(prompt: string, more?: Omit<AskModelParams, 'prompt'>, options?: CallOptions): Promise<ModelReply>;
+  askModel(prompt: string, screen?: boolean, more?: Omit<AskModelParams, 'prompt' | 'screen'>, options?: CallOptions): Promise<ModelReply>;
   /** Ask the model. Only for tools of servers that may sample; the call must name its invocation. */
   askModel(params: AskModelParams, options?: CallOptions): Promise<ModelReply>;
   /** Follow the events of the session, from the first one or after a number. */
@@ -713,7 +714,7 @@ export const TRAILBLAZE_SESSION: Readonly<Record<keyof TrailblazeSession, Method
   listTools: { path: 'trailblaze.v1.TrailblazeSession/ListTools', name: 'listTools', answer: 'message', params: [], positional: [], needed: 0 },
   callTool: { path: 'trailblaze.v1.TrailblazeSession/CallTool', name: 'callTool', answer: 'tool', params: ['name', 'args'], positional: ['name', 'args'], needed: 1 },
   reloadTools: { path: 'trailblaze.v1.TrailblazeSession/ReloadTools', name: 'reloadTools', answer: 'message', params: [], positional: [], needed: 0 },
-  askModel: { path: 'trailblaze.v1.TrailblazeSession/AskModel', name: 'askModel', answer: 'message', params: ['prompt', 'screen', 'maxTokens', 'system'], positional: ['prompt'], needed: 1 },
+  askModel: { path: 'trailblaze.v1.TrailblazeSession/AskModel', name: 'askModel', answer: 'message', params: ['prompt', 'screen', 'maxTokens', 'system'], positional: ['prompt', 'screen'], needed: 1 },
   watchEvents: { path: 'trailblaze.v1.TrailblazeSession/WatchEvents', name: 'watchEvents', answer: 'stream', params: ['after'], positional: [], needed: 0 },
   listDevices: { path: 'trailblaze.v1.TrailblazeSession/ListDevices', name: 'listDevices', answer: 'message', params: [], positional: [], needed: 0 },
   watchDevices: { path: 'trailblaze.v1.TrailblazeSession/WatchDevices', name: 'watchDevices', answer: 'stream', params: ['after'], positional: [], needed: 0 },

@@ -119,9 +119,9 @@ const CASES: [call: (tb: TrailblazeClient) => Promise<unknown>, path: string, se
   ],
   [(tb) => tb.reloadTools(), 'TrailblazeSession/ReloadTools', {}, ANSWERS['ReloadTools']],
   [
-    (tb) => tb.askModel('green?', { maxTokens: 5 }),
+    (tb) => tb.askModel('green?', false, { maxTokens: 5 }),
     'TrailblazeSession/AskModel',
-    { prompt: 'green?', maxTokens: 5 },
+    { prompt: 'green?', screen: false, maxTokens: 5 },
     { text: 'yes', model: 'm-1' },
   ],
   [
@@ -135,6 +135,22 @@ const CASES: [call: (tb: TrailblazeClient) => Promise<unknown>, path: string, se
     'TrailblazeSession/AskModel',
     { prompt: 'why?', screen: false },
     { text: 'yes', model: 'm-1' },
+  ],
+  [
+    (tb) => tb.sampling.createMessage({ messages: [{ role: 'user', content: 'green?' }], includeScreenshot: true }),
+    'TrailblazeSession/AskModel',
+    { prompt: 'green?', screen: true },
+    { content: 'yes', model: 'm-1' },
+  ],
+  [
+    (tb) =>
+      tb.sampling.createMessage({
+        messages: [{ content: 'a?' }, { role: 'assistant', content: [{ type: 'text', text: 'b' }] }],
+        systemPrompt: 'Be brief.',
+      }),
+    'TrailblazeSession/AskModel',
+    { prompt: 'user: a?\n\nassistant: b', screen: false, system: 'Be brief.' },
+    { content: 'yes', model: 'm-1' },
   ],
   [(tb) => tb.listDevices(), 'TrailblazeSession/ListDevices', {}, { number: 1, devices: [DEVICE] }],
 ];
@@ -205,6 +221,7 @@ describe('a client', () => {
       [loose['captureScreen']!(true), /the parameters of `captureScreen` must be an object, got true/],
       [loose['tap']!({ text: 'a' }, { timeoutMs: 5 }), /`tap` has no option `timeoutMs`; the options are/],
       [loose['tap']!({ text: 'a' }, { deadlineMs: -1 }), /`deadlineMs` must be a number of milliseconds above 0, got -1/],
+      [tb.sampling.createMessage({ messages: [{ content: { type: 'image' } }] }), /the `content` of a message must be text/],
       [loose['callTool']!('a', circular), /the parameters cannot be sent as JSON/],
       [loose['callTool']!('a', { n: 1n }), /the parameters cannot be sent as JSON/],
     ];

@@ -625,8 +625,8 @@ class SyncTrailblazeSession(BlockingApi):
     def ask_model(
         self,
         prompt: str,
-        *,
         screen: bool = False,
+        *,
         max_tokens: int | None = None,
         system: str | None = None,
         timeout: float | None = None,

@@ -644,8 +644,8 @@ class TrailblazeSession(AsyncApi):
     async def ask_model(
         self,
         prompt: str,
-        *,
         screen: bool = False,
+        *,
         max_tokens: int | None = None,
         system: str | None = None,
         timeout: float | None = None,
