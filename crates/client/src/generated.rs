@@ -121,7 +121,7 @@ pub mod types {
         /// Its type, such as called.
         #[serde(rename = "type")]
         pub kind: String,
-        /// The event as JSON, as in events.ndjson.
+        /// The event as JSON, as in events.jsonl: an object whose only key is its type.
         pub json: String,
     }
 
