@@ -13,6 +13,7 @@ mod cases;
 mod identity;
 mod parity;
 mod refusing;
+mod rust_client;
 mod served;
 mod streams;
 mod wire;

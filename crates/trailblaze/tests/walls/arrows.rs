@@ -5,6 +5,7 @@ use crate::support::*;
 /// Which of our crates each may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-protocol", &[]),
+    ("trailblaze-client", &[]),
     ("trailblaze-contract", &[]),
     ("trailblaze-contract-gen", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
