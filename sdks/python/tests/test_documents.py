@@ -73,4 +73,4 @@ def test_results_and_delegates(tmp_path: Path, program: Path) -> None:
             tb.call_tool("acme_tapAt", {"x": 5000, "y": 5000})
         assert raised.value.variant == "FatalError"
         [metadata] = [tool.metadata for tool in tb.list_tools().tools if tool.name == "acme_tapAt"]
-        assert metadata is not None and metadata.is_delegating
+        assert metadata.is_delegating

@@ -76,7 +76,6 @@ def test_a_client_from_a_context(tmp_path: Path, program: Path, python: Path) ->
         assert tb.get_element_text("email") == "adax"
         # What the registry of the listing says.
         [metadata] = [tool.metadata for tool in tb.list_tools().tools if tool.name == "acme_driver_login"]
-        assert metadata is not None
         assert (metadata.groups, metadata.platforms) == (("auth",), ("android", "ios"))
 
 

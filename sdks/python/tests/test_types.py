@@ -48,7 +48,7 @@ SCREEN: dict[str, Any] = {
 def test_a_screen_is_read_as_a_tree() -> None:
     screen = ScreenState.from_json(SCREEN)
     assert [element.role for element in screen.elements] == ["FrameLayout", "Button", "List", "Row", "Row"]
-    assert screen.root is not None and list(screen.root.walk()) == list(screen.elements)
+    assert list(screen.root.walk()) == list(screen.elements)
     assert screen.picture == Picture(mime="image/png", data=b"\x89PNG")
     assert screen.app is None
     row = screen.elements[3]
@@ -67,7 +67,7 @@ def test_elements_are_found_by_text_id_role_and_place() -> None:
     assert screen.element_at(100, 50) is screen.root
     assert screen.element_at(5000, 0) is None
     empty = ScreenState()
-    assert (empty.elements, empty.find(text="Pay"), empty.element_at(0, 0)) == ((), None, None)
+    assert (empty.elements, empty.find(text="Pay"), empty.element_at(0, 0)) == ((Element(),), None, None)
 
 
 def test_a_deep_tree_can_be_walked() -> None:

@@ -36,7 +36,7 @@ fn present(field: &Field) -> String {
 /// Whether None stands for an absent value.
 fn is_nullable(field: &Field) -> bool {
     let is_object = matches!(field.ty, Type::Message(_) | Type::Value | Type::Struct | Type::Enum(_));
-    !field.is_repeated && (field.is_optional || is_object)
+    !field.is_repeated && !field.is_required && (field.is_optional || is_object)
 }
 
 /// The value that an absent field has.

@@ -1,11 +1,11 @@
     @property
     def elements(self) -> tuple[Element, ...]:
         """All elements of the screen, each before its children."""
-        return () if self.root is None else tuple(self.root.walk())
+        return tuple(self.root.walk())
 
     def find_all(self, *, text: str | None = None, id: str | None = None, role: str | None = None) -> Iterator[Element]:
         """The elements that have all that is given. `text` is the whole text, or the whole label."""
-        return iter(()) if self.root is None else self.root.find_all(text=text, id=id, role=role)
+        return self.root.find_all(text=text, id=id, role=role)
 
     def find(self, *, text: str | None = None, id: str | None = None, role: str | None = None) -> Element | None:
         """The first element of `find_all()`, or None."""

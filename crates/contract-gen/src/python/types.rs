@@ -48,6 +48,9 @@ fn class(out: &mut String, message: &Message) {
         let ty = if listed.ty == Type::Value { "Any".to_string() } else { format!("{}{or_none}", present(listed)) };
         let default = match &listed.ty {
             Type::Map(_) => "field(default_factory=lambda: {})".to_string(),
+            Type::Struct if listed.is_required => "field(default_factory=lambda: {})".to_string(),
+            // A class that is declared later.
+            Type::Message(name) if listed.is_required => format!("field(default_factory=lambda: {name}())"),
             _ => zero(listed).to_string(),
         };
         let _ = writeln!(out, "    {}: {ty} = {default}", identifier(&listed.name));
@@ -77,6 +80,8 @@ fn decode(field: &Field) -> String {
             format!("tuple([{name}.from_json(item) for item in get({json}, ())])")
         }
         _ if field.is_repeated => format!("tuple(get({json}, ()))"),
+        Type::Message(name) if field.is_required => format!("{name}.from_json(get({json}) or {{}})"),
+        Type::Struct if field.is_required => format!("get({json}) or {{}}"),
         Type::Message(name) => format!("None if get({json}) is None else {name}.from_json(json[{json}])"),
         Type::Map(name) => {
             format!("{{name: {name}.from_json(item) for name, item in get({json}, {{}}).items()}}")

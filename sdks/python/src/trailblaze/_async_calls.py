@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ._http import Response, envelope, take_envelope
 from ._target import DEFAULT_TIMEOUT, check_timeout
-from ._wire import answer_of, body_of, end_of_stream, error_of, parse, read, settle
-from .errors import ApiError, ConnectionFailed, DeadlineExceeded, TrailblazeError, for_libraries
+from ._wire import answer_of, body_of, end_of_stream, error_of, expired, parse, read, settle, unreachable
+from .errors import ApiError, ConnectionFailed, TrailblazeError, for_libraries
 
 # pytest shows the test that called, not these frames.
 __tracebackhide__ = True
@@ -113,13 +113,12 @@ class AsyncCalls:
 class Pool:
     """The connections of an event loop to one address."""
 
-    __slots__ = ("hosts", "idle", "loop", "port")
+    __slots__ = ("_target", "idle", "loop")
 
-    def __init__(self, loop: AbstractEventLoop, hosts: tuple[str, ...], port: int) -> None:
+    def __init__(self, loop: AbstractEventLoop, target: Target) -> None:
         self.loop = loop
-        self.hosts = hosts
-        self.port = port
         self.idle: list[Connection] = []
+        self._target = target
 
     def take(self) -> Connection | None:
         """A connection that was used before, if there is one. The one used last is the most likely to be open."""
@@ -135,10 +134,10 @@ class Pool:
         from asyncio import wait_for
 
         problem: OSError | None = None
-        for host in self.hosts:
+        for host in self._target.hosts:
             # It has the methods of `asyncio.Protocol`, which is not imported before it is needed.
             protocol: Any = Connection(self)
-            connecting = self.loop.create_connection(lambda: protocol, host, self.port)
+            connecting = self.loop.create_connection(lambda: protocol, host, self._target.port)
             try:
                 await wait_for(connecting, deadline - self.loop.time())
                 return protocol
@@ -146,7 +145,7 @@ class Pool:
                 raise expired() from None
             except OSError as error:
                 problem = error
-        raise unreachable(self.hosts[0], self.port, problem)
+        raise unreachable(self._target, problem)
 
     def close(self) -> None:
         """Closes the connections that are not in use."""
@@ -186,7 +185,7 @@ class Connection:
         if self._waiter is None:
             if len(response.body) > _PAUSE and self._transport is not None:
                 self._transport.pause_reading()
-        elif response.is_complete or response._is_stream:  # pyright: ignore[reportPrivateUsage]
+        elif response.is_complete or response.is_stream:
             self._wake(None)
 
     def eof_received(self) -> bool:
@@ -294,17 +293,5 @@ def pool_of(target: Target) -> Pool:
     if pool is None or pool.loop is not loop:
         for old in [old for old, pool in _pools.items() if pool.loop.is_closed()]:
             del _pools[old]
-        pool = _pools[key] = Pool(loop, target.hosts, target.port)
+        pool = _pools[key] = Pool(loop, target)
     return pool
-
-
-def expired() -> DeadlineExceeded:
-    return DeadlineExceeded("deadline_exceeded", "Trailblaze did not answer within the timeout")
-
-
-def unreachable(host: str, port: int, problem: object) -> ConnectionFailed:
-    return ConnectionFailed(
-        "unavailable",
-        f"Trailblaze cannot be reached at http://{host}:{port}: {problem}; it runs during `trailblaze run`, "
-        "`trailblaze shell` and `trailblaze serve`",
-    )

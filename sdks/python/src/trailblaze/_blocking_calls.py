@@ -12,8 +12,8 @@ from time import monotonic
 
 from ._http import Response, envelope, take_envelope
 from ._target import DEFAULT_TIMEOUT, check_timeout
-from ._wire import answer_of, body_of, end_of_stream, error_of, parse, read, settle
-from .errors import ApiError, ConnectionFailed, DeadlineExceeded, TrailblazeError, for_libraries
+from ._wire import answer_of, body_of, end_of_stream, error_of, expired, parse, read, settle, unreachable
+from .errors import ApiError, ConnectionFailed, TrailblazeError, for_libraries
 
 # pytest shows the test that called, not these frames.
 __tracebackhide__ = True
@@ -168,11 +168,7 @@ def connect(target: Target, deadline: float) -> socket.socket:
             raise expired() from error
         except OSError as error:
             problem = error
-    raise ConnectionFailed(
-        "unavailable",
-        f"Trailblaze cannot be reached at http://{target.name}: {problem}; it runs during `trailblaze run`, "
-        "`trailblaze shell` and `trailblaze serve`",
-    )
+    raise unreachable(target, problem)
 
 
 def exchange(
@@ -192,7 +188,7 @@ def exchange(
             receive(connection, response, deadline)
         is_reusable = response.keeps_alive and len(pool) < MAX_IDLE
         return response
-    except (DeadlineExceeded, ApiError) as error:
+    except ApiError as error:
         if isinstance(error, ConnectionFailed) and not response.has_begun:
             return None
         raise
@@ -231,7 +227,3 @@ def remaining(deadline: float) -> float:
     if left <= 0:
         raise expired()
     return left
-
-
-def expired() -> DeadlineExceeded:
-    return DeadlineExceeded("deadline_exceeded", "Trailblaze did not answer within the timeout")

@@ -115,7 +115,9 @@ class TrailblazeClient(Described, TrailblazeCommands, TrailblazeMemory, Trailbla
             system: What the model is told first.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
-        return await self.ask_model(prompt, with_screen(screen), max_tokens=max_tokens, system=system, timeout=timeout)
+        return await self.ask_model(
+            prompt, screen=with_screen(screen), max_tokens=max_tokens, system=system, timeout=timeout
+        )
 
     async def aclose(self) -> None:
         """Closes the connections that are not in use. The client can still be used, and opens new ones."""
@@ -157,6 +159,6 @@ class Sampling:
         from ._sampling import SamplingReply
 
         reply = await self._client.ask_model(
-            prompt_of(messages), include_screenshot, max_tokens=max_tokens, system=system_prompt, timeout=timeout
+            prompt_of(messages), screen=include_screenshot, max_tokens=max_tokens, system=system_prompt, timeout=timeout
         )
         return SamplingReply(content=reply.text, model=reply.model)

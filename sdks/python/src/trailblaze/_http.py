@@ -14,7 +14,7 @@ MAX_BODY = 64 << 20
 class Response:
     """A response that is read piece by piece."""
 
-    __slots__ = ("_buffer", "_is_chunked", "_is_stream", "_left", "body", "content_type", "has_begun", "is_complete",
+    __slots__ = ("_buffer", "_is_chunked", "_left", "body", "content_type", "has_begun", "is_complete", "is_stream",
                  "keeps_alive", "status")  # fmt: skip
 
     def __init__(self, *, is_stream: bool = False) -> None:
@@ -28,7 +28,8 @@ class Response:
         """Whether any byte has been received."""
         self.keeps_alive = True
         """Whether the connection can be used again after this response."""
-        self._is_stream = is_stream
+        self.is_stream = is_stream
+        """Whether the body may be of any length."""
         self._buffer = bytearray()
         self._is_chunked = False
         # How much of the body, or of the current chunk, is missing; None if the end of the connection ends the body.
@@ -70,7 +71,7 @@ class Response:
             raise ConnectionFailed("unavailable", f"Trailblaze closed the connection {where}")
 
     def _take(self, data: bytes | bytearray) -> None:
-        if not self._is_stream and len(self.body) + len(data) > MAX_BODY:
+        if not self.is_stream and len(self.body) + len(data) > MAX_BODY:
             raise too_large()
         self.body += data
 
@@ -116,7 +117,7 @@ class Response:
             self._left = 0
         elif self._left is None:
             self.keeps_alive = False
-        elif self._left > MAX_BODY and not self._is_stream:
+        elif self._left > MAX_BODY and not self.is_stream:
             raise too_large()
         elif self._left == 0:
             self.is_complete = True
@@ -151,7 +152,7 @@ class Response:
                 self._left = int(size, 16)
             except ValueError:
                 raise ApiError("internal", "the response has an invalid chunk") from None
-            if self._left < 0 or (self._left > MAX_BODY and not self._is_stream):
+            if self._left < 0 or (self._left > MAX_BODY and not self.is_stream):
                 raise too_large()
             if self._left == 0:
                 if len(buffer) < end + 4:

@@ -65,13 +65,12 @@ class Server:
             )
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise ServerError(f"`trailblaze serve -d {device}` did not start{self._reason()}") from error
-        about = client.get_session().device
         return SyncTrailblazeClient(
             ready["address"],
             key=key,
             session_id=ready.get("session"),
             device_id=ready.get("device"),
-            platform=about.platform if about is not None else None,
+            platform=client.get_session().device.platform,
         )
 
     def _first_line(self) -> bytes:

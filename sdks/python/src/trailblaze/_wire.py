@@ -5,7 +5,15 @@ from __future__ import annotations
 from json import JSONEncoder, loads
 
 from ._target import is_object
-from .errors import CODES, ActionFailed, ApiError, AssertionFailed, DeadlineExceeded, for_libraries
+from .errors import (
+    CODES,
+    ActionFailed,
+    ApiError,
+    AssertionFailed,
+    ConnectionFailed,
+    DeadlineExceeded,
+    for_libraries,
+)
 
 # pytest shows the test that called, not these frames.
 __tracebackhide__ = True
@@ -121,6 +129,18 @@ def end_of_stream(message: bytes) -> None:
     error = parse(message, "the end of the stream").get("error")
     if error is not None:
         raise error_from(error)
+
+
+def expired() -> DeadlineExceeded:
+    return DeadlineExceeded("deadline_exceeded", "Trailblaze did not answer within the timeout")
+
+
+def unreachable(target: Target, problem: object) -> ConnectionFailed:
+    return ConnectionFailed(
+        "unavailable",
+        f"Trailblaze cannot be reached at http://{target.name}: {problem}; it runs during `trailblaze run`, "
+        "`trailblaze shell` and `trailblaze serve`",
+    )
 
 
 def _excerpt(body: bytes | bytearray) -> str:

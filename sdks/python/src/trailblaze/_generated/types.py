@@ -44,7 +44,7 @@ class SessionInfo:
 
     session_id: str = ""
     """Its id."""
-    device: Device | None = None
+    device: Device = field(default_factory=lambda: Device())
     """Its device."""
 
     @classmethod
@@ -53,7 +53,7 @@ class SessionInfo:
         get = json.get
         return cls(
             session_id=get("sessionId", ""),
-            device=None if get("device") is None else Device.from_json(json["device"]),
+            device=Device.from_json(get("device") or {}),
         )
 
 
@@ -108,9 +108,9 @@ class ToolInfo:
     """Its name."""
     description: str = ""
     """What it does."""
-    input_schema: Mapping[str, Any] | None = None
+    input_schema: Mapping[str, Any] = field(default_factory=lambda: {})
     """The JSON Schema of its arguments."""
-    metadata: ToolMetadata | None = None
+    metadata: ToolMetadata = field(default_factory=lambda: ToolMetadata())
     """What else is known about it."""
 
     @classmethod
@@ -120,8 +120,8 @@ class ToolInfo:
         return cls(
             name=get("name", ""),
             description=get("description", ""),
-            input_schema=get("inputSchema"),
-            metadata=None if get("metadata") is None else ToolMetadata.from_json(json["metadata"]),
+            input_schema=get("inputSchema") or {},
+            metadata=ToolMetadata.from_json(get("metadata") or {}),
         )
 
 
@@ -382,7 +382,7 @@ class ScreenState:
     height: int = 0
     app: str | None = None
     """The app in the foreground, or the URL of the page. Absent if unknown."""
-    root: Element | None = None
+    root: Element = field(default_factory=lambda: Element())
     """The elements of the screen, as a tree."""
     picture: Picture | None = None
     """A screenshot with secrets masked, if one was requested."""
@@ -396,18 +396,18 @@ class ScreenState:
             width=get("width", 0),
             height=get("height", 0),
             app=get("app"),
-            root=None if get("root") is None else Element.from_json(json["root"]),
+            root=Element.from_json(get("root") or {}),
             picture=None if get("picture") is None else Picture.from_json(json["picture"]),
         )
 
     @property
     def elements(self) -> tuple[Element, ...]:
         """All elements of the screen, each before its children."""
-        return () if self.root is None else tuple(self.root.walk())
+        return tuple(self.root.walk())
 
     def find_all(self, *, text: str | None = None, id: str | None = None, role: str | None = None) -> Iterator[Element]:
         """The elements that have all that is given. `text` is the whole text, or the whole label."""
-        return iter(()) if self.root is None else self.root.find_all(text=text, id=id, role=role)
+        return self.root.find_all(text=text, id=id, role=role)
 
     def find(self, *, text: str | None = None, id: str | None = None, role: str | None = None) -> Element | None:
         """The first element of `find_all()`, or None."""
