@@ -12,6 +12,9 @@ async fn an_action_that_failed_is_an_error() {
     let failed = Error::ActionFailed { message: "no such text".into(), variant: "ExceptionThrown".into() };
     assert_eq!(fake.client().tap().text("a").await, Err(failed.clone()));
     assert_eq!((failed.to_string().as_str(), failed.code()), ("no such text", None));
+    // Also if it would return something.
+    assert_eq!(fake.client().playwright().unwrap().evaluate_js("a").await, Err(failed.clone()));
+    assert_eq!(fake.client().maestro().unwrap().adb_shell("a").await, Err(failed));
     let asserted = Error::AssertionFailed { message: "no such text".into(), variant: "ExceptionThrown".into() };
     assert_eq!(fake.client().assert_visible().text("a").await, Err(asserted.clone()));
     assert_eq!(fake.client().wait_until_visible("a", 1).await, Err(asserted));

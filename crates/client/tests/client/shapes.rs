@@ -104,8 +104,13 @@ async fn a_query_returns_its_value() {
     check(json!({"value": ""}), |client| client.get_element_text("a"), Some(String::new())).await;
     check(json!({}), |client| client.get_element_text("a"), None).await;
     check(json!({"value": 3}), |client| client.get_element_count().text("a"), 3).await;
-    check(json!({"value": [1, null]}), |client| client.playwright().unwrap().evaluate_js("a"), json!([1, null])).await;
-    check(json!({}), |client| client.playwright().unwrap().evaluate_js("a"), Value::Null).await;
+    check(
+        json!({"success": true, "value": [1, null]}),
+        |client| client.playwright().unwrap().evaluate_js("a"),
+        json!([1, null]),
+    )
+    .await;
+    check(json!({"success": true}), |client| client.playwright().unwrap().evaluate_js("a"), Value::Null).await;
     check(json!({"value": {"a": 1}}), |client| client.dump_memory(), json!({"a": 1}).as_object().unwrap().clone())
         .await;
     check(json!({}), |client| client.dump_memory(), Default::default()).await;
