@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::routing::post;
 use axum::serve::ListenerExt;
+use connectrpc::Dispatcher;
 use tokio::net::TcpListener;
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
@@ -23,6 +24,7 @@ use trailblaze_protocol::callback::PATH;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
 use admission::Names;
+use rpc::{REQUEST_BYTES, Rpc};
 
 /// The default port.
 pub const PORT: u16 = 52525;
@@ -103,11 +105,23 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
     tokio::spawn(async move { axum::serve(listener, service).await }).abort_handle()
 }
 
-/// All routes. The guard runs first, in one place, before anything is read.
 fn router(invocations: Arc<Invocations>, port: u16) -> Router {
-    let guarded = axum::middleware::from_fn_with_state(Names::at(port), guard::guard);
-    let rpc = Router::new().route_service("/{service}/{method}", rpc::service(Arc::clone(&invocations), port));
-    let rpc = rpc.layer(axum::middleware::from_fn(rpc::whole_body));
+    let rpc = Rpc { invocations: Arc::clone(&invocations), our_port: port };
     let state = callback::Callback { invocations, our_port: port };
-    Router::new().route(PATH, post(callback::callback)).with_state(state).merge(rpc).layer(guarded)
+    let routes = Router::new().route(PATH, post(callback::callback)).with_state(state);
+    guarded(routes.merge(rpc::routes(rpc, REQUEST_BYTES)), port)
+}
+
+/// The guard runs first, in one place, before anything is read.
+fn guarded(routes: Router, port: u16) -> Router {
+    routes.layer(axum::middleware::from_fn_with_state(Names::at(port), guard::guard))
+}
+
+/// Serves other methods on a free port, as the listener serves those of the contract. The conformance suite of Connect tests the
+/// protocols this way. Returns the port.
+pub async fn serve_methods<D: Dispatcher>(dispatcher: D, request_bytes: usize) -> std::io::Result<u16> {
+    let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
+    let port = listener.local_addr()?.port();
+    serve(listener, guarded(rpc::routes(dispatcher, request_bytes), port));
+    Ok(port)
 }

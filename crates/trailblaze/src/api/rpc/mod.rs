@@ -9,8 +9,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::to_bytes;
-use axum::extract::ConnectInfo;
+use axum::extract::{ConnectInfo, State};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
 use bytes::Bytes;
@@ -35,24 +36,34 @@ use super::caller::{self, Caller, Connection, Ids};
 /// The largest request, in bytes, as it arrives and unpacked.
 pub const REQUEST_BYTES: usize = 1 << 20;
 
-/// The same with the frames of the protocols.
-const WIRE_BYTES: usize = REQUEST_BYTES + 64;
+/// How many bytes the frames of the protocols add at most, and gzip to what it cannot compress.
+const FRAME_BYTES: usize = 1024;
 /// How long a request may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The service for all methods of the contract.
-pub fn service(invocations: Arc<Invocations>, our_port: u16) -> ConnectRpcService<Rpc> {
-    let limits = Limits::default().with_max_request_body_size(REQUEST_BYTES).with_max_message_size(REQUEST_BYTES);
-    ConnectRpcService::new(Rpc { invocations, our_port }).with_limits(limits)
+/// The routes of all methods, whose requests have at most this many bytes.
+pub fn routes<D: Dispatcher>(dispatcher: D, request_bytes: usize) -> Router {
+    let body_bytes = request_bytes + FRAME_BYTES;
+    let limits = Limits::default().with_max_request_body_size(body_bytes).with_max_message_size(request_bytes);
+    let service = ConnectRpcService::new(dispatcher).with_limits(limits);
+    let limited = axum::middleware::from_fn_with_state(body_bytes, whole_body);
+    Router::new().route_service("/{service}/{method}", service).layer(limited)
 }
 
 /// Reads the whole body of a request before it is handled, with limits: every method takes a single message.
-pub async fn whole_body(request: axum::extract::Request, next: Next) -> axum::response::Response {
+async fn whole_body(
+    State(body_bytes): State<usize>,
+    request: axum::extract::Request,
+    next: Next,
+) -> axum::response::Response {
     let (parts, body) = request.into_parts();
     let refuse = |error: ConnectError| error.into_http_response(&parts.headers).into_response();
-    match timeout(BODY_TIME, to_bytes(body, WIRE_BYTES)).await {
+    match timeout(BODY_TIME, to_bytes(body, body_bytes)).await {
         Ok(Ok(bytes)) => next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
-        Ok(Err(_)) => refuse(ConnectError::resource_exhausted(format!("a request has at most {REQUEST_BYTES} bytes"))),
+        Ok(Err(_)) => refuse(ConnectError::resource_exhausted(format!(
+            "a request has at most {} bytes",
+            body_bytes - FRAME_BYTES
+        ))),
         Err(_) => {
             let text = format!("the request took longer than {} s to arrive", BODY_TIME.as_secs());
             refuse(ConnectError::deadline_exceeded(text))
@@ -63,8 +74,8 @@ pub async fn whole_body(request: axum::extract::Request, next: Next) -> axum::re
 /// Passes requests on to the engine.
 #[derive(Clone)]
 pub struct Rpc {
-    invocations: Arc<Invocations>,
-    our_port: u16,
+    pub invocations: Arc<Invocations>,
+    pub our_port: u16,
 }
 
 /// A request that was read.
