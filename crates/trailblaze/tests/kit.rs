@@ -6,6 +6,8 @@ mod lab;
 mod marked;
 mod support;
 
+use std::path::{Path, PathBuf};
+
 use lab::{Lab, Runtime, parts};
 use serde_json::{Value, json};
 use support::{Project, files, repository};
@@ -110,7 +112,7 @@ fn a_new_python_tool_runs_at_once() {
     assert_eq!(
         new.stdout,
         "tools/acme_newEmail_server.py\ntools/test_acme_newEmail.py\ntrails/tools/acme_newEmail.trail.yaml\n\
-         requirements.txt\ntrailblaze.yaml (changed)\n"
+         requirements.txt\n.trailblaze/python/\ntrailblaze.yaml (changed)\n"
     );
     let next =
         "Next:\n  python3 -m venv .venv\n  .venv/bin/python -m pip install -r requirements.txt\n  trailblaze tool ";
@@ -122,6 +124,16 @@ fn a_new_python_tool_runs_at_once() {
     let tested = lab.go(&["tool", "test", "acme_newEmail"]).exits(0);
     assert!(tested.stdout.starts_with("passed  tools/test_acme_newEmail.py\n"), "{}", tested.stdout);
     assert_eq!(lab.go(&["tool", "lint", "acme_newEmail"]).exits(0).stdout, "1 tool, no problems\n");
+    assert!(lab.project.read("requirements.txt").lines().any(|line| line == "./.trailblaze/python"));
+    let ours = repository().join("sdks/python/src/trailblaze");
+    let copy = lab.project.root().join(".trailblaze/python/src/trailblaze");
+    let sources = |folder: &Path| {
+        let is_source = |path: &PathBuf| !path.components().any(|part| part.as_os_str() == "__pycache__");
+        let relative = |path: &PathBuf| path.strip_prefix(folder).expect("a file of the folder").to_path_buf();
+        let read = |path: PathBuf| (relative(&path), std::fs::read_to_string(&path).expect("text"));
+        files(folder).into_iter().filter(is_source).map(read).collect::<Vec<_>>()
+    };
+    assert_eq!(sources(&copy), sources(&ours), "the whole package, in the version of this build");
 }
 
 #[test]
@@ -134,7 +146,13 @@ fn a_python_tool_calls_back_as_its_guide_says() {
     let (head, tail) =
         ("from fastmcp import FastMCP\n\nserver = FastMCP('acme')\n", "\nserver.run(show_banner=False)\n");
     lab.project.write("tools/acme.py", format!("{head}{code}{tail}"));
-    lab.configured("mcpServers: [{name: acme, command: python3, args: [tools/acme.py]}]\n");
+    // As if it had been installed.
+    let package = repository().join("sdks/python/src");
+    let server = format!(
+        "{{name: acme, command: python3, args: [tools/acme.py], env: {{PYTHONPATH: '{}'}}}}",
+        package.display()
+    );
+    lab.configured(&format!("mcpServers: [{server}]\n"));
     let launch = ["--launch", "com.example.counter"];
     let call = ["tool", "acme_pressAndRead", "button=Add one", "label=count"];
     assert_eq!(lab.go(&[&call[..], &launch].concat()).exits(0).stdout, "Count: 1\n");

@@ -17,7 +17,7 @@ use super::tool::VERBS;
 use super::{Context, Refusal};
 use crate::files::write_atomically;
 use crate::kit::blueprint::{self, Language, NewFile};
-use crate::kit::scripting;
+use crate::kit::{python_sdk, scripting};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 
@@ -83,8 +83,12 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
         );
         return Ok(Exit::Passed);
     }
-    paths(&plan.new).iter().filter(|path| scripting::folder_of(path).is_none()).for_each(print::data);
-    let copies: BTreeSet<&str> = plan.new.iter().filter_map(|(path, _)| scripting::folder_of(path)).collect();
+    let copy_of = |path: &str| {
+        let is_python = path.starts_with(python_sdk::FOLDER);
+        scripting::folder_of(path).or(is_python.then_some(python_sdk::FOLDER))
+    };
+    paths(&plan.new).iter().filter(|path| copy_of(path).is_none()).for_each(print::data);
+    let copies: BTreeSet<&str> = plan.new.iter().filter_map(|(path, _)| copy_of(path)).collect();
     copies.iter().for_each(|folder| print::data(format!("{folder}/")));
     paths(&plan.changed).iter().for_each(|path| print::data(format!("{path} (changed)")));
     print::say("\nNext:");
@@ -186,9 +190,22 @@ impl Plan {
     }
 
     fn add_python_needs(&mut self, root: &Path) {
+        let copy = python_sdk::files().map(|(path, text)| (path, text.to_string()));
+        self.new.extend(copy.filter(|(path, _)| !is_there(&root.join(path))));
         let listed = std::fs::read_to_string(root.join("requirements.txt")).unwrap_or_default();
-        let has_fastmcp = listed.is_empty() || listed.lines().any(|line| line.trim_start().starts_with("fastmcp"));
-        self.needs.extend(python_install(root, if has_fastmcp { "-r requirements.txt" } else { "fastmcp" }));
+        let lists = |start: &str| listed.is_empty() || listed.lines().any(|line| line.trim_start().starts_with(start));
+        let sdk = format!("./{}", python_sdk::FOLDER);
+        let mut wanted = Vec::new();
+        if lists("fastmcp") || lists(&sdk) {
+            wanted.push("-r requirements.txt");
+        }
+        if !lists("fastmcp") {
+            wanted.push("fastmcp");
+        }
+        if !lists(&sdk) {
+            wanted.push(&sdk);
+        }
+        self.needs.extend(python_install(root, &wanted.join(" ")));
     }
 
     /// Adds the entry of the tool's server, unless it exists.

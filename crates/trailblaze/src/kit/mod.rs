@@ -3,5 +3,6 @@
 pub mod blueprint;
 pub mod cost;
 pub mod lint;
+pub mod python_sdk;
 pub mod scripting;
 pub mod test_files;

@@ -1,0 +1,45 @@
+//! The package for Python tools, in the version of this build: a project gets a copy, so that its tools and Trailblaze use the
+//! same contract.
+
+/// The folder of the copy in a project.
+pub const FOLDER: &str = ".trailblaze/python";
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        &[$((
+            concat!("src/trailblaze/", $name),
+            include_str!(concat!("../../../../sdks/python/src/trailblaze/", $name)),
+        )),*]
+    };
+}
+
+const SOURCES: &[(&str, &str)] = sources![
+    "__init__.py",
+    "_api.py",
+    "_async_calls.py",
+    "_blocking_calls.py",
+    "_client.py",
+    "_clients.py",
+    "_context.py",
+    "_generated/__init__.py",
+    "_generated/blocking.py",
+    "_generated/commands.py",
+    "_generated/types.py",
+    "_http.py",
+    "_registry.py",
+    "_sampling.py",
+    "_serve.py",
+    "_sync_client.py",
+    "_target.py",
+    "_wire.py",
+    "errors.py",
+    "py.typed",
+    "pytest_plugin.py",
+    "result.py",
+];
+
+/// All files of the copy, by their paths in the project.
+pub fn files() -> impl Iterator<Item = (String, &'static str)> {
+    let manifest = ("pyproject.toml", include_str!("templates/python.pyproject.toml"));
+    std::iter::once(manifest).chain(SOURCES.iter().copied()).map(|(path, text)| (format!("{FOLDER}/{path}"), text))
+}
