@@ -21,7 +21,11 @@ struct Stream {
 
 impl Stream {
     async fn open(served: &Served, method: &str, params: Value) -> Stream {
-        let mut caller = Caller::of(served, Protocol::ConnectJson);
+        Stream::open_with(served, method, params, Vec::new()).await
+    }
+
+    async fn open_with(served: &Served, method: &str, params: Value, headers: Vec<(&'static str, String)>) -> Stream {
+        let mut caller = Caller { headers, ..Caller::of(served, Protocol::ConnectJson) };
         caller.content_type = Some("application/connect+json");
         let body = frame(params.to_string().as_bytes()).into();
         let response = caller.send(&format!("trailblaze.v1.{method}"), body).await;
@@ -80,6 +84,21 @@ async fn events_are_followed_and_resumed_by_their_number() {
         }
     };
     assert_eq!((&last["type"], end), (&json!("sessionClosed"), json!({})));
+}
+
+#[tokio::test]
+async fn a_stream_ends_at_its_deadline() {
+    let project = project();
+    let served = Served::on(&project, "android/sim-1");
+    let deadline = vec![("connect-timeout-ms", "300".to_string())];
+    let mut events = Stream::open_with(&served, "TrailblazeSession/WatchEvents", json!({}), deadline).await;
+    let end = loop {
+        if let Err(end) = events.next().await {
+            break end;
+        }
+    };
+    assert_eq!(end["error"]["code"], "deadline_exceeded");
+    served.end(&project).exits(0);
 }
 
 #[tokio::test]

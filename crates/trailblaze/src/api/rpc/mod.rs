@@ -7,7 +7,7 @@ mod session;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::to_bytes;
@@ -22,6 +22,7 @@ use connectrpc::{
     ConnectError, ConnectRpcService, Dispatcher, EncodedBody, Limits, MethodDescriptor, RequestContext, Response,
 };
 use futures::StreamExt;
+use futures::stream::{BoxStream, unfold};
 use serde_json::{Map, Value};
 use tokio::time::{timeout, timeout_at};
 use trailblaze_contract::{Method, codec};
@@ -142,6 +143,22 @@ impl Rpc {
     }
 }
 
+/// A stream that ends with an error at its deadline.
+fn until<T: Send + 'static>(
+    deadline: Option<Instant>,
+    stream: BoxStream<'static, Result<T, ConnectError>>,
+) -> BoxStream<'static, Result<T, ConnectError>> {
+    let Some(deadline) = deadline else { return stream };
+    let next = move |state: Option<BoxStream<'static, Result<T, ConnectError>>>| async move {
+        let mut stream = state?;
+        match timeout_at(deadline.into(), stream.next()).await {
+            Ok(item) => item.map(|item| (item, Some(stream))),
+            Err(_) => Some((Err(ConnectError::deadline_exceeded("the stream took too long")), None)),
+        }
+    };
+    unfold(Some(stream), next).boxed()
+}
+
 fn encode(method: &Method, fields: &Map<String, Value>, format: CodecFormat) -> Result<EncodedBody, ConnectError> {
     let encoded = match format {
         CodecFormat::Json => codec::to_json(method.response, fields),
@@ -187,7 +204,7 @@ impl Dispatcher for Rpc {
         Box::pin(async move {
             let request = read?;
             let method = request.method;
-            let messages = session::follow(invocations, request)?;
+            let messages = until(cx.deadline(), session::follow(invocations, request)?);
             let body = messages.map(move |message| encode(method, &message?, format));
             Response::ok(body.boxed() as connectrpc::EncodedStream)
         })
