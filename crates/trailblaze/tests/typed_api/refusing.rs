@@ -37,7 +37,7 @@ impl Server {
     }
 
     /// It still answers, and ends in order.
-    async fn is_fine(self) {
+    async fn ends_well(self) {
         let answer = self.caller(Protocol::Grpc).call("TrailblazeCommands/HasText", json!({"text": "x"})).await;
         assert!(answer.is_ok(), "{answer:?}");
         self.served.end(&self.project).exits(0);
@@ -94,7 +94,7 @@ async fn bodies_that_are_no_message_are_refused_and_named() {
         let (status, answer) = post(&binary, HAS_TEXT, body).await;
         assert!(matches!(status.as_u16(), 200 | 400), "{status} {answer}");
     }
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn unknown_fields_are_ignored_and_unknown_words_are_named() {
     let (status, answer) = post(&binary, "trailblaze.v1.MaestroCommands/Swipe", b"\x08\x63".to_vec()).await;
     let message = "`direction` must be one of UP, DOWN, LEFT, RIGHT, got `99`";
     assert_eq!((status.as_u16(), answer), (400, json!({"code": "invalid_argument", "message": message})));
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn other_content_types_methods_and_paths_lead_nowhere() {
     let stream = caller("application/connect+json");
     let response = stream.send(TAP, frame(b"{}").into()).await;
     assert!(response.status().is_client_error() || response.status() == 200, "{}", response.status());
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn pages_and_other_hosts_are_refused_over_both_versions_of_http() {
         .body(Full::new(Bytes::from_static(b"{\"text\": \"x\"}")))
         .expect("a request");
     assert_eq!(sender.send_request(request).await.expect("a response").status(), 403);
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -173,7 +173,7 @@ async fn packed_requests_are_unpacked_up_to_a_limit() {
     assert_eq!((status.as_u16(), &answer["code"]), (400, &json!("invalid_argument")), "{answer}");
     let other = Caller { headers: vec![("content-encoding", "zstd".into())], ..packed };
     assert_eq!(post(&other, HAS_TEXT, "x").await.1["code"], "unimplemented");
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn requests_and_headers_that_are_too_large_are_refused() {
             Err(error) => assert!(protocol == Protocol::Grpc || error.is_closed() || error.is_canceled(), "{error}"),
         }
     }
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 #[tokio::test]
@@ -243,7 +243,7 @@ async fn many_streams_and_readers_that_never_read_cost_little() {
                 .as_bytes(),
         )
         .expect("it is taken");
-    server.is_fine().await;
+    server.ends_well().await;
     drop(deaf);
 }
 
@@ -265,7 +265,7 @@ async fn streams_that_are_reset_at_once_do_not_stop_the_server() {
     let _ = stream.write_all(&bytes);
     let mut answer = [0; 1024];
     let _ = stream.read(&mut answer);
-    server.is_fine().await;
+    server.ends_well().await;
 }
 
 fn h2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -287,5 +287,5 @@ async fn a_deadline_ends_the_call_on_the_device() {
         assert_eq!(code, "deadline_exceeded", "{protocol:?}");
     }
     // Calls on a device are ordered, so this one would wait for the others if they still ran.
-    server.is_fine().await;
+    server.ends_well().await;
 }
