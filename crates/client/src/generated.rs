@@ -357,7 +357,7 @@ pub mod types {
         pub focused: bool,
         /// Whether it is scrolled out of its container.
         pub clipped: bool,
-        /// The elements in it.
+        /// The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them.
         pub children: Vec<Element>,
     }
 

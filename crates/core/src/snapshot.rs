@@ -2,7 +2,7 @@
 
 mod line;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::screen::{Field, Node, Screen, Shape, fold, quoted};
 use crate::selector::Outline;
@@ -77,24 +77,39 @@ pub fn elements(screen: &Screen) -> Vec<Value> {
         .collect()
 }
 
-/// An element and the elements in it, for programs.
-pub fn tree(node: &Node) -> Value {
+/// How deeply elements are nested for programs: readers of protobuf refuse messages that are nested deeper than 100.
+const TREE_DEPTH: usize = 60;
+
+/// An element and the elements in it, for programs. Elements that are nested too deeply become children of the deepest one above
+/// them.
+pub fn tree(root: &Node) -> Value {
+    nested(root, TREE_DEPTH)
+}
+
+fn nested(node: &Node, depth: usize) -> Value {
+    let children: Vec<Value> = match depth {
+        0 => node.walk().skip(1).map(|inner| Value::Object(fields(inner))).collect(),
+        _ => node.children.iter().map(|child| nested(child, depth - 1)).collect(),
+    };
+    let mut element = fields(node);
+    if !children.is_empty() {
+        element.insert("children".into(), children.into());
+    }
+    Value::Object(element)
+}
+
+/// The properties of an element. What is absent or false is left out: a screen has hundreds of elements.
+fn fields(node: &Node) -> Map<String, Value> {
     let label = node.label().filter(|label| Some(*label) != node.text());
-    let mut element = json!({
+    let element = json!({
         "ref": node.reference, "role": node.class(), "text": node.text(), "label": label, "id": node.developer_id(),
         "bounds": node.bounds, "enabled": node.is_enabled(), "checked": node.is_checked(),
         "selected": node.is_selected(), "focused": node.is_focused(), "clipped": node.is_clipped,
     });
-    if let Value::Object(fields) = &mut element {
-        // What is absent or false is left out: a screen has hundreds of elements.
-        fields.retain(|name, value| {
-            !value.is_null() && (*value != Value::Bool(false) || name == "enabled" || name == "checked")
-        });
-        if !node.children.is_empty() {
-            fields.insert("children".into(), node.children.iter().map(tree).collect());
-        }
-    }
-    element
+    let Value::Object(mut fields) = element else { unreachable!("an object") };
+    let is_told = |name: &str| matches!(name, "enabled" | "checked");
+    fields.retain(|name, value| !value.is_null() && (*value != Value::Bool(false) || is_told(name)));
+    fields
 }
 
 /// The name of an element in a snapshot, if it has one: its text, its value or, for a container that is clickable, the
@@ -292,6 +307,24 @@ mod tests {
 
     const PLAIN: Details =
         Details { bounds: false, offscreen: false, covered: false, css: false, all: false, within: None, depth: None };
+
+    #[test]
+    fn the_tree_for_programs_has_every_element_and_a_limited_depth() {
+        let deep = (1..200).fold(android("View", ""), |inner, _| {
+            let mut outer = android("View", "");
+            outer.children.push(inner);
+            outer
+        });
+        fn depth(element: &Value) -> usize {
+            let children = element["children"].as_array().into_iter().flatten();
+            1 + children.map(depth).max().unwrap_or(0)
+        }
+        fn count(element: &Value) -> usize {
+            1 + element["children"].as_array().into_iter().flatten().map(count).sum::<usize>()
+        }
+        let tree = tree(&deep);
+        assert_eq!((depth(&tree), count(&tree)), (TREE_DEPTH + 2, 200));
+    }
 
     /// Checks the text below the header, with refs written as `[#]`.
     fn check(root: Node, details: Details, expected: &[&str]) {

@@ -63,8 +63,13 @@ impl Project {
 
     /// A copy of `examples/wallet`.
     pub fn wallet() -> Project {
+        Project::copy_of("examples/wallet")
+    }
+
+    /// A copy of a folder of the repository.
+    pub fn copy_of(folder: &str) -> Project {
         let project = Project::empty();
-        copy(&repository().join("examples/wallet"), project.root());
+        copy(&repository().join(folder), project.root());
         project
     }
 

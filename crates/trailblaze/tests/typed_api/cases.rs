@@ -32,13 +32,5 @@ pub const DEVICES: [&str; 3] = ["android/sim-1", "ios/sim-1", "web/sim-1"];
 
 /// The project that the cases are for.
 pub fn project() -> Project {
-    let twice = "\
-id: counter_addTwice
-description: Adds one twice.
-parameters: []
-tools:
-  - tap: {id: add}
-  - tap: {id: add}
-";
-    Project::counter().with("trailblaze-config/tools/counter_addTwice.yaml", twice)
+    Project::copy_of("tests/parity/project")
 }

@@ -186,8 +186,8 @@ async fn requests_and_headers_that_are_too_large_are_refused() {
         let large = Caller { headers: vec![("x-large", "x".repeat(1 << 20))], ..server.caller(protocol) };
         match large.try_send(HAS_TEXT, Bytes::from_static(b"{}")).await {
             Ok(response) => assert_eq!(response.status(), 431, "{protocol:?}"),
-            // HTTP/2 may end the stream or the connection instead.
-            Err(error) => assert!(protocol == Protocol::Grpc || error.is_closed() || error.is_canceled(), "{error}"),
+            // It may hang up instead, at any point.
+            Err(error) => assert!(!error.is_timeout(), "{error}"),
         }
     }
     server.ends_well().await;

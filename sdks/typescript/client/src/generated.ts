@@ -198,7 +198,7 @@ export interface Element {
   readonly focused: boolean;
   /** Whether it is scrolled out of its container. */
   readonly clipped: boolean;
-  /** The elements in it. */
+  /** The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them. */
   readonly children: readonly Element[];
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 
-import { ActionFailed, AssertionFailed, TrailblazeClient, TrailblazeError, type Element, type ScreenState } from '@trailblaze/client';
+import { ActionFailed, AssertionFailed, TrailblazeClient, TrailblazeError, type Element, type ScreenState, type ShellResult } from '@trailblaze/client';
 
 export type Case = { on: string; name: string; method: string; params: Record<string, unknown>; answer: unknown };
 
@@ -37,6 +37,10 @@ function normal(name: string, answer: unknown): unknown {
   if (name === 'captureScreen') {
     const { platform, width, height, app = null, root, picture } = answer as ScreenState;
     return { platform, width, height, app, texts: texts(root), picture: picture?.mime ?? null };
+  }
+  if (name === 'adbShell') {
+    const { output, exitCode } = answer as ShellResult;
+    return { output, exitCode };
   }
   if (typeof answer === 'object' && answer !== null && 'success' in answer) {
     return (answer as { structured?: unknown }).structured ?? null;

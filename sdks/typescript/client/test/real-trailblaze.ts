@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,38 +15,14 @@ export const program = process.env['TRAILBLAZE_TEST_PROGRAM'] ?? join(target, 'd
 /** Why a test is skipped; in CI the program must be there. */
 export const skip = existsSync(program) || process.env['CI'] ? false : `${program} was not built`;
 
-const COUNTER = `
-app: {id: com.example.counter, web: https://counter.example, name: Counter}
-start: counter
-state: {count: 0}
-screens:
-  counter:
-    title: Counter
-    elements:
-      - {id: count, role: heading, text: 'Count: {{count}}'}
-      - {id: add, role: button, text: Add one, tap: {add: {count: 1}}}
-      - {id: name, role: field, hint: Your name}
-      - {id: greeting, text: 'Hello, {{name}}', unless: {name: ''}}
-      - {id: more, role: button, text: More, tap: {goto: more}}
-  more:
-    title: More
-    elements:
-      - {id: motto, text: Less is more}
-`;
+const PROJECT = fileURLToPath(new URL('../../../../tests/parity/project', import.meta.url));
 
-const TWICE = 'id: counter_addTwice\ndescription: Adds one twice.\nparameters: []\ntools: [{tap: {id: add}}, {tap: {id: add}}]\n';
-
-/** A temporary project with these files, besides the app and tools of the cases. */
+/** A temporary copy of the project that the cases are for, with these files too. */
 export async function withProject<T>(files: Record<string, string>, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'trailblaze-typescript-'));
-  const all = {
-    'counter.app.yaml': COUNTER,
-    'trailblaze-config/tools/counter_addTwice.yaml': TWICE,
-    'trailblaze.yaml': 'sim: {apps: [counter.app.yaml]}\n',
-    ...files,
-  };
   try {
-    for (const [path, text] of Object.entries(all)) {
+    await cp(PROJECT, folder, { recursive: true });
+    for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     }

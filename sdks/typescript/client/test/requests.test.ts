@@ -24,8 +24,8 @@ const ANSWERS: Record<string, unknown> = {
   GetElementText: { value: 'Ada' },
   GetElementCount: { value: 3 },
   CaptureScreen: { ...SCREEN, picture: { mime: 'image/png', data: 'iVBORw==' } },
-  AdbShell: { output: 'ok\n', exitCode: 0 },
-  EvaluateJs: { value: { title: 'Acme' } },
+  AdbShell: { ...OK, output: 'ok\n', exitCode: 0 },
+  EvaluateJs: { ...OK, value: { title: 'Acme' } },
   DumpMemory: { value: { user: 'ada' } },
   GetSession: { sessionId: 's-1', device: DEVICE },
   ListTools: { tools: [] },
@@ -78,7 +78,7 @@ const CASES: [call: (tb: TrailblazeClient) => Promise<unknown>, path: string, se
     { text: 'Go', timeoutMs: 1 },
     OK,
   ],
-  [(tb) => tb.maestro!.adbShell('ls'), 'MaestroCommands/AdbShell', { command: 'ls' }, { output: 'ok\n', exitCode: 0 }],
+  [(tb) => tb.maestro!.adbShell('ls'), 'MaestroCommands/AdbShell', { command: 'ls' }, { ...OK, output: 'ok\n', exitCode: 0 }],
   [
     (tb) => tb.maestro!.grantPermission('com.acme', 'CAMERA'),
     'MaestroCommands/GrantPermission',
@@ -265,7 +265,7 @@ test('an action or assertion that failed throws, with its message and variant', 
 });
 
 test('an absent value is null, or the zero of its type', async () => {
-  const server = await fakeServer(() => ({}));
+  const server = await fakeServer(({ path }) => (path.endsWith('/EvaluateJs') ? { success: true } : {}));
   const tb = new TrailblazeClient(server.address, { invocationId: 'c' });
   assert.equal(await tb.getElementText('a'), null);
   assert.equal(await tb.isVisible('a'), false);

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::to_bytes;
+use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use connectrpc::codec::CodecFormat;
 use connectrpc::dispatcher::{RequestStream, StreamingResult, UnaryResult};
 use connectrpc::payload::Payload;
@@ -23,6 +23,7 @@ use connectrpc::{
 };
 use futures::StreamExt;
 use futures::stream::{BoxStream, unfold};
+use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 use tokio::time::{timeout, timeout_at};
 use trailblaze_contract::{Method, codec};
@@ -39,6 +40,8 @@ pub const REQUEST_BYTES: usize = 1 << 20;
 
 /// How many bytes the frames of the protocols add at most, and gzip to what it cannot compress.
 const FRAME_BYTES: usize = 1024;
+/// How many bytes of a request are read that is too large.
+const DROPPED_BYTES: usize = 64 << 20;
 /// How long a request may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
@@ -59,7 +62,7 @@ async fn whole_body(
 ) -> axum::response::Response {
     let (parts, body) = request.into_parts();
     let refuse = |error: ConnectError| error.into_http_response(&parts.headers).into_response();
-    match timeout(BODY_TIME, to_bytes(body, body_bytes)).await {
+    match timeout(BODY_TIME, read_whole(body, body_bytes)).await {
         Ok(Ok(bytes)) => next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
         Ok(Err(_)) => refuse(ConnectError::resource_exhausted(format!(
             "a request has at most {} bytes",
@@ -70,6 +73,25 @@ async fn whole_body(
             refuse(ConnectError::deadline_exceeded(text))
         }
     }
+}
+
+/// A body that is too large, or that broke off.
+struct NotWhole;
+
+/// Reads a body up to a limit. The rest of a larger one is read too, up to a limit of its own, and dropped: a client that is still
+/// sending does not read the answer.
+async fn read_whole(mut body: Body, most: usize) -> Result<Bytes, NotWhole> {
+    let (mut bytes, mut n_bytes) = (BytesMut::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| NotWhole)?.into_data() else { continue };
+        n_bytes += data.len();
+        if n_bytes <= most {
+            bytes.extend_from_slice(&data);
+        } else if n_bytes > DROPPED_BYTES {
+            break;
+        }
+    }
+    if n_bytes <= most { Ok(bytes.freeze()) } else { Err(NotWhole) }
 }
 
 /// Passes requests on to the engine.

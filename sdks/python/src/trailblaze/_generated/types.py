@@ -449,7 +449,7 @@ class Element:
     clipped: bool = False
     """Whether it is scrolled out of its container."""
     children: tuple[Element, ...] = ()
-    """The elements in it."""
+    """The elements in it. Elements that are nested deeper than 60 are children of the deepest one above them."""
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Element:
