@@ -142,8 +142,8 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
     let folder = RunFolder::create(logs).expect("a run folder");
     let driver = phone().share();
     let device = driver.describe().id.clone();
-    let lane = DeviceLog::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
-    let clock = Arc::new(Clock { sink: lane, last: Mutex::new(Instant::now()), times: Mutex::default() });
+    let log = DeviceLog::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
+    let clock = Arc::new(Clock { sink: log, last: Mutex::new(Instant::now()), times: Mutex::default() });
     let session = Session::open(Parts {
         registry: Registry::build(1, &tools::batches(), &scope(driver.describe())),
         shelf: None,

@@ -50,17 +50,17 @@ async fn times(entry: &str, (tool, its_args): (&str, &str)) -> (Vec<Duration>, V
     let (mut own, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
         let stage = Stage::new(entry, 1);
-        let lane = stage.session().await;
+        let session = stage.session().await;
         for call in 0..WARM_UP + CALLS {
             let args = json!({"rounds": ROUNDS, "bareUrl": url, "tool": tool, "args": its_args});
-            let outcome = lane.call("bench_callBack", args.as_object().cloned().unwrap_or_default()).await;
+            let outcome = session.call("bench_callBack", args.as_object().cloned().unwrap_or_default()).await;
             let times = outcome.structured.expect("the tool tells its times");
             if call >= WARM_UP {
                 own.extend(durations(&times["callback"]));
                 bare.extend(durations(&times["bare"]));
             }
         }
-        lane.close().await;
+        session.close().await;
         stage.close().await;
     }
     bare_server.abort();

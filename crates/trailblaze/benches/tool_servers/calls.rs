@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::RUNTIMES;
 use crate::official::Official;
 use crate::pipe::Pipe;
-use crate::stage::{Lane, Script, Stage, runtime};
+use crate::stage::{BenchSession, Script, Stage, runtime};
 use crate::support::{Measure, Row, quantile};
 
 /// Servers that are started anew: what a runtime makes of the same script differs from start to start.
@@ -54,7 +54,7 @@ pub fn row(script: &Script) {
 fn round(script: &Script, times: &mut Times) {
     let runtime = runtime();
     let stage = Stage::new(&script.entry("bench"), 1);
-    let lane = runtime.block_on(stage.session());
+    let session = runtime.block_on(stage.session());
     let mut official = RUNTIMES.map(|runtime| Official::open(script, runtime));
     let (mut light, mut heavy) = (Pipe::open(script), Pipe::open(script));
     let (bare, loaded) = (json!({"arguments": {"text": "hello", "count": 1}}), like_ours());
@@ -63,9 +63,9 @@ fn round(script: &Script, times: &mut Times) {
         // What is measured while runtimes learn goes nowhere.
         let mut nowhere = Times::default();
         let times = if turn < WARM_UP { &mut nowhere } else { &mut *times };
-        let lane = lane.clone();
+        let session = session.clone();
         // Sessions live in tasks.
-        times.own.extend(runtime.block_on(async { tokio::spawn(calls(lane)).await.expect("the calls are made") }));
+        times.own.extend(runtime.block_on(async { tokio::spawn(calls(session)).await.expect("the calls are made") }));
         for (times, official) in times.official.iter_mut().zip(&mut official) {
             times.extend(official.calls(CALLS));
         }
@@ -73,17 +73,17 @@ fn round(script: &Script, times: &mut Times) {
         times.loaded.extend(heavy.calls(CALLS, &loaded));
     }
     runtime.block_on(async {
-        lane.close().await;
+        session.close().await;
         stage.close().await;
     });
 }
 
-async fn calls(lane: Lane) -> Vec<Duration> {
+async fn calls(session: BenchSession) -> Vec<Duration> {
     let mut times = Vec::with_capacity(CALLS);
     for count in 0..CALLS {
         let args = Map::from_iter([("text".to_string(), "hello".into()), ("count".to_string(), count.into())]);
         let started = Instant::now();
-        let outcome = lane.call("bench_echo", args).await;
+        let outcome = session.call("bench_echo", args).await;
         times.push(started.elapsed());
         assert_eq!(outcome.text, "hello");
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use serde_json::Map;
 
-use crate::stage::{Lane, Script, Stage, runtime};
+use crate::stage::{BenchSession, Script, Stage, runtime};
 use crate::support::{Measure, Row, quantile};
 
 const SESSIONS: usize = 100;
@@ -30,28 +30,28 @@ pub fn row(script: &Script) {
 
 async fn times(entry: &str) -> Vec<(Duration, Duration)> {
     let stage = Stage::new(entry, SESSIONS);
-    let lanes = join_all((0..SESSIONS).map(|_| stage.session())).await;
+    let sessions = join_all((0..SESSIONS).map(|_| stage.session())).await;
     let mut turns = Vec::new();
     for turn in 0..WARM_UP + TURNS {
         let started = Instant::now();
-        let calls = lanes.iter().enumerate().map(|(number, lane)| {
-            let lane = lane.clone();
-            tokio::spawn(async move { call(&lane, format!("{turn}/{number}")).await })
+        let calls = sessions.iter().enumerate().map(|(number, session)| {
+            let session = session.clone();
+            tokio::spawn(async move { call(&session, format!("{turn}/{number}")).await })
         });
         join_all(calls).await.into_iter().for_each(|answered| answered.expect("each gets its own answer"));
         let at_once = started.elapsed();
         let started = Instant::now();
-        for (number, lane) in lanes.iter().enumerate() {
-            call(lane, format!("{turn}/{number} alone")).await;
+        for (number, session) in sessions.iter().enumerate() {
+            call(session, format!("{turn}/{number} alone")).await;
         }
         turns.push((at_once, started.elapsed()));
     }
-    join_all(lanes.into_iter().map(Lane::close)).await;
+    join_all(sessions.into_iter().map(BenchSession::close)).await;
     stage.close().await;
     turns
 }
 
-async fn call(lane: &Lane, text: String) {
+async fn call(session: &BenchSession, text: String) {
     let args = Map::from_iter([("text".to_string(), text.as_str().into())]);
-    assert_eq!(lane.call("bench_echo", args).await.text, text);
+    assert_eq!(session.call("bench_echo", args).await.text, text);
 }

@@ -47,9 +47,9 @@ fn time(entries: &str) -> Duration {
         let stage = Stage::new(entries, 1);
         runtime.block_on(async {
             let started = Instant::now();
-            let lane = stage.session().await;
+            let session = stage.session().await;
             let time = started.elapsed();
-            lane.close().await;
+            session.close().await;
             stage.close().await;
             time
         })

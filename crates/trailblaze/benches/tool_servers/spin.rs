@@ -8,7 +8,7 @@ use futures::future::join_all;
 use serde_json::Map;
 use trailblaze_toolhost::spin_wait::SpinTurn;
 
-use crate::stage::{Lane, Script, Stage, runtime};
+use crate::stage::{BenchSession, Script, Stage, runtime};
 use crate::support::{Measure, Row, quantile};
 
 const SESSIONS: usize = 50;
@@ -54,7 +54,7 @@ async fn times(entry: String) -> Vec<(Duration, Duration)> {
 
 struct Crowd {
     stage: Stage,
-    sessions: Vec<Lane>,
+    sessions: Vec<BenchSession>,
 }
 
 impl Crowd {
@@ -86,7 +86,7 @@ impl Crowd {
     }
 
     async fn close(self) {
-        join_all(self.sessions.into_iter().map(Lane::close)).await;
+        join_all(self.sessions.into_iter().map(BenchSession::close)).await;
         self.stage.close().await;
     }
 }

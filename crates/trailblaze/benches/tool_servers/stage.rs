@@ -99,7 +99,7 @@ impl Stage {
     }
 
     /// Opens a session once its servers are ready.
-    pub async fn session(&self) -> Lane {
+    pub async fn session(&self) -> BenchSession {
         let driver = phone().share();
         let id = ids::session();
         let who = (&id, driver.describe());
@@ -107,14 +107,14 @@ impl Stage {
         let SessionServers { sources, batches, .. } = started.expect("the servers start");
         let registry = Registry::build(1, tools::batches().iter().chain(&batches), &scope(driver.describe()));
         let device = driver.describe().id.clone();
-        let lane = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
+        let log = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
         let session = Session::open(Parts {
             registry,
             shelf: None,
             sources,
             id,
             driver,
-            events: Arc::new(lane),
+            events: Arc::new(log),
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,
@@ -122,7 +122,7 @@ impl Stage {
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");
         let cx = Cx::for_step(&session, &attempt, StepId::new("bench/1.1"), CancellationToken::new());
-        Lane { session, cx }
+        BenchSession { session, cx }
     }
 
     pub async fn close(self) {
@@ -133,12 +133,12 @@ impl Stage {
 
 /// A session in the middle of a step.
 #[derive(Clone)]
-pub struct Lane {
+pub struct BenchSession {
     session: Arc<Session>,
     cx: Cx,
 }
 
-impl Lane {
+impl BenchSession {
     /// A call as a step makes it.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Outcome {
         let call = Call::new(tool, Arguments::Json(args), CallOrigin::Step);

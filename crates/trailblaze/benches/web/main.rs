@@ -160,7 +160,7 @@ fn peer(folder: &Path, script: &str, args: &[&str]) -> Option<Peer> {
 }
 
 /// A session on a device of a browser, in the middle of a step.
-struct Lane {
+struct BenchSession {
     session: Arc<Session>,
     cx: Cx,
     wiring: Wiring,
@@ -168,8 +168,8 @@ struct Lane {
     _project: TempDir,
 }
 
-impl Lane {
-    fn open(pictures: PicturePolicy) -> Lane {
+impl BenchSession {
+    fn open(pictures: PicturePolicy) -> BenchSession {
         let project = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(project.path().join("trailblaze.yaml"), "devices: [{id: web/chromium}]\n").expect("a project");
         let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
@@ -192,7 +192,7 @@ impl Lane {
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");
         let cx = Cx::for_step(&session, &attempt, StepId::new("bench/1.1"), CancellationToken::new());
-        Lane { session, cx, wiring, folder, _project: project }
+        BenchSession { session, cx, wiring, folder, _project: project }
     }
 
     async fn call(&self, tool: &str, args: Value) -> String {
@@ -217,42 +217,42 @@ fn address(folder: &Path, page: &str) -> String {
 
 /// How long thirty actions take, the median of `runs` after `warm_up` others in the same browser.
 async fn actions(folder: &Path, pictures: PicturePolicy, (warm_up, runs): (usize, usize)) -> Duration {
-    let lane = Lane::open(pictures);
-    lane.call("web_navigate", json!({"url": address(folder, "form.html")})).await;
+    let session = BenchSession::open(pictures);
+    session.call("web_navigate", json!({"url": address(folder, "form.html")})).await;
     let by = |role: &str, name: String| json!({"web": {"ariaRole": role, "ariaName": name}});
     let mut times = Vec::new();
     for run in 0..warm_up + runs {
-        lane.call("web_evaluate", json!({"script": "reset()"})).await;
+        session.call("web_evaluate", json!({"script": "reset()"})).await;
         let started = Instant::now();
         for n in 1..=10 {
             let args = json!({"nodeSelector": by("textbox", format!("Field {n}")), "text": format!("Text {n}")});
-            lane.call("web_type", args).await;
+            session.call("web_type", args).await;
         }
         for n in 1..=10 {
-            lane.call("web_check", json!({"nodeSelector": by("checkbox", format!("Option {n}"))})).await;
+            session.call("web_check", json!({"nodeSelector": by("checkbox", format!("Option {n}"))})).await;
         }
         for n in 1..=10 {
-            lane.call("web_click", json!({"nodeSelector": by("button", format!("Button {n}"))})).await;
+            session.call("web_click", json!({"nodeSelector": by("button", format!("Button {n}"))})).await;
         }
         if run >= warm_up {
             times.push(started.elapsed());
         }
-        let counts = lane.call("web_evaluate", json!({"script": "counts()"})).await;
+        let counts = session.call("web_evaluate", json!({"script": "counts()"})).await;
         assert_eq!(counts, "10 filled, 10 checked, 10 pressed");
     }
-    lane.close().await;
+    session.close().await;
     quantile(&mut times, 0.5)
 }
 
 /// As an agent gets it: the text of the whole page.
 async fn snapshots(folder: &Path, page: &LookedAt, (warm_up, runs): (usize, usize)) -> (Duration, String) {
-    let lane = Lane::open(PicturePolicy::Off);
-    lane.call("web_navigate", json!({"url": address(folder, page.file)})).await;
+    let session = BenchSession::open(PicturePolicy::Off);
+    session.call("web_navigate", json!({"url": address(folder, page.file)})).await;
     let details = Details { offscreen: true, ..Details::default() };
     let (mut times, mut text) = (Vec::new(), String::new());
     for run in 0..warm_up + runs {
         let started = Instant::now();
-        let screen = lane.session.device.show(&lane.cx).await.expect("the page is seen");
+        let screen = session.session.device.show(&session.cx).await.expect("the page is seen");
         text = snapshot::text(&screen, &details);
         if run >= warm_up {
             times.push(started.elapsed());
@@ -261,7 +261,7 @@ async fn snapshots(folder: &Path, page: &LookedAt, (warm_up, runs): (usize, usiz
             assert!(text.contains(part), "the snapshot lacks `{part}`");
         }
     }
-    lane.close().await;
+    session.close().await;
     (quantile(&mut times, 0.5), text)
 }
 
