@@ -1072,7 +1072,7 @@ pub mod calls {
             CallTool(self.call("TrailblazeSession/CallTool").set("name", name.into() as String).set("args", args))
         }
 
-        /// Load the tools from the tool files and tool servers again.
+        /// Load the tools from the tool files and tool servers again. A server whose own code changed must be restarted first.
         pub fn reload_tools(&self) -> ReloadTools {
             ReloadTools(self.call("TrailblazeSession/ReloadTools"))
         }
@@ -1121,7 +1121,7 @@ pub mod calls {
 
     awaited!(CallTool => ToolResult, act(false));
 
-    /// A call of `ReloadTools`. Load the tools from the tool files and tool servers again.
+    /// A call of `ReloadTools`. Load the tools from the tool files and tool servers again. A server whose own code changed must be restarted first.
     #[derive(Debug, Clone)]
     #[must_use = "a call is made when it is awaited"]
     pub struct ReloadTools(Call);

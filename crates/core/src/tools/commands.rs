@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trailblaze_protocol::geometry::{Point, Size};
-use trailblaze_protocol::outcome::{Attachment, Outcome};
+use trailblaze_protocol::outcome::{Attachment, Outcome, Variant};
 
 use super::contract::{self, Command};
 use super::elements::{self, Aim};
@@ -207,7 +207,17 @@ pub async fn press(cx: &Cx, key: Key) -> Result<Outcome, Stop> {
     act(cx, &Action::PressKey { key }).await
 }
 
+/// Refuses a question about no element in particular.
+fn named(text: Option<&str>, id: Option<&str>) -> Result<(), Stop> {
+    if text.is_some() || id.is_some() {
+        return Ok(());
+    }
+    let missing = vec!["text".to_string(), "id".to_string()];
+    Err(Stop::error(Variant::MissingRequiredArgs { missing }, "nothing to look for: pass `text` or `id`"))
+}
+
 async fn is_visible(cx: &Cx, args: contract::IsVisible<'_>) -> Result<Outcome, Stop> {
+    named(args.text(), args.id())?;
     let query = Query { index: Some(0), ..element(args.text(), args.id()) };
     let wait = millis(args.timeout_ms(), Duration::ZERO);
     let reached = cx.session.device.wait_for(cx, &query, Goal::Visible, wait).await?;
@@ -234,6 +244,7 @@ async fn get_element_text(cx: &Cx, id: &str) -> Result<Outcome, Stop> {
 }
 
 async fn get_element_count(cx: &Cx, args: contract::GetElementCount<'_>) -> Result<Outcome, Stop> {
+    named(args.text(), args.id())?;
     let query = Query { index: Some(0), ..element(args.text(), args.id()) };
     let count = match cx.session.device.find(cx, &query, Checks::Visible).await? {
         Find::Found(found) => found.count,

@@ -46,10 +46,18 @@ pub enum NoCaller {
     OtherDevice(String),
     #[error("the session admits no calls yet")]
     NotAdmitted,
-    #[error("`invocation_id` is missing: {0}")]
+    #[error("`invocation_id` is missing: {0}{hint}", hint = key_hint(.0))]
     NoChain(#[from] NoChain),
     #[error("`invocation_id` is missing, and only programs of the user who runs Trailblaze may leave it out")]
     OtherUser,
+}
+
+/// What to do for a program that is not a tool.
+fn key_hint(error: &NoChain) -> &'static str {
+    match error {
+        NoChain::NoCall => "; a program that is not a tool sends the key of its session: `Authorization: Bearer KEY`",
+        NoChain::Several | NoChain::Sessions => "",
+    }
 }
 
 /// Finds the caller of a request.

@@ -52,7 +52,7 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
         let address = address.map_err(|error| Refusal::Environment { message: error.to_string() })?;
         let id = session.admit_calls(cancel);
         let path = match &args.key_file {
-            Some(path) => context.absolute(path),
+            Some(path) => unused(context.absolute(path))?,
             None => default_path(&context.environment, id.as_str()),
         };
         let key = KeyFile::write(path, session)?;
@@ -99,6 +99,18 @@ async fn stdin_closed() {
         let _ = send.send(());
     });
     let _ = closed.await;
+}
+
+/// A path at which a file can be written and removed again: nothing is there, and its folder exists.
+fn unused(path: PathBuf) -> Result<PathBuf, Refusal> {
+    let usage = |message: String, hint: &str| Refusal::Usage { message, hint: Some(hint.to_string()) };
+    if path.symlink_metadata().is_ok() {
+        return Err(usage(format!("`{}` exists", path.display()), "choose another file, or remove it"));
+    }
+    if !path.parent().is_some_and(Path::is_dir) {
+        return Err(usage(format!("there is no folder for `{}`", path.display()), "create it, or choose another file"));
+    }
+    Ok(path)
 }
 
 /// A folder that only this user can use, as far as the system has one.

@@ -158,13 +158,17 @@ async fn a_session_is_used_by_its_key_which_only_its_owner_can_read() {
         assert!(has_text(&caller, json!({"sessionId": served.session, "deviceId": "android/sim-1"})).await.is_ok());
         let other = has_text(&caller, json!({"sessionId": "s-x"})).await;
         assert_eq!(other, refused("permission_denied", "the session of this key is not `s-x`"));
-        let nothing = "`invocation_id` is missing: no tool is being called";
+        let nothing = "`invocation_id` is missing: no tool is being called; a program that is not a tool sends the key of \
+                       its session: `Authorization: Bearer KEY`";
         let without = Caller { key: None, ..caller.clone() };
         assert_eq!(has_text(&without, json!({})).await, refused("failed_precondition", nothing));
         let guessed = Caller { key: Some(served.session.clone()), ..caller };
         let message = "unknown session key; the session may have ended";
         assert_eq!(has_text(&guessed, json!({})).await, refused("unauthenticated", message));
     }
+    let taken = project.run(&["serve", "-d", "ios/sim-1", "--key-file", &served.key_file]).exits(3);
+    assert!(taken.stderr.contains("exists"), "{}", taken.stderr);
+    assert!(file.exists(), "what is there stays there");
     let (key, address) = (served.key.clone(), served.address.clone());
     let ran = served.end(&project).exits(0);
     assert!(!file.exists(), "the key is gone with its session");

@@ -80,7 +80,7 @@ export class TrailblazeClient {
       ...given('invocationId', invocationId),
     };
     this.#signal = options.signal;
-    this.#transport = options.transport ?? new HttpTransport(this.baseUrl, options.key);
+    this.#transport = options.transport ?? new HttpTransport(this.baseUrl, options.key?.trim());
   }
 
   /**

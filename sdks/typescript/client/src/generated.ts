@@ -653,7 +653,10 @@ export interface TrailblazeSession {
   callTool(name: string, args?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<ToolResult>;
   /** Call any tool of the session by its name. */
   callTool(params: CallToolParams, options?: CallOptions): Promise<ToolResult>;
-  /** Load the tools from the tool files and tool servers again. */
+  /**
+   * Load the tools from the tool files and tool servers again. A server whose own code changed must be restarted
+   * first.
+   */
   reloadTools(options?: CallOptions): Promise<ReloadResult>;
   /**
    * Ask the model. Only for tools of servers that may sample; the call must name its invocation.

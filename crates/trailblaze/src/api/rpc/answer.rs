@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use connectrpc::ConnectError;
 use serde_json::{Map, Value, json};
 use trailblaze_contract::Method;
-use trailblaze_protocol::outcome::Outcome;
+use trailblaze_protocol::outcome::{Outcome, Variant};
 
 /// The answer of a command: whether it succeeded, if its message says that; a value, if its message has one; otherwise what the
 /// tool returned as data.
@@ -14,6 +14,9 @@ pub fn of_command(method: &Method, outcome: Outcome) -> Result<Map<String, Value
     let mut fields = if has("success") { result(&outcome) } else { Map::new() };
     match outcome.is_error() {
         true if has("success") => return Ok(fields),
+        true if matches!(outcome.variant, Variant::MissingRequiredArgs { .. }) => {
+            return Err(ConnectError::invalid_argument(outcome.text));
+        }
         true => return Err(ConnectError::failed_precondition(outcome.text)),
         false => {}
     }

@@ -634,7 +634,8 @@ class TrailblazeSession(AsyncApi):
         )
 
     async def reload_tools(self, *, timeout: float | None = None) -> ReloadResult:
-        """Load the tools from the tool files and tool servers again.
+        """Load the tools from the tool files and tool servers again. A server whose own code changed must be restarted
+        first.
 
         Args:
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
