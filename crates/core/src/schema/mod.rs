@@ -25,6 +25,8 @@ pub struct Param {
 #[derive(Debug)]
 pub struct Schema {
     json: Value,
+    /// Whether words of a list are accepted in any case.
+    ignores_case: bool,
     defaults: OnceLock<Vec<(String, Value)>>,
     validator: OnceLock<Result<jsonschema::Validator, InvalidSchema>>,
 }
@@ -46,7 +48,7 @@ pub struct InvalidArguments {
 
 impl Schema {
     pub fn new(json: Value) -> Schema {
-        Schema { json, defaults: OnceLock::new(), validator: OnceLock::new() }
+        Schema { json, ignores_case: false, defaults: OnceLock::new(), validator: OnceLock::new() }
     }
 
     pub fn from_params(params: &[Param]) -> Schema {
@@ -70,6 +72,11 @@ impl Schema {
             schema["required"] = required.into();
         }
         Schema::new(schema)
+    }
+
+    /// Accepts words of a list in any case: `down` for `DOWN`.
+    pub fn ignoring_case(self) -> Schema {
+        Schema { ignores_case: true, ..self }
     }
 
     pub fn json(&self) -> &Value {
@@ -101,6 +108,21 @@ impl Schema {
                 args.insert(name.clone(), default.clone());
             }
         }
+    }
+
+    /// Writes words as the schema does, if it ignores their case. Returns whether one was changed.
+    fn correct_case(&self, args: &mut Value) -> bool {
+        let properties = self.json.get("properties").and_then(Value::as_object);
+        let mut is_changed = false;
+        for (name, property) in properties.into_iter().flatten().filter(|_| self.ignores_case) {
+            let words = property.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+            let Some(Value::String(text)) = args.get_mut(name) else { continue };
+            if let Some(word) = words.into_iter().find(|word| word.eq_ignore_ascii_case(text)) {
+                *text = word.to_string();
+                is_changed = true;
+            }
+        }
+        is_changed
     }
 
     fn find_defaults(&self) -> Vec<(String, Value)> {
@@ -137,9 +159,9 @@ impl Schema {
                 return Err(InvalidArguments { wrong, ..InvalidArguments::default() });
             }
         };
-        let value = Value::Object(args);
+        let mut value = Value::Object(args);
         let into_args = |value: Value| if let Value::Object(args) = value { args } else { Map::new() };
-        if validator.is_valid(&value) {
+        if validator.is_valid(&value) || self.correct_case(&mut value) && validator.is_valid(&value) {
             return Ok(into_args(value));
         }
         let mut invalid = InvalidArguments::default();

@@ -139,8 +139,13 @@ impl Row {
 
     fn tool(&self) -> Tool {
         let params: Vec<Param> = self.params.iter().chain(self.more).map(P::param).collect();
-        let mut tool =
-            Tool::new(self.name, self.about, Schema::from_params(&params), contributor(), Body::BuiltIn(self.run));
+        let mut tool = Tool::new(
+            self.name,
+            self.about,
+            Schema::from_params(&params).ignoring_case(),
+            contributor(),
+            Body::BuiltIn(self.run),
+        );
         tool.kind = self.kind;
         tool.is_for_llm = self.is_for_llm;
         tool.is_recordable = self.is_recordable;

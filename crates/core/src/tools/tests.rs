@@ -119,6 +119,17 @@ async fn a_negative_number_is_rejected_where_it_makes_no_sense() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn words_are_accepted_in_any_case_and_others_are_refused() {
+    let session = session(rows()[0]);
+    for args in [json!({"direction": "down"}), json!({"direction": "Down"}), json!({"direction": "DOWN"})] {
+        let outcome = session.call("swipe", args).await.unwrap();
+        assert_eq!(outcome.text, "swiped down");
+    }
+    let fault = session.call("swipe", json!({"direction": "downwards"})).await.unwrap_err();
+    assert!(fault.to_string().contains("\"downwards\" is not one of"), "{fault}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failed_assertion_is_reported_as_one() {
     for row in rows().into_iter().filter(|row| row.kind == ToolKind::Assertion) {
         let session = session(row);
