@@ -241,6 +241,18 @@ test('proxies are not used, and a program ends after its last call', async () =>
   await server.close();
 });
 
+test('the first call loads little', { skip: process.versions['bun'] !== undefined }, async () => {
+  const server = await fakeServer(() => OK);
+  const program = `
+    import { TrailblazeClient } from ${JSON.stringify(import.meta.resolve('@trailblaze/client'))};
+    await new TrailblazeClient(${JSON.stringify(server.address)}, { invocationId: 'c' }).tap(1, 2);
+    console.log(process.moduleLoadList.filter((name) => name.includes('undici')).join());
+  `;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { timeout: 30_000 });
+  assert.equal(stdout, '\n', 'the code of `fetch` takes longer to load than a call takes');
+  await server.close();
+});
+
 test('in a tool server, a client without an id uses the address of its own Trailblaze, and says so once', async () => {
   const [own, other] = [await fakeServer(() => OK), await fakeServer(() => OK)];
   const env = { ...process.env, TRAILBLAZE_BASE_URL: own.address, ADDRESS: other.address, TWICE: '1' };
