@@ -4,53 +4,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::event::Event;
 
 use super::cases::project;
+use super::in_calls::InCalls;
 use super::served::Served;
-use super::stage::Stage;
-use super::support::{Running, skip, wait_until};
+use super::support::skip;
 use super::wire::{Answer, Caller, PROTOCOLS, Protocol};
-
-/// A run whose tools stay in their calls, one on each device.
-struct InCalls {
-    stage: Stage,
-    running: Running,
-    /// What each call was told: its session, its id, where to call back.
-    calls: Vec<Value>,
-}
-
-impl InCalls {
-    fn on(devices: &[&str]) -> InCalls {
-        let stage = Stage::new("stays_in_its_call").with("multiDevice: perDevice");
-        let mut command = stage.command(&["run", "--pictures", "off", "-d", &devices.join(",")]);
-        let running = Running::of(command.spawn().expect("the program starts"));
-        let read = |device: &&str| {
-            let path = stage.project().root().join(format!("{}.json", device.replace('/', "-")));
-            wait_until("the tool is in its call", || std::fs::read_to_string(&path).ok())
-        };
-        let calls = devices.iter().map(|device| serde_json::from_str(&read(device)).expect("JSON")).collect();
-        InCalls { stage, running, calls }
-    }
-
-    fn caller(&self, protocol: Protocol) -> Caller {
-        let url = self.calls[0]["baseUrl"].as_str().expect("an address");
-        let host = url.strip_prefix("http://").expect("http").to_string();
-        Caller { host, protocol, key: None, ids: Map::new(), headers: Vec::new(), content_type: None }
-    }
-
-    /// Lets the tools answer and the run end. Returns the names of the tools that were called.
-    fn end(self) -> Vec<String> {
-        self.stage.project().write("enough", "");
-        self.stage.project().ended(self.running).exits(0);
-        let events = self.stage.project().last_run().events();
-        let called = events.into_iter().filter_map(|event| match event {
-            Event::Called(called) => Some(called.tool.clone()),
-            _ => None,
-        });
-        called.collect()
-    }
-}
 
 fn ids(ids: Value) -> Map<String, Value> {
     ids.as_object().cloned().expect("an object")

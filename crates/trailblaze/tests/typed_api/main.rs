@@ -11,6 +11,7 @@ mod support;
 
 mod cases;
 mod identity;
+mod in_calls;
 mod parity;
 mod refusing;
 mod rust_client;

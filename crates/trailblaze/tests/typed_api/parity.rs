@@ -1,11 +1,14 @@
 //! The same answers, the same recording and the same events, however a command is called.
 
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
 use trailblaze_protocol::event::Event;
 
 use super::cases::{Case, DEVICES, cases, project};
+use super::in_calls::InCalls;
 use super::served::Served;
 use super::support::RunFolder;
-use super::wire::{Caller, PROTOCOLS, normal, without_times};
+use super::wire::{Caller, PROTOCOLS, Protocol, normal, without_times};
 
 #[tokio::test]
 async fn every_protocol_gives_the_same_answers_recording_and_events() {
@@ -34,6 +37,61 @@ async fn every_protocol_gives_the_same_answers_recording_and_events() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+#[tokio::test]
+async fn a_callback_gives_the_same_answers() {
+    let cases = cases();
+    let mut wrong = Vec::new();
+    for device in DEVICES {
+        let open = InCalls::on(&[device]);
+        let caller = open.caller(Protocol::ConnectJson);
+        // The YAML tool is in another project, and the words of an enum are checked by the tool itself.
+        let is_alike = |case: &&Case| {
+            let message = case.answer["message"].as_str().unwrap_or_default();
+            case.params["name"] != "counter_addTwice" && !message.contains("must be one of")
+        };
+        for Case { name, method, params, answer, .. } in
+            cases.iter().filter(|case| case.device == device).filter(is_alike)
+        {
+            let (tool, args) = match method.as_str() {
+                "TrailblazeSession/CallTool" => (params["name"].clone(), params.get("args").cloned()),
+                method => {
+                    let method = trailblaze_contract::method(&format!("trailblaze.v1.{method}")).expect("a method");
+                    (method.command.as_ref().expect("a command").tool.into(), Some(params.clone()))
+                }
+            };
+            let args = args.unwrap_or_else(|| json!({})).to_string();
+            let action = json!({"type": "call_tool", "tool_name": tool, "arguments_json": args});
+            let body = json!({
+                "session_id": open.calls[0]["sessionId"], "invocation_id": open.calls[0]["invocationId"], "action": action,
+            });
+            let response = caller.send("scripting/callback", body.to_string().into()).await;
+            let bytes = response.into_body().collect().await.expect("a body").to_bytes();
+            let told: Value = serde_json::from_slice(&bytes).expect("JSON");
+            let told = &told["result"];
+            let is_same = if answer.get("ok").is_some() {
+                told["success"] == true && is_same_value(&answer["ok"], &told["textContent"])
+            } else {
+                let message = [&told["errorMessage"], &told["message"]].into_iter().find_map(Value::as_str);
+                told["success"] != true && message.map(without_times).as_deref() == answer["message"].as_str()
+            };
+            if !is_same {
+                wrong.push(format!("{device} {name}\n  got      {told}\n  expected {answer}"));
+            }
+        }
+        open.end();
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Callbacks return text.
+fn is_same_value(value: &Value, text: &Value) -> bool {
+    match value {
+        Value::Bool(_) | Value::Number(_) => *text == value.to_string(),
+        Value::String(value) => text == value,
+        _ => true,
+    }
 }
 
 /// The recording, and the tree of calls with their arguments and results.
