@@ -10,6 +10,7 @@ mod stage;
 mod support;
 
 mod cases;
+mod clients;
 mod identity;
 mod in_calls;
 mod parity;
