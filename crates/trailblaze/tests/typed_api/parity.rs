@@ -85,6 +85,49 @@ async fn a_callback_gives_the_same_answers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn a_shell_gives_the_same_answers() {
+    let mut wrong = Vec::new();
+    for device in DEVICES {
+        // The words of an enum are checked by the tool itself.
+        let is_alike = |case: &Case| !case.answer["message"].as_str().unwrap_or_default().contains("must be one of");
+        let cases: Vec<Case> = cases().into_iter().filter(|case| case.device == device && is_alike(case)).collect();
+        let lines: Vec<String> = cases.iter().map(line).collect();
+        let ran = project().feed(&["shell", "--json", "-d", device], &lines.join("\n"));
+        for (Case { name, answer, .. }, told) in cases.iter().zip(ran.json_lines()) {
+            let is_same = match answer.get("ok") {
+                // Screens and actions return more as text than over the wire.
+                Some(value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
+                    told["ok"] == true && told["answer"]["structured"] == *value
+                }
+                Some(_) => told["ok"] == true,
+                None => told["error"].as_str().map(without_times).as_deref() == answer["message"].as_str(),
+            };
+            if !is_same {
+                wrong.push(format!("{device} {name}\n  got      {told}\n  expected {answer}"));
+            }
+        }
+        assert_eq!(ran.json_lines().len(), cases.len(), "{}", ran.stdout);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The call of a case as a line of a shell.
+fn line(Case { method, params, .. }: &Case) -> String {
+    let (tool, args) = match method.as_str() {
+        "TrailblazeSession/CallTool" => (params["name"].as_str().expect("a name"), &params["args"]),
+        method => {
+            let method = trailblaze_contract::method(&format!("trailblaze.v1.{method}")).expect("a method");
+            (method.command.as_ref().expect("a command").tool, params)
+        }
+    };
+    let args = args.as_object().into_iter().flatten().map(|(name, value)| match value {
+        Value::String(text) => format!(" {name}='{text}'"),
+        other => format!(" {name}={other}"),
+    });
+    format!("{tool}{}", args.collect::<String>())
+}
+
 /// Callbacks return text.
 fn is_same_value(value: &Value, text: &Value) -> bool {
     match value {
