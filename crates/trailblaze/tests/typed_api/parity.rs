@@ -131,7 +131,7 @@ fn line(Case { method, params, .. }: &Case) -> String {
 /// Callbacks return text.
 fn is_same_value(value: &Value, text: &Value) -> bool {
     match value {
-        Value::Bool(_) | Value::Number(_) => *text == value.to_string(),
+        Value::Bool(_) | Value::Number(_) => text.as_str() == Some(value.to_string().as_str()),
         Value::String(value) => text == value,
         _ => true,
     }
