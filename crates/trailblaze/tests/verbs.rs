@@ -556,6 +556,7 @@ fn help_of_the_program() {
       check        Check every file of the project and every trail, without running anything
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
+      serve        Let other programs use a device through the typed API
       tool         Call one tool on a fresh device; create, test and check your own tools
       snapshot     Show a device's screen as text with refs
       toolbox      List the tools available for a device and a target

@@ -17,9 +17,9 @@ use crate::output::print;
 use crate::project::environment::Environment;
 use crate::sessions::interactive::Interactive;
 
-/// Open a session on a device and let other programs use it through the typed API, until Ctrl-C
+/// Let other programs use a device through the typed API
 ///
-/// Programs need the address and the session's key, which is in a file that only you can read.
+/// Opens a session, which lasts until Ctrl-C. Programs need the address and the session's key, which is in a file that only you can read.
 #[derive(Args)]
 pub struct ServeArgs {
     #[command(flatten)]
