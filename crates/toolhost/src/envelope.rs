@@ -28,7 +28,7 @@ pub enum Carrier {
 pub const ARGUMENT: &str = "_trailblazeContext";
 
 /// The name of the argument that tells a tool that declares it where it runs.
-pub const PLACE_ARGUMENT: &str = "_trailblaze";
+pub const INVOCATION_ARGUMENT: &str = "_trailblaze";
 
 /// The parameters of `tools/call`.
 #[derive(Serialize)]
@@ -46,8 +46,8 @@ pub struct Asked<'a> {
     pub tool: &'a str,
     pub args: &'a Map<String, Value>,
     pub carrier: Carrier,
-    /// Whether the tool declares [`PLACE_ARGUMENT`].
-    pub declares_place: bool,
+    /// Whether the tool declares [`INVOCATION_ARGUMENT`].
+    pub declares_invocation: bool,
     pub base_url: &'a str,
     pub progress_token: u64,
 }
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
             arguments: Arguments {
                 given: asked.args,
                 context: (asked.carrier == Carrier::ArgumentsAndMeta).then(context),
-                place: asked.declares_place.then(|| Place {
+                invocation: asked.declares_invocation.then(|| Invocation {
                     device_id: &description.id,
                     session_id: &session.id,
                     platform: description.platform.name(),
@@ -94,14 +94,15 @@ impl<'a> Call<'a> {
 pub struct Arguments<'a> {
     pub given: &'a Map<String, Value>,
     context: Option<Context<'a>>,
-    place: Option<Place<'a>>,
+    invocation: Option<Invocation<'a>>,
 }
 
 impl Serialize for Arguments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // A caller cannot forge what we add.
-        let is_ours =
-            |name: &str| name == ARGUMENT && self.context.is_some() || name == PLACE_ARGUMENT && self.place.is_some();
+        let is_ours = |name: &str| {
+            name == ARGUMENT && self.context.is_some() || name == INVOCATION_ARGUMENT && self.invocation.is_some()
+        };
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in self.given.iter().filter(|(name, _)| !is_ours(name)) {
             map.serialize_entry(name, value)?;
@@ -109,8 +110,8 @@ impl Serialize for Arguments<'_> {
         if let Some(context) = &self.context {
             map.serialize_entry(ARGUMENT, context)?;
         }
-        if let Some(place) = &self.place {
-            map.serialize_entry(PLACE_ARGUMENT, place)?;
+        if let Some(invocation) = &self.invocation {
+            map.serialize_entry(INVOCATION_ARGUMENT, invocation)?;
         }
         map.end()
     }
@@ -125,7 +126,7 @@ struct Context<'a> {
 /// Where a tool runs, and where it calls back, for a client that is made from it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Place<'a> {
+struct Invocation<'a> {
     device_id: &'a DeviceId,
     session_id: &'a SessionId,
     platform: &'a str,

@@ -12,7 +12,7 @@ use trailblaze_core::schema::Schema;
 use trailblaze_protocol::driver::Platform;
 
 use crate::connection::brief;
-use crate::envelope::{ARGUMENT, PLACE_ARGUMENT};
+use crate::envelope::{ARGUMENT, INVOCATION_ARGUMENT};
 
 /// A server's listing, unchanged: it can be stored and interpreted again without the server.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -190,10 +190,10 @@ fn schema(tool: &Value) -> Result<Schema, String> {
     let mut object = object.clone();
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
         properties.shift_remove(ARGUMENT);
-        properties.shift_remove(PLACE_ARGUMENT);
+        properties.shift_remove(INVOCATION_ARGUMENT);
     }
     if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|name| name != ARGUMENT && name != PLACE_ARGUMENT);
+        required.retain(|name| name != ARGUMENT && name != INVOCATION_ARGUMENT);
     }
     let schema = Schema::new(object.into());
     match schema.error() {
@@ -208,8 +208,8 @@ pub fn declares_context(tool: &Value) -> bool {
 }
 
 /// Whether a tool declares the argument that tells it where it runs.
-pub fn declares_place(tool: &Value) -> bool {
-    tool.pointer("/inputSchema/properties").is_some_and(|properties| properties.get(PLACE_ARGUMENT).is_some())
+pub fn declares_invocation(tool: &Value) -> bool {
+    tool.pointer("/inputSchema/properties").is_some_and(|properties| properties.get(INVOCATION_ARGUMENT).is_some())
 }
 
 /// Whether a tool forbids undeclared arguments and does not declare the context argument.

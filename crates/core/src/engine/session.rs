@@ -46,16 +46,16 @@ pub struct Session {
     /// Why the last reload failed.
     reload_error: Mutex<Option<ShelfError>>,
     events: Redacted,
-    /// Where top-level calls from outside belong; `None` while there is no such place.
-    place: Mutex<Option<Place>>,
+    /// The step that top-level calls from outside are made in; `None` while none are admitted.
+    admitted: Mutex<Option<AdmittedStep>>,
     /// Held by the running top-level call. Fair: first come, first served.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// The task that watches the sources for changes.
     follower: Mutex<Option<AbortHandle>>,
 }
 
-/// Where top-level calls from outside belong.
-struct Place {
+/// The step that top-level calls from outside are made in.
+struct AdmittedStep {
     attempt: Arc<Attempt>,
     step: StepId,
     cancel: CancellationToken,
@@ -118,7 +118,7 @@ impl Session {
             reloading: tokio::sync::Mutex::default(),
             reload_error: Mutex::default(),
             events: Redacted::new(parts.events, Arc::clone(&parts.secrets)),
-            place: Mutex::default(),
+            admitted: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
             follower: Mutex::default(),
         });
@@ -147,19 +147,19 @@ impl Session {
     /// From now on, top-level calls from outside are made in this step. They are cancelled by the token.
     pub fn admit_calls(&self, attempt: &Arc<Attempt>, step: &StepId, cancel: &CancellationToken) {
         let (attempt, step, cancel) = (Arc::clone(attempt), step.clone(), cancel.clone());
-        *self.place.lock() = Some(Place { attempt, step, cancel });
+        *self.admitted.lock() = Some(AdmittedStep { attempt, step, cancel });
     }
 
     /// Admits no more calls from outside, and waits for the one that is running, which must be cancelled.
     pub async fn end_calls(&self) {
-        self.place.lock().take();
+        self.admitted.lock().take();
         let _ended = tokio::time::timeout(limits::CANCEL_GRACE, self.turn.lock()).await;
     }
 
     /// The context of a top-level call from outside; `None` if no calls are admitted.
     pub fn top_level(self: &Arc<Self>) -> Option<Cx> {
-        let place = self.place.lock();
-        let Place { attempt, step, cancel } = place.as_ref()?;
+        let admitted = self.admitted.lock();
+        let AdmittedStep { attempt, step, cancel } = admitted.as_ref()?;
         Some(Cx::for_step(self, attempt, step.clone(), cancel.clone()))
     }
 

@@ -13,12 +13,12 @@ const BYTES: usize = 16 << 20;
 
 /// The latest events of a session. Old ones are dropped, so that a session of any length needs bounded memory.
 pub struct Feed {
-    kept: Mutex<Kept>,
+    recent: Mutex<Recent>,
     last: watch::Sender<i32>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Recent {
     events: VecDeque<Numbered>,
     bytes: usize,
     last: i32,
@@ -53,7 +53,7 @@ pub struct Lagged {
 
 impl Default for Feed {
     fn default() -> Feed {
-        Feed { kept: Mutex::default(), last: watch::Sender::new(0) }
+        Feed { recent: Mutex::default(), last: watch::Sender::new(0) }
     }
 }
 
@@ -62,35 +62,35 @@ impl Feed {
     pub fn push(&self, event: &Event) {
         // Events consist of texts, numbers and JSON, so this cannot fail.
         let Ok(json) = serde_json::to_string(event) else { return };
-        let mut kept = self.kept.lock();
-        kept.last += 1;
-        kept.bytes += json.len();
-        let number = kept.last;
-        kept.events.push_back(Numbered { number, json: json.into() });
-        while kept.events.len() > EVENTS || (kept.bytes > BYTES && kept.events.len() > 1) {
-            let dropped = kept.events.pop_front().map_or(0, |event| event.json.len());
-            kept.bytes -= dropped;
+        let mut recent = self.recent.lock();
+        recent.last += 1;
+        recent.bytes += json.len();
+        let number = recent.last;
+        recent.events.push_back(Numbered { number, json: json.into() });
+        while recent.events.len() > EVENTS || (recent.bytes > BYTES && recent.events.len() > 1) {
+            let dropped = recent.events.pop_front().map_or(0, |event| event.json.len());
+            recent.bytes -= dropped;
         }
-        drop(kept);
+        drop(recent);
         self.last.send_replace(number);
     }
 
     /// There will be no more events.
     pub fn end(&self) {
-        self.kept.lock().has_ended = true;
+        self.recent.lock().has_ended = true;
         self.last.send_modify(|_| {});
     }
 
     /// What comes after the event of this number.
     pub fn next(&self, after: i32) -> Result<Next, Lagged> {
-        let kept = self.kept.lock();
-        let nothing = if kept.has_ended { Next::End } else { Next::Wait };
-        let Some(oldest) = kept.events.front().map(|event| event.number) else { return Ok(nothing) };
+        let recent = self.recent.lock();
+        let nothing = if recent.has_ended { Next::End } else { Next::Wait };
+        let Some(oldest) = recent.events.front().map(|event| event.number) else { return Ok(nothing) };
         if after + 1 < oldest {
             return Err(Lagged { last: after, oldest });
         }
         let index = usize::try_from(after + 1 - oldest).unwrap_or(usize::MAX);
-        Ok(kept.events.get(index).cloned().map_or(nothing, Next::Event))
+        Ok(recent.events.get(index).cloned().map_or(nothing, Next::Event))
     }
 
     /// Signals the number of the last event.
@@ -135,6 +135,6 @@ mod tests {
         assert_eq!(number(&feed, 3), Some(4));
         let large = "x".repeat(BYTES / 2);
         (0..3).for_each(|_| feed.push(&note(&large)));
-        assert!(feed.kept.lock().bytes <= BYTES);
+        assert!(feed.recent.lock().bytes <= BYTES);
     }
 }

@@ -20,7 +20,7 @@ use crate::context_refusal::{ContextRefusal, context_refusal};
 use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
 use crate::http::HttpError;
 use crate::instance::Instance;
-use crate::listing::{ParamHeader, declares_context, declares_place, forbids_context};
+use crate::listing::{ParamHeader, declares_context, declares_invocation, forbids_context};
 use crate::notification_router::NotificationRouter;
 
 /// What a tool's listing implies for calls to it.
@@ -28,7 +28,7 @@ use crate::notification_router::NotificationRouter;
 pub(super) struct CallStyle {
     declares_context: bool,
     forbids_context: bool,
-    declares_place: bool,
+    declares_invocation: bool,
     is_delegating: bool,
     headers: Arc<[ParamHeader]>,
 }
@@ -39,7 +39,7 @@ impl CallStyle {
         CallStyle {
             declares_context: listed.is_some_and(declares_context),
             forbids_context: listed.is_some_and(forbids_context),
-            declares_place: listed.is_some_and(declares_place),
+            declares_invocation: listed.is_some_and(declares_invocation),
             is_delegating: tool.is_delegating,
             headers: listed.map(ParamHeader::all).unwrap_or_default().into(),
         }
@@ -52,7 +52,7 @@ impl Server {
         known.unwrap_or(CallStyle {
             declares_context: false,
             forbids_context: true,
-            declares_place: false,
+            declares_invocation: false,
             is_delegating: false,
             headers: Arc::from([]),
         })
@@ -168,7 +168,7 @@ impl Server {
                 tool,
                 args,
                 carrier,
-                declares_place: style.declares_place,
+                declares_invocation: style.declares_invocation,
                 base_url: &self.spec.base_url,
                 progress_token: routed.token,
             }),
