@@ -93,7 +93,7 @@ impl Address {
 fn say_once(own: &str, given: &str) {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
-        // A library must not fail because nobody reads its stderr.
+        // A library must not fail because its stderr is closed.
         let _ = writeln!(
             std::io::stderr(),
             "trailblaze: using {own}, which started this server, instead of {given}; `Client::from_meta` needs no address"

@@ -5,7 +5,7 @@ pub mod codec;
 #[rustfmt::skip]
 pub mod table;
 
-pub use table::METHODS;
+pub use table::{METHODS, SessionMethod};
 
 /// A method of the API.
 pub struct Method {
@@ -16,8 +16,25 @@ pub struct Method {
     pub response: &'static Message,
     /// Whether it returns a stream of responses.
     pub is_streaming: bool,
-    /// `None` for methods that are not commands.
-    pub command: Option<Command>,
+    pub target: Target,
+}
+
+/// What a method calls.
+pub enum Target {
+    /// A built-in tool.
+    Command(Command),
+    /// Something of the session itself.
+    Session(SessionMethod),
+}
+
+impl Method {
+    /// The built-in tool that it calls; `None` for methods of the session.
+    pub fn command(&self) -> Option<&Command> {
+        match &self.target {
+            Target::Command(command) => Some(command),
+            Target::Session(_) => None,
+        }
+    }
 }
 
 /// A method that is a built-in tool.

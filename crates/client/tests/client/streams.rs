@@ -69,7 +69,7 @@ async fn a_message_arrives_before_the_next_one_is_sent() {
     let mut fake = Fake::start(|_, _| Reply::Raw(in_pieces(&message(event(1)), 1000))).await;
     let mut events = fake.client().watch_events().await.unwrap();
     assert_eq!(events.next().await.unwrap().unwrap().number, 1);
-    // Nobody is told more, so the connection must be closed by us.
+    // The server sends nothing more, so the client must close the connection.
     drop(events);
     assert_eq!(fake.closed().await, 1);
 }

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Map, Number, Value};
 
-use super::{CodecError, Place, SHOWN_CHARS, unknown_word};
+use super::{CodecError, FieldPath, SHOWN_CHARS, unknown_word};
 use crate::{Enum, Field, Message, Type};
 
 /// Reads a message. Unknown fields are ignored; `null` is the same as absent.
@@ -15,14 +15,14 @@ pub fn from_json(message: &Message, bytes: &[u8]) -> Result<Map<String, Value>, 
         return Ok(Map::new());
     }
     let value = serde_json::from_slice(bytes).map_err(|error| CodecError::NotJson(error.to_string()))?;
-    read(message, value, &Place::ROOT)
+    read(message, value, &FieldPath::ROOT)
 }
 
-fn read(message: &Message, value: Value, place: &Place<'_>) -> Result<Map<String, Value>, CodecError> {
+fn read(message: &Message, value: Value, path: &FieldPath<'_>) -> Result<Map<String, Value>, CodecError> {
     let Value::Object(mut given) = value else {
-        return Err(match place.parent {
+        return Err(match path.parent {
             None => CodecError::NotObject(kind(&value).to_string()),
-            Some(_) => wrong(place, "an object", &value),
+            Some(_) => wrong(path, "an object", &value),
         });
     };
     let mut fields = Map::new();
@@ -31,73 +31,71 @@ fn read(message: &Message, value: Value, place: &Place<'_>) -> Result<Map<String
         if value.is_null() {
             continue;
         }
-        let value = read_field(field, value, &place.inner(field.json)?)?;
+        let value = read_field(field, value, &path.inner(field.json)?)?;
         fields.insert(field.json.to_string(), value);
     }
     Ok(fields)
 }
 
-fn read_field(field: &Field, value: Value, place: &Place<'_>) -> Result<Value, CodecError> {
+fn read_field(field: &Field, value: Value, path: &FieldPath<'_>) -> Result<Value, CodecError> {
     match (&field.ty, value) {
         (Type::Map(message), Value::Object(entries)) => {
             let read = |(key, value): (String, Value)| {
-                let entry = read(message, value, &place.inner(&key)?)?;
+                let entry = read(message, value, &path.inner(&key)?)?;
                 Ok((key, Value::Object(entry)))
             };
             entries.into_iter().map(read).collect::<Result<Map<_, _>, _>>().map(Value::Object)
         }
-        (Type::Map(_), other) => Err(wrong(place, "an object", &other)),
+        (Type::Map(_), other) => Err(wrong(path, "an object", &other)),
         (ty, Value::Array(items)) if field.is_repeated => {
-            items.into_iter().map(|item| read_one(ty, item, place)).collect::<Result<Vec<_>, _>>().map(Value::Array)
+            items.into_iter().map(|item| read_one(ty, item, path)).collect::<Result<Vec<_>, _>>().map(Value::Array)
         }
-        (_, other) if field.is_repeated => Err(wrong(place, "an array", &other)),
-        (ty, value) => read_one(ty, value, place),
+        (_, other) if field.is_repeated => Err(wrong(path, "an array", &other)),
+        (ty, value) => read_one(ty, value, path),
     }
 }
 
-fn read_one(ty: &Type, value: Value, place: &Place<'_>) -> Result<Value, CodecError> {
+fn read_one(ty: &Type, value: Value, path: &FieldPath<'_>) -> Result<Value, CodecError> {
     match (ty, value) {
         (Type::Bool, value @ Value::Bool(_)) | (Type::Text, value @ Value::String(_)) => Ok(value),
-        (Type::Bool, other) => Err(wrong(place, "true or false", &other)),
-        (Type::Text, other) => Err(wrong(place, "a text", &other)),
-        (Type::Int32, value) => {
-            integer(&value).map(Value::from).ok_or_else(|| wrong(place, "a 32-bit integer", &value))
-        }
+        (Type::Bool, other) => Err(wrong(path, "true or false", &other)),
+        (Type::Text, other) => Err(wrong(path, "a text", &other)),
+        (Type::Int32, value) => integer(&value).map(Value::from).ok_or_else(|| wrong(path, "a 32-bit integer", &value)),
         (Type::Double, value) => match number(&value) {
             Some(number) => Ok(whole(number)),
-            None => Err(wrong(place, "a number", &value)),
+            None => Err(wrong(path, "a number", &value)),
         },
         (Type::Bytes, Value::String(text)) => {
             let engines = [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD];
             let bytes = engines.iter().find_map(|engine| engine.decode(&text).ok());
-            let bytes = bytes.ok_or_else(|| wrong(place, "base64", &Value::String(text)))?;
+            let bytes = bytes.ok_or_else(|| wrong(path, "base64", &Value::String(text)))?;
             Ok(STANDARD.encode(bytes).into())
         }
-        (Type::Bytes, other) => Err(wrong(place, "base64", &other)),
+        (Type::Bytes, other) => Err(wrong(path, "base64", &other)),
         (Type::Enum(listed), Value::String(text)) => match word(listed, &text) {
             Some(word) => Ok(word.into()),
-            None => Err(unknown_word(place, listed, &text)),
+            None => Err(unknown_word(path, listed, &text)),
         },
         (Type::Enum(listed), value) => {
-            let number = integer(&value).ok_or_else(|| wrong(place, "a word", &value))?;
+            let number = integer(&value).ok_or_else(|| wrong(path, "a word", &value))?;
             let known = listed.words.iter().find(|(_, known)| *known == number);
-            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(place, listed, &number.to_string()))
+            known.map(|(word, _)| Value::from(*word)).ok_or_else(|| unknown_word(path, listed, &number.to_string()))
         }
-        (Type::Message(message), value) => read(message, value, place).map(Value::Object),
+        (Type::Message(message), value) => read(message, value, path).map(Value::Object),
         (Type::Map(_), _) => unreachable!("maps are read as fields"),
         (Type::Value, value) => Ok(value),
         (Type::Struct, value @ Value::Object(_)) => Ok(value),
-        (Type::Struct, other) => Err(wrong(place, "an object", &other)),
+        (Type::Struct, other) => Err(wrong(path, "an object", &other)),
     }
 }
 
 /// Writes a message. What the table does not list is left out; enum words get their prefix.
 pub fn to_json(message: &Message, fields: &Map<String, Value>) -> Result<Vec<u8>, CodecError> {
-    let value = write(message, fields, &Place::ROOT)?;
+    let value = write(message, fields, &FieldPath::ROOT)?;
     serde_json::to_vec(&value).map_err(|error| CodecError::NotJson(error.to_string()))
 }
 
-fn write(message: &Message, fields: &Map<String, Value>, place: &Place<'_>) -> Result<Value, CodecError> {
+fn write(message: &Message, fields: &Map<String, Value>, path: &FieldPath<'_>) -> Result<Value, CodecError> {
     let mut written = Map::new();
     for field in message.fields {
         let Some(value) = fields.get(field.json).filter(|value| !value.is_null()) else {
@@ -107,36 +105,36 @@ fn write(message: &Message, fields: &Map<String, Value>, place: &Place<'_>) -> R
             }
             continue;
         };
-        let place = place.inner(field.json)?;
+        let path = path.inner(field.json)?;
         let value = match (&field.ty, value) {
             (Type::Map(message), Value::Object(entries)) => {
                 let mut written = Map::new();
                 for (key, value) in entries {
                     let empty = Map::new();
-                    let value = write(message, value.as_object().unwrap_or(&empty), &place.inner(key)?)?;
+                    let value = write(message, value.as_object().unwrap_or(&empty), &path.inner(key)?)?;
                     written.insert(key.clone(), value);
                 }
                 Value::Object(written)
             }
             (ty, Value::Array(items)) if field.is_repeated => {
-                Value::Array(items.iter().map(|item| write_one(ty, item, &place)).collect::<Result<_, _>>()?)
+                Value::Array(items.iter().map(|item| write_one(ty, item, &path)).collect::<Result<_, _>>()?)
             }
-            (_, other) if field.is_repeated => return Err(wrong(&place, "an array", other)),
-            (ty, value) => write_one(ty, value, &place)?,
+            (_, other) if field.is_repeated => return Err(wrong(&path, "an array", other)),
+            (ty, value) => write_one(ty, value, &path)?,
         };
         written.insert(field.json.to_string(), value);
     }
     Ok(Value::Object(written))
 }
 
-fn write_one(ty: &Type, value: &Value, place: &Place<'_>) -> Result<Value, CodecError> {
+fn write_one(ty: &Type, value: &Value, path: &FieldPath<'_>) -> Result<Value, CodecError> {
     match (ty, value) {
-        (Type::Message(message), Value::Object(fields)) => write(message, fields, place),
+        (Type::Message(message), Value::Object(fields)) => write(message, fields, path),
         (Type::Enum(listed), Value::String(text)) => match word(listed, text) {
             Some(word) => Ok(format!("{}{word}", listed.prefix).into()),
-            None => Err(unknown_word(place, listed, text)),
+            None => Err(unknown_word(path, listed, text)),
         },
-        (ty, value) => read_one(ty, value.clone(), place),
+        (ty, value) => read_one(ty, value.clone(), path),
     }
 }
 
@@ -187,13 +185,13 @@ fn number(value: &Value) -> Option<Number> {
     }
 }
 
-pub(super) fn wrong(place: &Place<'_>, expected: &str, got: &Value) -> CodecError {
+pub(super) fn wrong(path: &FieldPath<'_>, expected: &str, got: &Value) -> CodecError {
     let text = match got {
         Value::Object(_) | Value::Array(_) | Value::Null => kind(got).to_string(),
         Value::String(text) if text.chars().count() > SHOWN_CHARS => kind(got).to_string(),
         scalar => scalar.to_string(),
     };
-    CodecError::Type { field: place.to_string(), expected: expected.to_string(), got: text }
+    CodecError::Type { field: path.to_string(), expected: expected.to_string(), got: text }
 }
 
 fn kind(value: &Value) -> &'static str {

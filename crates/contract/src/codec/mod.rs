@@ -37,24 +37,24 @@ const DEPTH: usize = 100;
 
 /// What an error calls a field: its JSON name, in its parents.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    parent: Option<&'a Place<'a>>,
+struct FieldPath<'a> {
+    parent: Option<&'a FieldPath<'a>>,
     name: &'a str,
     depth: usize,
 }
 
-impl<'a> Place<'a> {
-    const ROOT: Place<'static> = Place { parent: None, name: "", depth: 0 };
+impl<'a> FieldPath<'a> {
+    const ROOT: FieldPath<'static> = FieldPath { parent: None, name: "", depth: 0 };
 
-    fn inner(&'a self, name: &'a str) -> Result<Place<'a>, CodecError> {
+    fn inner(&'a self, name: &'a str) -> Result<FieldPath<'a>, CodecError> {
         if self.depth >= DEPTH {
             return Err(CodecError::TooDeep);
         }
-        Ok(Place { parent: Some(self), name, depth: self.depth + 1 })
+        Ok(FieldPath { parent: Some(self), name, depth: self.depth + 1 })
     }
 }
 
-impl std::fmt::Display for Place<'_> {
+impl std::fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(parent) = self.parent
             && !parent.name.is_empty()
@@ -75,7 +75,7 @@ fn shorten(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn unknown_word(place: &Place<'_>, listed: &crate::Enum, got: &str) -> CodecError {
+fn unknown_word(path: &FieldPath<'_>, listed: &crate::Enum, got: &str) -> CodecError {
     let known: Vec<&str> = listed.words.iter().map(|(word, _)| *word).collect();
-    CodecError::Word { field: place.to_string(), known: known.join(", "), got: shorten(got).into_owned() }
+    CodecError::Word { field: path.to_string(), known: known.join(", "), got: shorten(got).into_owned() }
 }

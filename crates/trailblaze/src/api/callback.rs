@@ -4,40 +4,25 @@
 //! session, depth, tool, arguments. A request that passes is sent through `dispatch`, with its usual deadlines.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
-use axum::body::to_bytes;
 use axum::extract::{self, ConnectInfo, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use trailblaze_core::engine::fault::Fault;
-use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::foreign_json;
 use trailblaze_core::limits;
 use trailblaze_protocol::callback::{Action, CallbackResult, Request, Response};
 use trailblaze_protocol::outcome::Outcome;
 
-use super::caller::{self, Caller, Connection, Ids};
-
-/// The largest request, in bytes.
-const BODY_BYTES: usize = 1 << 20;
-/// How long a request may take to arrive.
-const BODY_TIME: Duration = Duration::from_secs(30);
+use super::body::{self, BodyError, MESSAGE_BYTES};
+use super::caller::{Caller, Callers, Ids};
 
 type Refused = (StatusCode, Json<Response>);
 
-/// What the endpoint needs.
-#[derive(Clone)]
-pub struct Callback {
-    pub invocations: Arc<Invocations>,
-    pub our_port: u16,
-}
-
 pub async fn callback(
-    State(Callback { invocations, our_port }): State<Callback>,
+    State(callers): State<Callers>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: extract::Request,
 ) -> Result<Json<Response>, Refused> {
@@ -48,22 +33,24 @@ pub async fn callback(
         let text = format!("the content type must be application/json, not `{kind}`");
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &text));
     }
-    let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a request has at most {BODY_BYTES} bytes"));
+    let unread = |error: BodyError| {
+        let status = match error {
+            BodyError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            BodyError::Broken => StatusCode::BAD_REQUEST,
+        };
+        refuse(status, &error.to_string())
+    };
     // If the declared length is too large, refuse before the body is sent.
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > BODY_BYTES as u64) {
-        return Err(too_large());
+    if length.is_some_and(|length| length > MESSAGE_BYTES as u64) {
+        return Err(unread(BodyError::TooLarge(MESSAGE_BYTES)));
     }
-    let too_slow = |_| {
-        let text = format!("the request took longer than {} s to arrive", BODY_TIME.as_secs());
-        refuse(StatusCode::REQUEST_TIMEOUT, &text)
-    };
-    let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, BODY_BYTES)).await.map_err(too_slow)?;
-    let bytes = bytes.map_err(|_| too_large())?;
+    let bytes = body::read(body, MESSAGE_BYTES).await.map_err(unread)?;
     let broken = |error| refuse(StatusCode::BAD_REQUEST, &format!("the request is not JSON: {error}"));
     let request = foreign_json::read::<Value>(&bytes).map_err(broken)?;
     let response = match Request::read(request.value) {
-        Ok(request) => answer(&invocations, request, Connection { peer, our_port }).await,
+        Ok(request) => answer(&callers, request, peer).await,
         Err(bad) => Response::error(bad.to_string()),
     };
     Ok(Json(response))
@@ -74,14 +61,13 @@ pub fn refuse(status: StatusCode, message: &str) -> Refused {
     (status, Json(Response::error(message)))
 }
 
-async fn answer(invocations: &Invocations, request: Request, connection: Connection) -> Response {
+async fn answer(callers: &Callers, request: Request, peer: SocketAddr) -> Response {
     let ids = Ids { invocation: request.invocation_id, session: request.session_id, device: String::new() };
     // Session keys are for the typed API.
-    let cx = match caller::find(invocations, &ids, &HeaderMap::new(), connection) {
+    let cx = match callers.find(&ids, &HeaderMap::new(), peer) {
         Ok(Caller { cx, .. }) => cx,
         Err(refused) => return Response::error(refused.to_string()),
     };
-    let Some(call) = cx.call_id().cloned() else { return Response::error("no tool is being called") };
     let Action::CallTool { tool_name, arguments_json } = request.action;
     if cx.depth() >= limits::CALL_DEPTH {
         return Response::error(format!("`{tool_name}` was not called: calls nest deeper than {}", limits::CALL_DEPTH));
@@ -93,9 +79,9 @@ async fn answer(invocations: &Invocations, request: Request, connection: Connect
     match foreign_json::read::<Value>(arguments_json.as_bytes()).map(|arguments| arguments.value) {
         Ok(Value::Object(args)) => match cx.call(&tool_name, args).await {
             // If the calling tool has ended in the meantime, this call was cancelled with it.
-            Err(Fault::Cancelled) => match invocations.find(&call, None, None) {
-                Err(gone) => Response::error(gone.to_string()),
-                Ok(_) => told(Err(Fault::Cancelled)),
+            Err(Fault::Cancelled) => match callers.ended(&cx) {
+                Some(ended) => Response::error(ended.to_string()),
+                None => told(Err(Fault::Cancelled)),
             },
             answer => told(answer),
         },

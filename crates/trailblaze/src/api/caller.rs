@@ -2,6 +2,7 @@
 //! call in flight.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
 use trailblaze_core::engine::cx::Cx;
@@ -19,10 +20,10 @@ pub struct Ids {
     pub device: String,
 }
 
-/// The connection that a request came over.
-#[derive(Debug, Clone, Copy)]
-pub struct Connection {
-    pub peer: SocketAddr,
+/// Finds on whose behalf requests are made.
+#[derive(Clone)]
+pub struct Callers {
+    pub invocations: Arc<Invocations>,
     pub our_port: u16,
 }
 
@@ -40,11 +41,11 @@ pub enum NoCaller {
     Refused(#[from] Refused),
     #[error("unknown session key; the session may have ended")]
     UnknownKey,
-    #[error("the session of this key is not `{0}`")]
+    #[error("the request names the session `{0}`, but belongs to another")]
     OtherSession(String),
-    #[error("the device of this key is not `{0}`")]
+    #[error("the request names the device `{0}`, but belongs to another")]
     OtherDevice(String),
-    #[error("the session admits no calls yet")]
+    #[error("the session accepts no calls")]
     NotAdmitted,
     #[error("`invocation_id` is missing: {0}{hint}", hint = key_hint(.0))]
     NoChain(#[from] NoChain),
@@ -60,41 +61,43 @@ fn key_hint(error: &NoChain) -> &'static str {
     }
 }
 
-/// Finds the caller of a request.
-pub fn find(
-    invocations: &Invocations,
-    ids: &Ids,
-    headers: &HeaderMap,
-    connection: Connection,
-) -> Result<Caller, NoCaller> {
-    let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
-    let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
-    if !ids.invocation.is_empty() {
-        let call = CallId::new(ids.invocation.clone());
-        let cx = invocations.find(&call, session.as_ref(), device.as_ref())?;
-        return Ok(Caller { cx, is_tool: true });
-    }
-    let caller = match key(headers) {
-        Some(key) => {
-            let session = invocations.session(&key).ok_or(NoCaller::UnknownKey)?;
-            Caller { cx: session.top_level().ok_or(NoCaller::NotAdmitted)?, is_tool: false }
+impl Callers {
+    /// The caller of a request from this peer.
+    pub fn find(&self, ids: &Ids, headers: &HeaderMap, peer: SocketAddr) -> Result<Caller, NoCaller> {
+        let session = Some(&ids.session).filter(|id| !id.is_empty()).map(|id| SessionId::new(id.clone()));
+        let device = Some(&ids.device).filter(|id| !id.is_empty()).map(|id| DeviceId::new(id.clone()));
+        if !ids.invocation.is_empty() {
+            let call = CallId::new(ids.invocation.clone());
+            let cx = self.invocations.find(&call, session.as_ref(), device.as_ref())?;
+            return Ok(Caller { cx, is_tool: true });
         }
-        None => {
-            let cx = invocations.single_chain()?;
-            if !is_own_user(connection.peer, connection.our_port) {
-                return Err(NoCaller::OtherUser);
+        let caller = match key(headers) {
+            Some(key) => {
+                let session = self.invocations.session(&key).ok_or(NoCaller::UnknownKey)?;
+                Caller { cx: session.top_level().ok_or(NoCaller::NotAdmitted)?, is_tool: false }
             }
-            Caller { cx, is_tool: true }
+            None => {
+                let cx = self.invocations.single_chain()?;
+                if !is_own_user(peer, self.our_port) {
+                    return Err(NoCaller::OtherUser);
+                }
+                Caller { cx, is_tool: true }
+            }
+        };
+        // Session and device are only cross-checked; they never find a call.
+        if session.is_some_and(|session| session != caller.cx.session.id) {
+            return Err(NoCaller::OtherSession(ids.session.clone()));
         }
-    };
-    // Session and device are only cross-checked; they never find a call.
-    if session.is_some_and(|session| session != caller.cx.session.id) {
-        return Err(NoCaller::OtherSession(ids.session.clone()));
+        if device.is_some_and(|device| device != caller.cx.session.device.description().id) {
+            return Err(NoCaller::OtherDevice(ids.device.clone()));
+        }
+        Ok(caller)
     }
-    if device.is_some_and(|device| device != caller.cx.session.device.description().id) {
-        return Err(NoCaller::OtherDevice(ids.device.clone()));
+
+    /// Why a call was cancelled: the tool that made it has ended. `None` if it has not, or if no tool made the call.
+    pub fn ended(&self, cx: &Cx) -> Option<Refused> {
+        self.invocations.find(cx.call_id()?, None, None).err()
     }
-    Ok(caller)
 }
 
 /// The session key that a request presents.

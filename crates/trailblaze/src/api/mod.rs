@@ -2,6 +2,7 @@
 //! translates requests into calls of the engine.
 
 mod admission;
+mod body;
 mod callback;
 mod caller;
 mod guard;
@@ -24,7 +25,9 @@ use trailblaze_protocol::callback::PATH;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
 use admission::Names;
-use rpc::{REQUEST_BYTES, Rpc};
+use body::MESSAGE_BYTES;
+use caller::Callers;
+use rpc::Rpc;
 
 /// The default port.
 pub const PORT: u16 = 52525;
@@ -40,7 +43,7 @@ pub struct Listener {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    #[error("port {port} is taken: {source}")]
+    #[error("port {port} is taken ({source}); without `--port`, a free one is used")]
     Taken { port: u16, source: std::io::Error },
     #[error("cannot open a port on 127.0.0.1: {0}")]
     NoPort(std::io::Error),
@@ -106,10 +109,9 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
 }
 
 fn router(invocations: Arc<Invocations>, port: u16) -> Router {
-    let rpc = Rpc { invocations: Arc::clone(&invocations), our_port: port };
-    let state = callback::Callback { invocations, our_port: port };
-    let routes = Router::new().route(PATH, post(callback::callback)).with_state(state);
-    guarded(routes.merge(rpc::routes(rpc, REQUEST_BYTES)), port)
+    let callers = Callers { invocations, our_port: port };
+    let routes = Router::new().route(PATH, post(callback::callback)).with_state(callers.clone());
+    guarded(routes.merge(rpc::routes(Rpc(callers), MESSAGE_BYTES)), port)
 }
 
 /// The guard runs first, in one place, before anything is read.
@@ -119,9 +121,9 @@ fn guarded(routes: Router, port: u16) -> Router {
 
 /// Serves other methods on a free port, as the listener serves those of the contract. The conformance suite of Connect tests the
 /// protocols this way. Returns the port.
-pub async fn serve_methods<D: Dispatcher>(dispatcher: D, request_bytes: usize) -> std::io::Result<u16> {
+pub async fn serve_methods<D: Dispatcher>(dispatcher: D, message_bytes: usize) -> std::io::Result<u16> {
     let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
     let port = listener.local_addr()?.port();
-    serve(listener, guarded(rpc::routes(dispatcher, request_bytes), port));
+    serve(listener, guarded(rpc::routes(dispatcher, message_bytes), port));
     Ok(port)
 }

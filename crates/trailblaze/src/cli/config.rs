@@ -3,13 +3,14 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 use trailblaze_core::config::{Project, Servers, Target};
-use trailblaze_core::yaml::{self, Decode, Problems, Source, nearest};
+use trailblaze_core::yaml::{self, Decode, Problems, nearest};
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
+use crate::project::source::read_source;
 
 /// Show the project's configuration, with defaults filled in and the path of each file
 #[derive(Args)]
@@ -82,9 +83,10 @@ fn effective(loaded: &Loaded) -> Result<Value, Refusal> {
 
 /// The project file as it is written, without what may contain secrets.
 fn written(loaded: &Loaded) -> Map<String, Value> {
-    let text = std::fs::read_to_string(loaded.root.join(PROJECT_FILE)).unwrap_or_default();
-    let source = Source::new(PROJECT_FILE, text);
     // Problems were reported when the project was loaded.
+    let Some(source) = read_source(&loaded.root, &loaded.root.join(PROJECT_FILE), &mut Vec::new()) else {
+        return Map::new();
+    };
     let problems = &mut Problems::new(&source);
     let node = yaml::read(&source, problems);
     let json = node.and_then(|node| yaml::to_json(&node, &Project::schema(), problems));

@@ -64,7 +64,10 @@ async fn without_an_id_a_request_belongs_to_the_only_tool_call() {
         let caller = open.caller(protocol);
         assert!(has_text(&caller, json!({})).await.is_ok(), "{protocol:?}");
         let other = has_text(&caller, json!({"deviceId": "ios/sim-1"})).await;
-        assert_eq!(other, refused("permission_denied", "the device of this key is not `ios/sim-1`"));
+        assert_eq!(
+            other,
+            refused("permission_denied", "the request names the device `ios/sim-1`, but belongs to another")
+        );
     }
     let ask = open.caller(Protocol::ConnectJson).call("TrailblazeSession/AskModel", json!({"prompt": "hi"})).await;
     assert_eq!(ask, refused("failed_precondition", "`invocation_id` is missing: AskModel always needs it"));
@@ -116,7 +119,7 @@ async fn a_session_is_used_by_its_key_which_only_its_owner_can_read() {
         let caller = Caller::of(&served, protocol);
         assert!(has_text(&caller, json!({"sessionId": served.session, "deviceId": "android/sim-1"})).await.is_ok());
         let other = has_text(&caller, json!({"sessionId": "s-x"})).await;
-        assert_eq!(other, refused("permission_denied", "the session of this key is not `s-x`"));
+        assert_eq!(other, refused("permission_denied", "the request names the session `s-x`, but belongs to another"));
         let nothing = "`invocation_id` is missing: no tool is being called; a program that is not a tool sends the key of \
                        its session: `Authorization: Bearer KEY`";
         let without = Caller { key: None, ..caller.clone() };

@@ -58,7 +58,7 @@ async fn a_callback_gives_the_same_answers() {
                 "TrailblazeSession/CallTool" => (params["name"].clone(), params.get("args").cloned()),
                 method => {
                     let method = trailblaze_contract::method(&format!("trailblaze.v1.{method}")).expect("a method");
-                    (method.command.as_ref().expect("a command").tool.into(), Some(params.clone()))
+                    (method.command().expect("a command").tool.into(), Some(params.clone()))
                 }
             };
             let args = args.unwrap_or_else(|| json!({})).to_string();
@@ -118,7 +118,7 @@ fn line(Case { method, params, .. }: &Case) -> String {
         "TrailblazeSession/CallTool" => (params["name"].as_str().expect("a name"), &params["args"]),
         method => {
             let method = trailblaze_contract::method(&format!("trailblaze.v1.{method}")).expect("a method");
-            (method.command.as_ref().expect("a command").tool, params)
+            (method.command().expect("a command").tool, params)
         }
     };
     let args = args.as_object().into_iter().flatten().map(|(name, value)| match value {

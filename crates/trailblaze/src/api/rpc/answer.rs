@@ -12,13 +12,12 @@ use trailblaze_protocol::outcome::{Outcome, Variant};
 pub fn of_command(method: &Method, outcome: Outcome) -> Result<Map<String, Value>, ConnectError> {
     let has = |name: &str| method.response.fields.iter().any(|field| field.json == name);
     let mut fields = if has("success") { result(&outcome) } else { Map::new() };
-    match outcome.is_error() {
-        true if has("success") => return Ok(fields),
-        true if matches!(outcome.variant, Variant::MissingRequiredArgs { .. }) => {
-            return Err(ConnectError::invalid_argument(outcome.text));
-        }
-        true => return Err(ConnectError::failed_precondition(outcome.text)),
-        false => {}
+    if outcome.is_error() {
+        return match outcome.variant {
+            _ if has("success") => Ok(fields),
+            Variant::MissingRequiredArgs { .. } => Err(ConnectError::invalid_argument(outcome.text)),
+            _ => Err(ConnectError::failed_precondition(outcome.text)),
+        };
     }
     let returned = match outcome.structured {
         value if has("value") => Map::from_iter([("value".to_string(), value.unwrap_or_default())]),

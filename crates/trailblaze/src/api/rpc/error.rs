@@ -1,7 +1,6 @@
 //! The codes of errors. A tool that failed is a result, not an error.
 
 use connectrpc::ConnectError;
-use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::engine::invocations::Refused;
 
@@ -34,9 +33,4 @@ pub fn fault(fault: &Fault) -> ConnectError {
         Fault::Cancelled => ConnectError::canceled(text),
         Fault::Bug { .. } => ConnectError::internal(text),
     }
-}
-
-/// The message for a tool call that has ended.
-pub fn unknown_invocation(cx: &Cx) -> String {
-    cx.call_id().map(|call| Refused::Unknown(call.clone()).to_string()).unwrap_or_default()
 }

@@ -7,14 +7,13 @@ mod session;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use connectrpc::codec::CodecFormat;
 use connectrpc::dispatcher::{RequestStream, StreamingResult, UnaryResult};
 use connectrpc::payload::Payload;
@@ -23,83 +22,48 @@ use connectrpc::{
 };
 use futures::StreamExt;
 use futures::stream::{BoxStream, unfold};
-use http_body_util::BodyExt;
 use serde_json::{Map, Value};
-use tokio::time::{timeout, timeout_at};
-use trailblaze_contract::{Method, codec};
+use tokio::time::timeout_at;
+use trailblaze_contract::{Method, Target, codec};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::engine::fault::Fault;
-use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::event::CallOrigin;
 use trailblaze_protocol::outcome::Outcome;
 
-use super::caller::{self, Caller, Connection, Ids};
-
-/// The largest request, in bytes, as it arrives and unpacked.
-pub const REQUEST_BYTES: usize = 1 << 20;
+use super::body::{self, BodyError};
+use super::caller::{Caller, Callers, Ids};
 
 /// How many bytes the frames of the protocols add at most, and gzip to what it cannot compress.
 const FRAME_BYTES: usize = 1024;
-/// How many bytes of a request are read that is too large.
-const DROPPED_BYTES: usize = 64 << 20;
-/// How long a request may take to arrive.
-const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The routes of all methods, whose requests have at most this many bytes.
-pub fn routes<D: Dispatcher>(dispatcher: D, request_bytes: usize) -> Router {
-    let body_bytes = request_bytes + FRAME_BYTES;
-    let limits = Limits::default().with_max_request_body_size(body_bytes).with_max_message_size(request_bytes);
+/// The routes of all methods, whose messages have at most this many bytes.
+pub fn routes<D: Dispatcher>(dispatcher: D, message_bytes: usize) -> Router {
+    let body_bytes = message_bytes + FRAME_BYTES;
+    let limits = Limits::default().with_max_request_body_size(body_bytes).with_max_message_size(message_bytes);
     let service = ConnectRpcService::new(dispatcher).with_limits(limits);
-    let limited = axum::middleware::from_fn_with_state(body_bytes, whole_body);
+    let limited = axum::middleware::from_fn_with_state(message_bytes, whole_body);
     Router::new().route_service("/{service}/{method}", service).layer(limited)
 }
 
-/// Reads the whole body of a request before it is handled, with limits: every method takes a single message.
+/// Reads the whole body of a request before it is handled: every method takes a single message.
 async fn whole_body(
-    State(body_bytes): State<usize>,
+    State(message_bytes): State<usize>,
     request: axum::extract::Request,
     next: Next,
 ) -> axum::response::Response {
     let (parts, body) = request.into_parts();
-    let refuse = |error: ConnectError| error.into_http_response(&parts.headers).into_response();
-    match timeout(BODY_TIME, read_whole(body, body_bytes)).await {
-        Ok(Ok(bytes)) => next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
-        Ok(Err(_)) => refuse(ConnectError::resource_exhausted(format!(
-            "a request has at most {} bytes",
-            body_bytes - FRAME_BYTES
-        ))),
-        Err(_) => {
-            let text = format!("the request took longer than {} s to arrive", BODY_TIME.as_secs());
-            refuse(ConnectError::deadline_exceeded(text))
-        }
-    }
-}
-
-/// A body that is too large, or that broke off.
-struct NotWhole;
-
-/// Reads a body up to a limit. The rest of a larger one is read too, up to a limit of its own, and dropped: a client that is still
-/// sending does not read the answer.
-async fn read_whole(mut body: Body, most: usize) -> Result<Bytes, NotWhole> {
-    let (mut bytes, mut n_bytes) = (BytesMut::new(), 0);
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| NotWhole)?.into_data() else { continue };
-        n_bytes += data.len();
-        if n_bytes <= most {
-            bytes.extend_from_slice(&data);
-        } else if n_bytes > DROPPED_BYTES {
-            break;
-        }
-    }
-    if n_bytes <= most { Ok(bytes.freeze()) } else { Err(NotWhole) }
+    let error = match body::read(body, message_bytes + FRAME_BYTES).await {
+        Ok(bytes) => return next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
+        Err(BodyError::TooLarge(_)) => ConnectError::resource_exhausted(BodyError::TooLarge(message_bytes).to_string()),
+        Err(error @ BodyError::TooSlow) => ConnectError::deadline_exceeded(error.to_string()),
+        Err(error @ BodyError::Broken) => ConnectError::invalid_argument(error.to_string()),
+    };
+    error.into_http_response(&parts.headers).into_response()
 }
 
 /// Passes requests on to the engine.
 #[derive(Clone)]
-pub struct Rpc {
-    pub invocations: Arc<Invocations>,
-    pub our_port: u16,
-}
+pub struct Rpc(pub Callers);
 
 /// A request that was read.
 struct Request {
@@ -132,36 +96,33 @@ impl Rpc {
         let ids = Ids { invocation: take("invocationId"), session: take("sessionId"), device: take("deviceId") };
         let peer = cx.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map(|ConnectInfo(peer)| *peer).ok_or_else(|| ConnectError::internal("the peer is unknown"))?;
-        let connection = Connection { peer, our_port: self.our_port };
-        let caller = caller::find(&self.invocations, &ids, cx.headers(), connection).map_err(error::no_caller)?;
+        let caller = self.0.find(&ids, cx.headers(), peer).map_err(error::no_caller)?;
         Ok(Request { method, fields, caller, invocation: ids.invocation })
     }
 
-    async fn answer(self, request: Request) -> Result<Map<String, Value>, ConnectError> {
-        let Some(command) = &request.method.command else {
-            return session::answer(&self, request).await;
-        };
-        let method = request.method;
-        let outcome = self.call(&request, command.tool, request.fields.clone()).await?;
-        answer::of_command(method, outcome)
-    }
-
-    /// Calls a tool on behalf of the caller.
-    async fn call(&self, request: &Request, tool: &str, args: Map<String, Value>) -> Result<Outcome, ConnectError> {
-        let Caller { cx, is_tool } = &request.caller;
-        let origin = if *is_tool { CallOrigin::Callback } else { CallOrigin::Step };
-        match dispatch(cx, Call::new(tool, Arguments::Json(args), origin)).await {
-            Ok(outcome) => Ok(outcome),
-            // If the calling tool has ended in the meantime, this call was cancelled with it.
-            Err(Fault::Cancelled) if *is_tool && !self.is_in_flight(request) => {
-                Err(ConnectError::not_found(error::unknown_invocation(cx)))
+    async fn answer(self, mut request: Request) -> Result<Map<String, Value>, ConnectError> {
+        let args = std::mem::take(&mut request.fields);
+        match &request.method.target {
+            Target::Command(command) => {
+                let outcome = self.call(&request.caller, command.tool, args).await?;
+                answer::of_command(request.method, outcome)
             }
-            Err(fault) => Err(error::fault(&fault)),
+            Target::Session(method) => session::answer(&self, *method, &request, args).await,
         }
     }
 
-    fn is_in_flight(&self, request: &Request) -> bool {
-        request.caller.cx.call_id().is_some_and(|call| self.invocations.find(call, None, None).is_ok())
+    /// Calls a tool on behalf of the caller.
+    async fn call(&self, caller: &Caller, tool: &str, args: Map<String, Value>) -> Result<Outcome, ConnectError> {
+        let origin = if caller.is_tool { CallOrigin::Callback } else { CallOrigin::Step };
+        let answer = dispatch(&caller.cx, Call::new(tool, Arguments::Json(args), origin)).await;
+        answer.map_err(|fault| match fault {
+            // If the calling tool has ended in the meantime, this call was cancelled with it.
+            Fault::Cancelled => match self.0.ended(&caller.cx) {
+                Some(ended) => ConnectError::not_found(ended.to_string()),
+                None => error::fault(&Fault::Cancelled),
+            },
+            fault => error::fault(&fault),
+        })
     }
 }
 
@@ -222,7 +183,7 @@ impl Dispatcher for Rpc {
         format: CodecFormat,
     ) -> StreamingResult {
         let read = self.read(path, &cx, &request, format);
-        let invocations = Arc::clone(&self.invocations);
+        let invocations = Arc::clone(&self.0.invocations);
         Box::pin(async move {
             let request = read?;
             let method = request.method;

@@ -6,6 +6,7 @@ use connectrpc::ConnectError;
 use futures::Stream;
 use futures::stream::{BoxStream, unfold};
 use serde_json::{Map, Value, json};
+use trailblaze_contract::{SessionMethod, Target};
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::tool::Tool;
@@ -15,35 +16,42 @@ use super::{Request, Rpc, answer};
 
 type Message = Map<String, Value>;
 
-pub async fn answer(rpc: &Rpc, request: Request) -> Result<Message, ConnectError> {
+pub async fn answer(
+    rpc: &Rpc,
+    method: SessionMethod,
+    request: &Request,
+    mut fields: Message,
+) -> Result<Message, ConnectError> {
     let session = &request.caller.cx.session;
-    match request.method.name {
-        "GetSession" => Ok(message(json!({"sessionId": session.id, "device": device(session)}))),
-        "ListTools" => {
+    match method {
+        SessionMethod::GetSession => Ok(message(json!({"sessionId": session.id, "device": device(session)}))),
+        SessionMethod::ListTools => {
             let registry = session.registry();
             Ok(message(json!({"tools": registry.tools().map(|tool| describe(tool)).collect::<Vec<_>>()})))
         }
-        "CallTool" => {
-            let name = match request.fields.get("name") {
-                Some(Value::String(name)) if !name.is_empty() => name.clone(),
-                _ => return Err(ConnectError::invalid_argument("`name` is missing")),
-            };
-            let args = request.fields.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
-            rpc.call(&request, &name, args).await.map(answer::of_tool)
+        SessionMethod::CallTool => {
+            let name = fields.get("name").and_then(Value::as_str).unwrap_or_default().to_string();
+            if name.is_empty() {
+                return Err(ConnectError::invalid_argument("`name` is missing"));
+            }
+            let args = fields.remove("args").map(message).unwrap_or_default();
+            rpc.call(&request.caller, &name, args).await.map(answer::of_tool)
         }
-        "ReloadTools" => {
-            let outcome = rpc.call(&request, "reloadTools", Map::new()).await?;
+        SessionMethod::ReloadTools => {
+            let outcome = rpc.call(&request.caller, "reloadTools", Map::new()).await?;
             match outcome.structured {
                 Some(Value::Object(changes)) if outcome.variant.is_success() => Ok(changes),
                 _ => Err(ConnectError::failed_precondition(outcome.text)),
             }
         }
-        "AskModel" if request.invocation.is_empty() => {
+        SessionMethod::AskModel if request.invocation.is_empty() => {
             Err(ConnectError::failed_precondition("`invocation_id` is missing: AskModel always needs it"))
         }
-        "AskModel" => Err(ConnectError::failed_precondition("no model is configured")),
-        "ListDevices" => Ok(devices(&rpc.invocations)),
-        other => Err(ConnectError::unimplemented(format!("{other} is not implemented"))),
+        SessionMethod::AskModel => Err(ConnectError::failed_precondition("no model is configured")),
+        SessionMethod::ListDevices => Ok(devices(&rpc.0.invocations)),
+        SessionMethod::WatchEvents | SessionMethod::WatchDevices => {
+            Err(ConnectError::unimplemented(format!("{} returns a stream", request.method.name)))
+        }
     }
 }
 
@@ -55,10 +63,12 @@ pub fn follow(
     let after = request.fields.get("after").and_then(Value::as_i64).unwrap_or(0);
     let after = i32::try_from(after).ok().filter(|after| *after >= 0);
     let after = after.ok_or_else(|| ConnectError::invalid_argument("`after` must not be negative"))?;
-    match request.method.name {
-        "WatchEvents" => Ok(Box::pin(events(Arc::clone(request.caller.cx.session.feed()), after))),
-        "WatchDevices" => Ok(Box::pin(device_lists(invocations, after))),
-        other => Err(ConnectError::unimplemented(format!("{other} is not implemented"))),
+    match request.method.target {
+        Target::Session(SessionMethod::WatchEvents) => {
+            Ok(Box::pin(events(Arc::clone(request.caller.cx.session.feed()), after)))
+        }
+        Target::Session(SessionMethod::WatchDevices) => Ok(Box::pin(device_lists(invocations, after))),
+        _ => Err(ConnectError::unimplemented(format!("{} does not return a stream", request.method.name))),
     }
 }
 
