@@ -180,7 +180,7 @@ pub fn missing(trail: &Trail, registry: &Registry, lineage: &[String]) -> Vec<So
                 names.extend(calls.iter().map(|call| call.tool.value.as_str()));
                 continue;
             }
-            Some(Body::BuiltIn(_) | Body::Effects(_)) => continue,
+            Some(Body::BuiltIn(_) | Body::Code(_) | Body::Effects(_)) => continue,
         };
         let is_new = |error: &SourceError| !missing.contains(error);
         let new: Vec<SourceError> = absent.into_iter().filter(is_new).collect();

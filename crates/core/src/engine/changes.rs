@@ -67,6 +67,9 @@ fn differences(old: &Tool, new: &Tool) -> Vec<String> {
     if calls(old) != calls(new) {
         how.push("calls changed".to_string());
     }
+    if definition(old) != definition(new) {
+        how.push("code changed".to_string());
+    }
     if facts(old) != facts(new) {
         how.push("metadata changed".to_string());
     }
@@ -77,6 +80,12 @@ fn differences(old: &Tool, new: &Tool) -> Vec<String> {
 fn calls(tool: &Tool) -> Option<Vec<Value>> {
     let Body::Expansion(calls) = &tool.body else { return None };
     Some(calls.iter().map(|call| json!([call.tool.value, yaml::loose(&call.args)])).collect())
+}
+
+/// The code of a script or of a compiled tool, as far as it is known.
+fn definition(tool: &Tool) -> Option<&[u8]> {
+    let Body::Code(code) = &tool.body else { return None };
+    code.definition()
 }
 
 fn facts(tool: &Tool) -> impl PartialEq {

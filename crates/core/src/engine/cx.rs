@@ -56,7 +56,7 @@ pub(crate) struct Frame {
     pub called: Arc<Called>,
     /// Whether `called` was emitted.
     is_emitted: Mutex<bool>,
-    /// Whether it was handed to a tool outside the engine, which may call back.
+    /// Whether it was handed to another process, which may call back.
     pub is_foreign: bool,
     pub depth: usize,
     pub deadline: Deadline,
@@ -97,9 +97,13 @@ impl Cx {
     }
 
     /// The context of a call beneath this one. `cancel` replaces the parent's cancellation token if given.
-    pub(crate) fn beneath(&self, cancel: Option<CancellationToken>, called: Called, deadline: Deadline) -> Cx {
-        // Only calls that are handed out need to be cancelled apart from the others.
-        let is_foreign = cancel.is_some();
+    pub(crate) fn beneath(
+        &self,
+        cancel: Option<CancellationToken>,
+        is_foreign: bool,
+        called: Called,
+        deadline: Deadline,
+    ) -> Cx {
         let frame = Frame {
             called: Arc::new(called),
             is_emitted: Mutex::default(),
@@ -173,6 +177,11 @@ impl Cx {
     /// Makes a call from within a tool.
     pub async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
         dispatch(self, Call::new(tool, Arguments::Json(args), CallOrigin::Callback)).await
+    }
+
+    /// Makes a call that is part of the tool's definition, as the calls of a YAML tool are.
+    pub async fn expand(&self, tool: &str, args: Map<String, Value>) -> Result<Outcome, Fault> {
+        dispatch(self, Call::new(tool, Arguments::Json(args), CallOrigin::Expansion)).await
     }
 
     /// How long a driver command may take within this call.

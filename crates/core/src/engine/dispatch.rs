@@ -154,7 +154,7 @@ fn prepare(cx: &Cx, call: &mut Call, tool: Option<&Tool>, registry: &Registry) -
         if !matches!(tool.body, Body::Foreign(_)) {
             tool.schema.omit_nulls(&mut resolved.args);
         }
-        if let Body::BuiltIn(_) = tool.body {
+        if let Body::BuiltIn(_) | Body::Code(_) = tool.body {
             tool.schema.fill_defaults(&mut resolved.args);
         }
         // Texts that contain secrets are not checked, so that errors cannot reveal them.
@@ -268,10 +268,14 @@ impl Opened {
     fn new(cx: &Cx, call: Call, tool: Option<&Tool>, prepared: &Prepared) -> Opened {
         let id = ids::call();
         cx.renew();
-        // The callbacks of a server tool end with its call.
         let source = tool.and_then(Tool::source);
-        let cancel = source.map(|_| cx.cancel.child_token());
-        let idle = source.and_then(|source| source.call_idle()).unwrap_or(limits::CALL_IDLE);
+        // The calls that code outside the engine makes end with its own.
+        let (cancel, idle) = match tool.map(|tool| &tool.body) {
+            Some(Body::Foreign(source)) => (Some(cx.cancel.child_token()), source.call_idle()),
+            Some(Body::Code(code)) => (Some(cx.cancel.child_token()), code.call_idle()),
+            _ => (None, None),
+        };
+        let idle = idle.unwrap_or(limits::CALL_IDLE);
         let called = Called {
             call: id.clone(),
             parent: cx.parent(),
@@ -289,7 +293,7 @@ impl Opened {
         tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
         let started = Instant::now();
         let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
-        let beneath = cx.beneath(cancel.clone(), called, deadline);
+        let beneath = cx.beneath(cancel.clone(), source.is_some(), called, deadline);
         let registered = cx.session.invocations.open(&beneath);
         // For a server tool, `called` is emitted once the request is sent: see `call_source`.
         if source.is_none() || prepared.verdict.is_err() {
@@ -435,6 +439,10 @@ async fn run(
     match &tool.body {
         Body::BuiltIn(built_in) => built_in(cx, args).await,
         Body::Foreign(source) => call_source(cx, source.as_ref(), tool, args).await,
+        Body::Code(code) => {
+            cx.session.secrets.share_map(&mut args.0, &[]);
+            code.call(cx, &args.0).await
+        }
         // Boxed to keep the futures of built-in tools small.
         Body::Expansion(calls) => Box::pin(expand(cx, registry, tool, calls, authored.clone())).await,
         Body::Effects(effects) => Box::pin(play(cx, tool, effects)).await,

@@ -8,6 +8,7 @@ pub mod device;
 pub mod tool;
 pub mod aliases;
 pub mod source;
+pub mod code;
 pub mod registry;
 pub mod changes;
 pub mod invocations;

@@ -8,6 +8,7 @@ use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::ToolKind;
 use trailblaze_protocol::outcome::Outcome;
 
+use crate::engine::code::Code;
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::engine::source::ToolSource;
@@ -58,6 +59,8 @@ pub enum Body {
     BuiltIn(BuiltIn),
     /// The calls of a YAML tool.
     Expansion(Arc<[ToolCall]>),
+    /// Code in this process: a script, or a tool of a team's own binary.
+    Code(Arc<dyn Code>),
     /// A call to a tool server.
     Foreign(Arc<dyn ToolSource>),
     /// The recorded effects of another tool, played in its place.
@@ -96,7 +99,7 @@ impl Tool {
     pub fn source(&self) -> Option<&Arc<dyn ToolSource>> {
         match &self.body {
             Body::Foreign(source) => Some(source),
-            Body::BuiltIn(_) | Body::Expansion(_) | Body::Effects(_) => None,
+            Body::BuiltIn(_) | Body::Expansion(_) | Body::Code(_) | Body::Effects(_) => None,
         }
     }
 }

@@ -60,9 +60,15 @@ impl Tools<'_> {
         if let Some(server) = server {
             return self.files.digest(self.target, server).map(str::to_string);
         }
-        let Body::Expansion(calls) = &self.custom(name)?.body else { return None };
-        let calls: Vec<Value> = calls.iter().map(|call| json!([call.tool.value, yaml::loose(&call.args)])).collect();
-        Some(hex(&Sha256::digest(Value::from(calls).to_string().as_bytes())))
+        let definition = match &self.custom(name)?.body {
+            Body::Expansion(calls) => {
+                let call = |call: &ToolCall| json!([call.tool.value, yaml::loose(&call.args)]);
+                Value::from(calls.iter().map(call).collect::<Vec<_>>()).to_string().into_bytes()
+            }
+            Body::Code(code) => code.definition()?.to_vec(),
+            _ => return None,
+        };
+        Some(hex(&Sha256::digest(&definition)))
     }
 
     /// A custom tool and the tools it calls, as far as the files show.
