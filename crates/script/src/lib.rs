@@ -1,0 +1,15 @@
+//! JavaScript and TypeScript in an embedded engine, with limits on time, memory, stack and output. Knows nothing of tools, devices
+//! or sessions: what a script can do besides computing, its [`Host`] provides.
+
+mod nesting;
+pub mod text;
+pub mod transpile;
+pub mod error;
+pub mod program;
+pub mod run;
+pub mod world;
+
+pub use error::{Frame, ScriptError, Thrown};
+pub use program::{Offset, Program};
+pub use run::{Ended, Host, HostError, call};
+pub use world::{Abort, Limits, LogLine, World};

@@ -1,0 +1,290 @@
+// Runs first in every world, and returns the two functions that the engine calls. Everything that scripts could replace later, such
+// as `JSON.parse`, is taken here once.
+(function (post, log, finish, limits) {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { apply, ownKeys } = Reflect;
+  const { defineProperty, freeze, assign, create } = Object;
+  const { then } = Promise.prototype;
+  const PromiseOf = Promise;
+  const ErrorOf = Error;
+  const TypeErrorOf = TypeError;
+  const text = String;
+  const waiting = create(null);
+  let nextId = 0;
+  let call;
+
+  /** Asks the host, and returns a promise of its answer. */
+  function ask(operation, payload) {
+    if (call === undefined) {
+      throw new ErrorOf(`${operation} cannot be used while a module is loaded; use it in the tool's function`);
+    }
+    const json = stringify(payload);
+    return new PromiseOf((resolve, reject) => {
+      const id = ++nextId;
+      post(id, operation, json);
+      waiting[id] = { resolve, reject };
+    });
+  }
+
+  class ToolError extends ErrorOf {
+    constructor(tool, message, variant) {
+      super(message);
+      define(this, 'name', 'ToolError');
+      define(this, 'tool', tool);
+      define(this, 'variant', variant);
+    }
+  }
+
+  class Failure extends ErrorOf {
+    constructor(message, isFatal) {
+      super(message);
+      define(this, 'name', 'Failure');
+      define(this, 'isFatal', isFatal);
+    }
+  }
+
+  function define(object, name, value) {
+    defineProperty(object, name, { value, configurable: true, writable: true, enumerable: false });
+  }
+
+  function checkedCall(name, args) {
+    if (typeof name !== 'string') {
+      throw new TypeErrorOf(`the name of a tool must be a string, got ${describe(name)}`);
+    }
+    if (args !== undefined && (args === null || typeof args !== 'object' || Array.isArray(args))) {
+      throw new TypeErrorOf(`the arguments of \`${name}\` must be an object, got ${describe(args)}`);
+    }
+    return ask('call', { tool: name, args: args ?? {} });
+  }
+
+  function describe(value) {
+    return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'string' ? `"${value}"` : typeof value;
+  }
+
+  /** Calls a tool; returns its value, or its text if it has none. Throws if it fails. */
+  function callTool(name, args) {
+    // Taken now, because the stack does not go back beyond an `await`.
+    const { stack } = new ErrorOf();
+    return (async () => {
+      const answer = await checkedCall(name, args);
+      if (answer.isError) {
+        const error = new ToolError(name, answer.text, answer.variant);
+        define(error, 'stack', stack);
+        throw error;
+      }
+      return answer.structured === undefined ? answer.text : answer.structured;
+    })();
+  }
+
+  /** Calls a tool; returns what happened, whether it failed or not. */
+  async function execute(name, args) {
+    const { isError, text, variant, structured } = await checkedCall(name, args);
+    return { isError, message: text, text, variant, structured, content: [{ type: 'text', text }] };
+  }
+
+  const tools = new Proxy(freeze(create(null)), {
+    get: (_, name) => (typeof name === 'string' && name !== 'then' ? (args) => callTool(name, args) : undefined),
+    has: (_, name) => typeof name === 'string',
+  });
+
+  const memory = freeze({
+    get: (key) => (key in call.memory ? copy(call.memory[key]) : undefined),
+    has: (key) => key in call.memory,
+    keys: () => ownKeys(call.memory),
+    set(key, value) {
+      const json = stringify(value);
+      if (json === undefined) {
+        throw new TypeErrorOf(`\`${key}\` cannot be remembered: JSON has no ${typeof value}`);
+      }
+      call.memory[key] = parse(json);
+      call.set[key] = parse(json);
+      delete call.deleted[key];
+    },
+    delete(key) {
+      const wasThere = key in call.memory;
+      delete call.memory[key];
+      delete call.set[key];
+      if (wasThere) {
+        call.deleted[key] = true;
+      }
+      return wasThere;
+    },
+  });
+
+  function copy(value) {
+    return value === undefined ? undefined : parse(stringify(value));
+  }
+
+  function fail(message, options) {
+    throw new Failure(text(message), options?.fatal === true);
+  }
+
+  async function sleep(ms) {
+    if (typeof ms !== 'number' || !(ms >= 0)) {
+      throw new TypeErrorOf(`sleep takes milliseconds, got ${describe(ms)}`);
+    }
+    await ask('sleep', { ms });
+  }
+
+  function write(level, values) {
+    log(level, values.map((value) => (typeof value === 'string' ? value : show(value))).join(' '));
+  }
+
+  function show(value) {
+    if (value instanceof ErrorOf) {
+      return `${value.name}: ${value.message}`;
+    }
+    try {
+      return stringify(value) ?? text(value);
+    } catch {
+      return text(value);
+    }
+  }
+
+  const timers = create(null);
+  let nextTimer = 0;
+
+  function setTimeout(callback, ms = 0, ...args) {
+    const timer = ++nextTimer;
+    timers[timer] = true;
+    const run = () => {
+      if (timers[timer]) {
+        delete timers[timer];
+        apply(callback, undefined, args);
+      }
+    };
+    apply(then, ask('sleep', { ms: ms > 0 ? Number(ms) : 0, isTimer: true }), [run]);
+    return timer;
+  }
+
+  function clearTimeout(timer) {
+    delete timers[timer];
+  }
+
+  /** Without the grant, code that asks for the time gets an error; dates that are made from a value work. */
+  function hideClock() {
+    const DateOf = Date;
+    const refuse = () => {
+      throw new ErrorOf('the clock is not granted; add `clock: true` to `grants:`, or pass the time as a parameter');
+    };
+    function HiddenDate(...args) {
+      return args.length === 0 ? refuse() : Reflect.construct(DateOf, args, new.target === undefined ? DateOf : new.target);
+    }
+    HiddenDate.prototype = DateOf.prototype;
+    define(DateOf.prototype, 'constructor', HiddenDate);
+    define(HiddenDate, 'now', refuse);
+    define(HiddenDate, 'parse', DateOf.parse);
+    define(HiddenDate, 'UTC', DateOf.UTC);
+    define(globalThis, 'Date', HiddenDate);
+    delete globalThis.performance;
+  }
+
+  async function readFile(path) {
+    return (await ask('readFile', { path: text(path) })).text;
+  }
+
+  async function env(name) {
+    return (await ask('env', { name: text(name) })).value;
+  }
+
+  async function fetch(url, { method = 'GET', headers = {}, body } = {}) {
+    const pairs = ownKeys(headers).map((name) => [name, text(headers[name])]);
+    const answer = await ask('fetch', { url: text(url), method: text(method), headers: pairs, body: body === undefined ? undefined : text(body) });
+    const names = create(null);
+    for (const [name, value] of answer.headers) {
+      names[name.toLowerCase()] = value;
+    }
+    return freeze({
+      ok: answer.status >= 200 && answer.status < 300,
+      status: answer.status,
+      headers: freeze({ get: (name) => names[text(name).toLowerCase()] ?? null, has: (name) => text(name).toLowerCase() in names }),
+      text: async () => answer.body,
+      json: async () => parse(answer.body),
+    });
+  }
+
+  const script = {
+    callTool, execute, tools, memory, fail, sleep, readFile, env, fetch,
+    screen: () => callTool('captureScreen'),
+    log: (...values) => write('info', values),
+  };
+  const trailblaze = { execute, callTool, ToolError };
+  const console = {
+    log: (...values) => write('info', values),
+    info: (...values) => write('info', values),
+    debug: (...values) => write('debug', values),
+    warn: (...values) => write('warning', values),
+    error: (...values) => write('error', values),
+  };
+  const { callTool: _, execute: __, ...named } = script;
+  for (const [name, value] of Object.entries({ ...named, callTool, trailblaze, console, ToolError, setTimeout, clearTimeout })) {
+    define(globalThis, name, value);
+  }
+  define(globalThis, 'structuredClone', copy);
+  if (!limits.clock) {
+    hideClock();
+  }
+
+  function begin(json) {
+    const input = parse(json);
+    call = { memory: assign(create(null), input.memory), set: create(null), deleted: create(null) };
+    return input;
+  }
+
+  /** Finishes the call with what a promise settles to. */
+  function settleWith(promise, toJson) {
+    apply(then, promise, [
+      (value) => {
+        let json;
+        try {
+          json = toJson(value);
+        } catch (thrown) {
+          return finish(false, stringify(problem(thrown)));
+        }
+        finish(true, json);
+      },
+      (thrown) => finish(false, stringify(problem(thrown))),
+    ]);
+  }
+
+  function problem(thrown) {
+    if (thrown instanceof ErrorOf) {
+      return {
+        name: text(thrown.name), message: text(thrown.message), stack: text(thrown.stack ?? ''),
+        variant: thrown instanceof ToolError ? thrown.variant : undefined,
+        isFailure: thrown instanceof Failure, isFatal: thrown instanceof Failure && thrown.isFatal,
+      };
+    }
+    return { name: '', message: `it threw ${describe(thrown)}, which is not an Error${typeof thrown === 'object' ? `: ${show(thrown)}` : ''}`, stack: '' };
+  }
+
+  /** Runs a tool: the default export of its module. */
+  function run(json, tool) {
+    const input = begin(json);
+    const { args, platform, device } = input;
+    for (const [name, value] of [['args', args], ['platform', platform], ['device', device], ['input', { params: args, memory: input.memory }]]) {
+      define(globalThis, name, value);
+    }
+    const context = { ...script, ...{ platform, device, input: globalThis.input, args } };
+    const promise = (async () => await tool(args, context))();
+    settleWith(promise, (value) => {
+      const changes = { memoryDelta: call.set, memoryDeletions: ownKeys(call.deleted) };
+      return stringify({ value, changes, isUndefined: value === undefined });
+    });
+  }
+
+  /** Gives the host's answer to whoever waits for it. */
+  function settle(id, isError, json) {
+    const { resolve, reject } = waiting[id];
+    delete waiting[id];
+    const value = parse(json);
+    if (isError) {
+      reject(new ErrorOf(value.message));
+    } else {
+      resolve(value);
+    }
+  }
+
+  return { run, settle };
+});

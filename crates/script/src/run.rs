@@ -1,0 +1,116 @@
+//! One call of a script: it computes on a thread of its own, and in between its host does what it asks for.
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use serde_json::Value;
+
+use crate::error::{ScriptError, Thrown};
+use crate::world::{Abort, LogLine, Outbox, Request, Step, World};
+
+/// What a script can do besides computing.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// Carries out a request; the error is a message, which the script gets as an exception.
+    async fn ask(&self, operation: &str, payload: Value) -> Result<Value, HostError>;
+
+    fn log(&self, line: LogLine);
+}
+
+/// Why a request was not carried out.
+#[derive(Debug)]
+pub enum HostError {
+    /// The script gets this message as an exception, and goes on.
+    Refused(String),
+    /// The whole call ends.
+    End(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub enum Ended {
+    /// The script returned this.
+    Returned(Value),
+    /// The script threw; the object describes what.
+    Threw(Value, Box<Thrown>),
+    Failed(ScriptError),
+    /// The host ended it.
+    Host(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Stops the script when the call is given up.
+struct StopOnDrop(Abort, bool);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        if self.1 {
+            self.0.abort();
+        }
+    }
+}
+
+/// Carries out one call in a world, and gives the world back if it can be used again. `abort` is the world's.
+pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -> (Option<World>, Ended) {
+    let mut stop = StopOnDrop(abort.clone(), true);
+    let mut pending = FuturesUnordered::new();
+    let (mut world, mut step) = (world, Step::Call(input));
+    let mut finished: Option<(bool, String)> = None;
+    loop {
+        let advanced = tokio::task::spawn_blocking(move || {
+            let outbox = world.advance(step);
+            (world, outbox)
+        });
+        let (returned, outbox) = match advanced.await {
+            Ok(advanced) => advanced,
+            Err(error) => return (None, Ended::Failed(ScriptError::Engine(error.to_string()))),
+        };
+        world = returned;
+        let Outbox { requests, log, finished: now_finished, .. } = match outbox {
+            Ok(outbox) => outbox,
+            Err(error) => return (None, Ended::Failed(error)),
+        };
+        log.into_iter().for_each(|line| host.log(line));
+        finished = finished.or(now_finished);
+        pending.extend(requests.into_iter().map(|request| answer(host, request)));
+        // Requests that the script did not wait for are carried out all the same.
+        let Some(first) = pending.next().await else { break };
+        let mut answers = Vec::new();
+        let mut next = Some(first);
+        while let Some(answer) = next {
+            match answer {
+                (id, Ok(value)) => answers.push((id, false, value.to_string())),
+                (id, Err(HostError::Refused(message))) => {
+                    answers.push((id, true, serde_json::json!({"message": message}).to_string()));
+                }
+                (_, Err(HostError::End(error))) => return (None, Ended::Host(error)),
+            }
+            next = futures::FutureExt::now_or_never(pending.next()).flatten();
+        }
+        world.answered(answers.len());
+        step = Step::Answers(answers);
+    }
+    stop.1 = false;
+    let ended = match finished {
+        Some((is_success, json)) => match serde_json::from_str(&json) {
+            Ok(value) if is_success => Ended::Returned(value),
+            Ok(value) => match world.explained_thrown(thrown(&value)) {
+                ScriptError::Thrown(thrown) => Ended::Threw(value, thrown),
+                error => return (None, Ended::Failed(error)),
+            },
+            Err(error) => Ended::Failed(ScriptError::Engine(error.to_string())),
+        },
+        None => return (None, Ended::Failed(ScriptError::Stuck { is_loading: false })),
+    };
+    world.reset();
+    (Some(world), ended)
+}
+
+async fn answer(host: &dyn Host, request: Request) -> (u32, Result<Value, HostError>) {
+    let payload = serde_json::from_str(&request.payload).unwrap_or_default();
+    (request.id, host.ask(&request.operation, payload).await)
+}
+
+fn thrown(value: &Value) -> Thrown {
+    let field = |name: &str| value[name].as_str().unwrap_or_default();
+    Thrown::new(field("name"), field("message"), field("stack"))
+}

@@ -1,0 +1,366 @@
+//! One world: an engine with the modules of one program loaded, which carries out one call at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, Value};
+
+use crate::error::{ScriptError, Thrown};
+use crate::program::Program;
+use crate::transpile::LOOP_PLACE;
+
+const PRELUDE: &str = include_str!("prelude.js");
+
+/// What a script may use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// How long it may compute without waiting for anything.
+    pub busy: Duration,
+    pub memory_bytes: usize,
+    pub stack_bytes: usize,
+    /// The size of a result, and of the arguments of a call.
+    pub output_bytes: usize,
+    /// How many answers it may wait for at a time.
+    pub pending: usize,
+    pub log_lines: usize,
+    /// Whether it may ask for the time.
+    pub clock: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            busy: Duration::from_secs(10),
+            memory_bytes: 64 << 20,
+            stack_bytes: 256 << 10,
+            output_bytes: 4 << 20,
+            pending: 64,
+            log_lines: 1_000,
+            clock: false,
+        }
+    }
+}
+
+/// Something that a script asks its host for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Request {
+    pub id: u32,
+    pub operation: String,
+    pub payload: String,
+}
+
+/// A line that a script logged.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LogLine {
+    pub level: String,
+    pub text: String,
+}
+
+/// What the script did since it was last asked.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    pub requests: Vec<Request>,
+    pub log: Vec<LogLine>,
+    /// Its result, or what it threw, as JSON.
+    pub finished: Option<(bool, String)>,
+    n_pending: usize,
+    n_logged: usize,
+    refused: Option<ScriptError>,
+}
+
+/// Stops the script that runs in a world.
+#[derive(Debug, Clone, Default)]
+pub struct Abort(Arc<AtomicBool>);
+
+impl Abort {
+    pub fn abort(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_aborted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What happens next in a world.
+pub enum Step {
+    /// A call starts, with this input as JSON.
+    Call(String),
+    /// The host answers requests: their ids, whether each failed, and the answer as JSON.
+    Answers(Vec<(u32, bool, String)>),
+}
+
+pub struct World {
+    program: Arc<Program>,
+    limits: Limits,
+    outbox: Arc<Mutex<Outbox>>,
+    /// When the script must have stopped.
+    until: Arc<Mutex<Option<Instant>>>,
+    abort: Abort,
+    /// Its user data is an object with the functions of the prelude, and the function of the tool.
+    context: Context,
+    runtime: Runtime,
+}
+
+impl World {
+    /// Loads a program. This runs its modules, so it may take as long as the limits allow.
+    pub fn new(program: &Arc<Program>, limits: Limits, abort: &Abort) -> Result<World, ScriptError> {
+        let runtime = Runtime::new().map_err(engine)?;
+        runtime.set_memory_limit(limits.memory_bytes);
+        runtime.set_max_stack_size(limits.stack_bytes);
+        let until = Arc::new(Mutex::new(None::<Instant>));
+        let (deadline, aborted) = (Arc::clone(&until), abort.clone());
+        let is_over = move || aborted.is_aborted() || deadline.lock().is_some_and(|until| Instant::now() >= until);
+        runtime.set_interrupt_handler(Some(Box::new(is_over)));
+        runtime.set_loader(Linked(Arc::clone(program)), Linked(Arc::clone(program)));
+        let context = Context::full(&runtime).map_err(engine)?;
+        let outbox = Arc::new(Mutex::new(Outbox::default()));
+        context.with(|ctx| prelude(&ctx, &outbox, limits).map_err(|error| caught(&ctx, error)))?;
+        let program = Arc::clone(program);
+        let mut world = World { program, limits, outbox, until, abort: abort.clone(), context, runtime };
+        world.load()?;
+        Ok(world)
+    }
+
+    /// Evaluates the modules of the program.
+    fn load(&mut self) -> Result<(), ScriptError> {
+        self.start_clock();
+        let entry = self.program.entry().to_string();
+        let loaded = self.context.with(|ctx| {
+            let source = self.program.code(&entry).unwrap_or_default();
+            let load = || {
+                let (module, promise) = Module::declare(ctx.clone(), entry.as_str(), source)?.eval()?;
+                let functions = functions(&ctx)?;
+                functions.set("module", module.namespace()?)?;
+                functions.set("loaded", promise)
+            };
+            load().map_err(|error: rquickjs::Error| caught(&ctx, error))
+        });
+        loaded.map_err(|thrown| self.explained(thrown))?;
+        self.run_jobs()?;
+        let loaded = self.context.with(|ctx| {
+            let promise = functions(&ctx).and_then(|functions| functions.get::<_, Promise<'_>>("loaded"));
+            match promise.map_err(engine)?.result::<Value<'_>>() {
+                Some(Ok(_)) => Ok(()),
+                Some(Err(error)) => Err(caught(&ctx, error)),
+                None => Err(ScriptError::Stuck { is_loading: true }),
+            }
+        });
+        loaded.map_err(|thrown| self.explained(thrown))
+    }
+
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Whether the program has a function to call.
+    pub fn has_tool(&self) -> bool {
+        self.context.with(|ctx| functions(&ctx).and_then(|functions| tool(&functions)).is_ok())
+    }
+
+    /// Runs the script until it waits for its host, or is done.
+    pub fn advance(&mut self, step: Step) -> Result<Outbox, ScriptError> {
+        self.start_clock();
+        let advanced = self.context.with(|ctx| {
+            let advance = || {
+                let functions = functions(&ctx)?;
+                match step {
+                    Step::Call(input) => {
+                        let run: Function<'_> = functions.get("run")?;
+                        run.call::<_, ()>((input, tool(&functions)?))
+                    }
+                    Step::Answers(answers) => {
+                        let settle: Function<'_> = functions.get("settle")?;
+                        answers.into_iter().try_for_each(|answer| settle.call::<_, ()>(answer))
+                    }
+                }
+            };
+            advance().map_err(|error: rquickjs::Error| caught(&ctx, error))
+        });
+        advanced.map_err(|error| self.explained(error))?;
+        self.run_jobs()?;
+        let mut outbox = self.outbox.lock();
+        if let Some(refused) = outbox.refused.take() {
+            return Err(refused);
+        }
+        Ok(Outbox {
+            requests: std::mem::take(&mut outbox.requests),
+            log: std::mem::take(&mut outbox.log),
+            finished: outbox.finished.take(),
+            ..Outbox::default()
+        })
+    }
+
+    /// Notes that requests were answered, or will not be.
+    pub fn answered(&mut self, n_requests: usize) {
+        let mut outbox = self.outbox.lock();
+        outbox.n_pending = outbox.n_pending.saturating_sub(n_requests);
+    }
+
+    /// Prepares for the next call.
+    pub fn reset(&mut self) {
+        *self.outbox.lock() = Outbox::default();
+    }
+
+    fn start_clock(&self) {
+        *self.until.lock() = Some(Instant::now() + self.limits.busy);
+    }
+
+    fn run_jobs(&mut self) -> Result<(), ScriptError> {
+        loop {
+            match self.runtime.execute_pending_job() {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                // A job that throws has nobody to tell, unless it was stopped.
+                Err(_) if self.is_stopped() => return Err(self.stopped()),
+                Err(_) => {}
+            }
+            if self.is_stopped() {
+                return Err(self.stopped());
+            }
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.abort.is_aborted() || self.until.lock().is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// What stopped the script, and where it was.
+    fn stopped(&self) -> ScriptError {
+        *self.until.lock() = None;
+        let place = self.context.with(|ctx| ctx.eval::<String, _>(LOOP_PLACE)).ok().filter(|place| !place.is_empty());
+        if self.abort.is_aborted() {
+            return ScriptError::Cancelled;
+        }
+        ScriptError::Busy { limit: self.limits.busy, place }
+    }
+
+    fn explained(&self, error: ScriptError) -> ScriptError {
+        if self.is_stopped() {
+            return self.stopped();
+        }
+        match error {
+            ScriptError::Thrown(thrown) => self.explained_thrown(*thrown),
+            error => error,
+        }
+    }
+
+    /// What a script threw, with places in its sources.
+    pub fn explained_thrown(&self, thrown: Thrown) -> ScriptError {
+        // Without memory for an error, the engine throws null.
+        let is_null = thrown.name.is_empty() && self.is_full();
+        if is_null || (thrown.name == "InternalError" && thrown.message == "out of memory") {
+            return ScriptError::Memory { limit: self.limits.memory_bytes };
+        }
+        ScriptError::Thrown(Box::new(thrown.mapped(&self.program)))
+    }
+
+    fn is_full(&self) -> bool {
+        let used = usize::try_from(self.runtime.memory_usage().malloc_size).unwrap_or_default();
+        used > self.limits.memory_bytes / 10 * 8
+    }
+}
+
+/// The functions of the prelude.
+fn functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+    ctx.userdata::<Object<'js>>().map(|functions| functions.clone()).ok_or(rquickjs::Error::Unknown)
+}
+
+/// The function that a program exports.
+fn tool<'js>(functions: &Object<'js>) -> rquickjs::Result<Function<'js>> {
+    functions.get::<_, Object<'js>>("module")?.get("default")
+}
+
+fn engine(error: rquickjs::Error) -> ScriptError {
+    ScriptError::Engine(error.to_string())
+}
+
+fn prelude<'js>(ctx: &Ctx<'js>, outbox: &Arc<Mutex<Outbox>>, limits: Limits) -> rquickjs::Result<()> {
+    ctx.eval::<(), _>(format!("let {LOOP_PLACE} = '';"))?;
+    let make: Function<'js> = ctx.eval(PRELUDE)?;
+    let (posted, logged, done) = (Arc::clone(outbox), Arc::clone(outbox), Arc::clone(outbox));
+    let post = Function::new(ctx.clone(), move |ctx: Ctx<'js>, id: u32, operation: String, payload: String| {
+        let mut outbox = posted.lock();
+        let refusal = if outbox.n_pending >= limits.pending {
+            format!("more than {} calls at the same time; await some of them first", limits.pending)
+        } else if payload.len() > limits.output_bytes {
+            format!("the arguments have {} bytes; the limit is {}", payload.len(), limits.output_bytes)
+        } else {
+            outbox.n_pending += 1;
+            outbox.requests.push(Request { id, operation, payload });
+            return Ok(());
+        };
+        Err(Exception::throw_range(&ctx, &refusal))
+    })?;
+    let log = Function::new(ctx.clone(), move |level: String, text: String| {
+        let mut outbox = logged.lock();
+        outbox.n_logged += 1;
+        let n_logged = outbox.n_logged;
+        if n_logged <= limits.log_lines {
+            outbox.log.push(LogLine { level, text });
+        } else if n_logged == limits.log_lines + 1 {
+            let text = format!("more than {} lines; the rest is not logged", limits.log_lines);
+            outbox.log.push(LogLine { level: "warning".to_string(), text });
+        }
+    })?;
+    let finish = Function::new(ctx.clone(), move |is_success: bool, json: String| {
+        let mut outbox = done.lock();
+        if json.len() > limits.output_bytes {
+            outbox.refused = Some(ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes });
+        } else {
+            outbox.finished.get_or_insert((is_success, json));
+        }
+    })?;
+    let options = Object::new(ctx.clone())?;
+    options.set("clock", limits.clock)?;
+    let functions: Object<'js> = make.call((post, log, finish, options))?;
+    ctx.store_userdata(functions).map(drop).map_err(|_| rquickjs::Error::Unknown)
+}
+
+/// What the engine reports as an error.
+fn caught(ctx: &Ctx<'_>, error: rquickjs::Error) -> ScriptError {
+    if !error.is_exception() {
+        return ScriptError::Engine(error.to_string());
+    }
+    let value = ctx.catch();
+    let Some(object) = value.as_object().filter(|object| object.is_error()) else {
+        let shown = value.as_string().and_then(|text| text.to_string().ok());
+        let shown = shown.unwrap_or_else(|| value.type_name().to_string());
+        return Thrown::new("", format!("it threw {shown}, which is not an Error"), "").into();
+    };
+    let field = |name: &str| object.get::<_, String>(name).unwrap_or_default();
+    Thrown::new(&field("name"), field("message"), &field("stack")).into()
+}
+
+/// Finds and loads the modules of a program.
+struct Linked(Arc<Program>);
+
+impl Resolver for Linked {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        let found = self.0.resolve(base, name).map(str::to_string);
+        found.ok_or_else(|| Exception::throw_reference(ctx, &format!("the module `{name}` is not part of the program")))
+    }
+}
+
+impl Loader for Linked {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        path: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js>> {
+        let Some(code) = self.0.code(path) else {
+            return Err(Exception::throw_reference(ctx, &format!("the module `{path}` is not part of the program")));
+        };
+        Module::declare(ctx.clone(), path, code)
+    }
+}

@@ -1,0 +1,320 @@
+//! Scripts in the engine, with a host that records what they ask for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use trailblaze_script::{Abort, Ended, Host, HostError, Limits, LogLine, Program, World, call};
+
+/// Answers each tool call with its name, and fails those of `broken`.
+#[derive(Default)]
+struct Recorder {
+    asked: Mutex<Vec<(String, Value)>>,
+    log: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Host for Recorder {
+    async fn ask(&self, operation: &str, payload: Value) -> Result<Value, HostError> {
+        self.asked.lock().push((operation.to_string(), payload.clone()));
+        tokio::task::yield_now().await;
+        match (operation, payload["tool"].as_str()) {
+            ("call", Some("broken")) => {
+                Ok(json!({"isError": true, "text": "no such element", "variant": "AssertionFailed"}))
+            }
+            ("call", Some("number")) => Ok(json!({"isError": false, "text": "", "structured": 42})),
+            ("call", Some("never")) => std::future::pending().await,
+            ("call", Some(tool)) => Ok(json!({"isError": false, "text": format!("did {tool}")})),
+            ("sleep", _) => Ok(json!({})),
+            _ => Err(HostError::Refused(format!("`{operation}` is not granted"))),
+        }
+    }
+
+    fn log(&self, line: LogLine) {
+        self.log.lock().push(format!("{}: {}", line.level, line.text));
+    }
+}
+
+fn limits() -> Limits {
+    Limits { busy: Duration::from_millis(300), memory_bytes: 16 << 20, ..Limits::default() }
+}
+
+async fn run_on(host: &Recorder, source: &str) -> Ended {
+    let program = Program::single("tools/a.ts", source, None).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
+    let abort = Abort::default();
+    let world = match World::new(&Arc::new(program), limits(), &abort) {
+        Ok(world) => world,
+        Err(error) => return Ended::Failed(error),
+    };
+    let input = json!({"args": {"x": 2, "text": "a.b"}, "memory": {"user": {"id": 7}}, "platform": "android", "device": {"id": "d"}});
+    call(world, &abort, input.to_string(), host).await.1
+}
+
+async fn run(source: &str) -> Ended {
+    run_on(&Recorder::default(), source).await
+}
+
+async fn value(source: &str) -> Value {
+    match run(source).await {
+        Ended::Returned(returned) => returned["value"].clone(),
+        other => panic!("{source}: {other:?}"),
+    }
+}
+
+async fn failure(source: &str) -> String {
+    match run(source).await {
+        Ended::Threw(_, thrown) => thrown.to_string(),
+        Ended::Failed(error) => error.to_string(),
+        other => panic!("{source}: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_script_computes_with_its_arguments() {
+    assert_eq!(value("return args.x + 1").await, 3);
+    assert_eq!(value("(args) => args.x * 10").await, 20);
+    assert_eq!(value("function () { return input.params.text + input.memory.user.id }").await, "a.b7");
+    assert_eq!(
+        value("export default async ({ x }: { x: number }, ctx) => [x, ctx.platform, ctx.device.id]").await,
+        json!([2, "android", "d"])
+    );
+    assert_eq!(value("return String(args.text).replace(/[.*+?^${}()|[\\]\\\\]/g, '\\\\$&')").await, "a\\.b");
+    assert_eq!(value("// nothing").await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_script_calls_tools_and_gets_their_values() {
+    let host = Recorder::default();
+    let source = "const a = await tools.tap({text: 'OK'}); const b = await callTool('number'); return [a, b]";
+    let Ended::Returned(returned) = run_on(&host, source).await else { panic!("it failed") };
+    assert_eq!(returned["value"], json!(["did tap", 42]));
+    let calls = [
+        ("call".to_string(), json!({"tool": "tap", "args": {"text": "OK"}})),
+        ("call".to_string(), json!({"tool": "number", "args": {}})),
+    ];
+    assert_eq!(*host.asked.lock(), calls);
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_throws_and_can_be_caught() {
+    assert_eq!(
+        failure("await tools.tap();\n  await tools.broken()").await,
+        "ToolError: no such element (tools/a.ts:2:15)"
+    );
+    assert_eq!(
+        value("try { await tools.broken() } catch (error) { return [error.tool, error.variant] }").await,
+        json!(["broken", "AssertionFailed"])
+    );
+    assert_eq!(
+        value("const { isError, message } = await trailblaze.execute('broken'); return [isError, message]").await,
+        json!([true, "no such element"])
+    );
+}
+
+#[tokio::test]
+async fn calls_run_at_the_same_time_and_those_not_awaited_are_finished() {
+    assert_eq!(
+        value("return await Promise.all([tools.a(), tools.b(), tools.number()])").await,
+        json!(["did a", "did b", 42])
+    );
+    let host = Recorder::default();
+    let Ended::Returned(_) = run_on(&host, "tools.first(); sleep(5); return 1").await else { panic!("it failed") };
+    assert_eq!(host.asked.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn memory_changes_are_returned() {
+    let source = "memory.set('a', [1]); memory.delete('user'); memory.set('b', 1); memory.delete('b'); return [memory.get('a'), memory.has('user'), memory.keys()]";
+    let Ended::Returned(returned) = run(source).await else { panic!("it failed") };
+    assert_eq!(returned["value"], json!([[1], false, ["a"]]));
+    assert_eq!(returned["changes"], json!({"memoryDelta": {"a": [1]}, "memoryDeletions": ["user", "b"]}));
+}
+
+#[tokio::test]
+async fn logs_reach_the_host_up_to_a_limit() {
+    let host = Recorder::default();
+    run_on(&host, "log('a', {b: 1}); console.warn('c'); for (let i = 0; i < 5000; i++) log(i)").await;
+    let log = host.log.lock();
+    assert_eq!(log[..2], ["info: a {\"b\":1}", "warning: c"]);
+    assert_eq!(log.len(), 1_001);
+    assert_eq!(log[1_000], "warning: more than 1000 lines; the rest is not logged");
+}
+
+#[tokio::test]
+async fn errors_name_the_place_in_the_source() {
+    let source = "interface A {\n  x: number;\n}\n\nconst a: A = { x: 1 };\nfunction inner(): never { throw new TypeError('no') }\ninner();";
+    let Ended::Threw(_, thrown) = run(source).await else { panic!("it did not throw") };
+    let stack: Vec<String> = thrown.stack.iter().map(ToString::to_string).collect();
+    assert_eq!(thrown.message, "no");
+    assert_eq!(stack[0], "tools/a.ts:6:37");
+    assert_eq!(stack[1], "tools/a.ts:7:1");
+    assert_eq!(failure("undefinedThing.x").await, "ReferenceError: undefinedThing is not defined (tools/a.ts:1:1)");
+}
+
+#[tokio::test]
+async fn what_is_thrown_need_not_be_an_error() {
+    assert_eq!(failure("throw 'text'").await, "it threw \"text\", which is not an Error");
+    assert_eq!(failure("throw null").await, "it threw null, which is not an Error: null");
+    assert_eq!(failure("throw { a: 1 }").await, "it threw object, which is not an Error: {\"a\":1}");
+    assert_eq!(
+        failure("throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })").await.is_empty(),
+        false
+    );
+    assert_eq!(
+        failure("const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e")
+            .await
+            .is_empty(),
+        false
+    );
+}
+
+#[tokio::test]
+async fn an_endless_loop_is_stopped_and_its_line_is_named() {
+    let stopped = |place: &str| format!("it was stopped: it computed for 0.3 s without waiting for anything{place}");
+    assert_eq!(failure("let i = 0;\n\n  while (true) { i++ }").await, stopped(", in the loop at tools/a.ts:3:3"));
+    assert_eq!(
+        failure("for (const a of [1]) { let b = a }\ndo 1; while (true)").await,
+        stopped(", in the loop at tools/a.ts:2:1")
+    );
+    assert_eq!(
+        failure("try { for (;;) {} } catch { return 1 } finally { for (;;) {} }").await,
+        stopped(", in the loop at tools/a.ts:1:7")
+    );
+    // Without a loop: jobs that make jobs.
+    assert_eq!(
+        failure("const again = () => { Promise.resolve().then(again) }; again(); await new Promise(() => {})").await,
+        stopped("")
+    );
+    let unnamed = "function () {\n  for (;;) {}\n}";
+    assert_eq!(failure(unnamed).await, stopped(", in the loop at tools/a.ts:2:3"));
+}
+
+#[tokio::test]
+async fn a_promise_that_nothing_can_settle_is_an_error() {
+    let stuck = "it never ends: it waits for a promise that nothing can settle";
+    assert_eq!(failure("await new Promise(() => {})").await, stuck);
+    assert_eq!(
+        failure("export const a = await new Promise(() => {}); export default () => 1").await,
+        format!("{stuck}, while its module is loaded")
+    );
+}
+
+#[tokio::test]
+async fn memory_stack_and_output_are_limited() {
+    for source in [
+        "return 'x'.repeat(2 ** 30 - 2)",
+        "let s = 'x'; for (;;) s += s",
+        "const a = []; for (;;) a.push(new Array(1000).fill(0))",
+        "const again = () => Promise.resolve().then(again); await again()",
+        "return new Uint8Array(2 ** 31)",
+        "return new ArrayBuffer(1e12)",
+    ] {
+        let message = failure(source).await;
+        assert!(message == "it used more than 16 MB of memory" || message.contains("invalid"), "{source}: {message}");
+    }
+    for source in [
+        "const f = () => f() + 1; f()",
+        "JSON.parse('['.repeat(1e6))",
+        "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return JSON.stringify(a)",
+        "return eval('('.repeat(1e5))",
+        "'a'.repeat(30).match(/(a+)+b/)",
+        "return /(((((((((((a*)*)*)*)*)*)*)*)*)*)*/.test('a'.repeat(99))",
+    ] {
+        let _ = run(source).await;
+    }
+    assert!(failure("const f = () => f() + 1; f()").await.contains("Maximum call stack size exceeded"));
+    assert_eq!(failure("return 'x'.repeat(5e6)").await, "its result has 5000082 bytes; the limit is 4194304");
+    assert!(
+        failure("await tools.a({ text: 'x'.repeat(5e6) })").await.starts_with("RangeError: the arguments have "),
+        "too large"
+    );
+    let many = "await Promise.all(Array.from({ length: 100 }, () => tools.a()))";
+    assert!(
+        failure(many).await.starts_with("RangeError: more than 64 calls at the same time; await some of them first"),
+        "too many"
+    );
+}
+
+#[tokio::test]
+async fn nothing_outside_can_be_reached() {
+    for name in [
+        "require",
+        "process",
+        "Deno",
+        "Bun",
+        "std",
+        "os",
+        "scriptArgs",
+        "print",
+        "performance",
+        "XMLHttpRequest",
+        "WebSocket",
+        "Worker",
+    ] {
+        assert_eq!(value(&format!("return typeof {name}")).await, "undefined", "{name}");
+    }
+    assert!(failure("await import('node:fs')").await.contains("`node:fs`"), "no modules");
+    assert!(failure("await readFile('/etc/passwd')").await.contains("`readFile` is not granted"), "no files");
+    assert!(failure("await fetch('http://localhost')").await.contains("`fetch` is not granted"), "no network");
+    assert!(failure("await env('HOME')").await.contains("`env` is not granted"), "no environment");
+    for source in ["Date.now()", "new Date()", "new (new Date(0).constructor)()", "Date()"] {
+        assert!(failure(source).await.contains("the clock is not granted"), "{source}");
+    }
+    assert_eq!(value("return new Date(0).toISOString()").await, "1970-01-01T00:00:00.000Z");
+    assert_eq!(
+        value("class D extends Date {} return [new D(5).getTime(), new D(5) instanceof Date]").await,
+        json!([5, true])
+    );
+}
+
+#[tokio::test]
+async fn a_script_that_tampers_with_the_language_harms_only_itself() {
+    let tampering = "JSON.parse = JSON.stringify = Promise.prototype.then = Array.prototype.push = Array.prototype.map = null; \
+         Object.defineProperty(Object.prototype, 'isError', { value: true, configurable: true }); \
+         globalThis.Promise = globalThis.Error = globalThis.Reflect = globalThis.Object = undefined;";
+    let ended = run(&format!("{tampering} const a = await tools.number(); return a")).await;
+    assert!(matches!(&ended, Ended::Returned(value) if value["value"] == 42), "{ended:?}");
+    for source in [
+        "Object.prototype.toJSON = () => { throw new Error('mine') }; return {a: 1}",
+        "Object.prototype.then = (resolve) => {}; return {a: 1}",
+        "Array.prototype[Symbol.iterator] = null; await Promise.all([1])",
+        "Object.prototype.__proto__ = null; globalThis.tools = 1; return tools",
+        "delete globalThis.tools; return typeof tools",
+        "Object.freeze(globalThis); return 1",
+        "Function.prototype.call = Function.prototype.apply = null; log('x'); await sleep(1)",
+        "Object.defineProperty(Promise.prototype, 'constructor', { get() { throw new Error('mine') } }); await tools.a()",
+        "Object.defineProperty(globalThis, '__trailblazeLoop', { get() { throw 1 } }); for (let i = 0; i < 2; i++) {}",
+    ] {
+        // Whatever it returns, the call ends.
+        let _ = run(source).await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_stops_the_script() {
+    let program = Arc::new(Program::single("a.ts", "await tools.never()", None).expect("valid"));
+    let abort = Abort::default();
+    let world = World::new(&program, limits(), &abort).expect("loaded");
+    let host = Recorder::default();
+    let gone = tokio::time::timeout(
+        Duration::from_millis(50),
+        call(world, &abort, r#"{"args": {}, "memory": {}}"#.to_string(), &host),
+    )
+    .await;
+    assert!(gone.is_err());
+}
+
+#[tokio::test]
+async fn a_world_is_used_again() {
+    let program = Arc::new(Program::single("a.ts", "let n = 0; export default () => ++n", None).expect("valid"));
+    let abort = Abort::default();
+    let mut world = World::new(&program, limits(), &abort).expect("loaded");
+    for expected in 1..=3 {
+        let (again, ended) =
+            call(world, &abort, r#"{"args": {}, "memory": {}}"#.to_string(), &Recorder::default()).await;
+        assert!(matches!(&ended, Ended::Returned(value) if value["value"] == expected), "{ended:?}");
+        world = again.expect("it is still good");
+    }
+}
