@@ -249,6 +249,9 @@
   }
 
   function problem(thrown) {
+    if (thrown === null) {
+      return { name: '', message: 'it threw null, as the engine does when no memory is left', stack: '' };
+    }
     if (thrown instanceof ErrorOf) {
       return {
         name: text(thrown.name), message: text(thrown.message), stack: text(thrown.stack ?? ''),

@@ -250,17 +250,10 @@ impl World {
 
     /// What a script threw, with places in its sources.
     pub fn explained_thrown(&self, thrown: Thrown) -> ScriptError {
-        // Without memory for an error, the engine throws null.
-        let is_null = thrown.name.is_empty() && self.is_full();
-        if is_null || (thrown.name == "InternalError" && thrown.message == "out of memory") {
+        if thrown.name == "InternalError" && thrown.message == "out of memory" {
             return ScriptError::Memory { limit: self.limits.memory_bytes };
         }
         ScriptError::Thrown(Box::new(thrown.mapped(&self.program)))
-    }
-
-    fn is_full(&self) -> bool {
-        let used = usize::try_from(self.runtime.memory_usage().malloc_size).unwrap_or_default();
-        used > self.limits.memory_bytes / 10 * 8
     }
 }
 
