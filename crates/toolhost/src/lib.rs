@@ -2,7 +2,8 @@
 //! us or reached over HTTP.
 //!
 //! From the wire upward: `pipe` and [`http`] carry messages, [`connection`] matches answers to requests, `client`
-//! speaks both generations of the protocol, and [`server`] is a source of tools for a session.
+//! speaks both generations of the protocol, and [`server`] is a source of tools for a session. [`typed`] is what tools may call,
+//! wherever they run.
 
 mod answer;
 pub mod cassette;
@@ -21,6 +22,7 @@ mod pipe;
 pub mod restarts;
 pub mod server;
 mod stderr;
+pub mod typed;
 
 /// Every limit of this crate, in one table.
 pub mod limits {

@@ -15,6 +15,11 @@ pub fn from_json(message: &Message, bytes: &[u8]) -> Result<Map<String, Value>, 
         return Ok(Map::new());
     }
     let value = serde_json::from_slice(bytes).map_err(|error| CodecError::NotJson(error.to_string()))?;
+    from_value(message, value)
+}
+
+/// Reads a message from JSON that was parsed already.
+pub fn from_value(message: &Message, value: Value) -> Result<Map<String, Value>, CodecError> {
     read(message, value, &FieldPath::ROOT)
 }
 
@@ -91,8 +96,13 @@ fn read_one(ty: &Type, value: Value, path: &FieldPath<'_>) -> Result<Value, Code
 
 /// Writes a message. What the table does not list is left out; enum words get their prefix.
 pub fn to_json(message: &Message, fields: &Map<String, Value>) -> Result<Vec<u8>, CodecError> {
-    let value = write(message, fields, &FieldPath::ROOT)?;
+    let value = to_value(message, fields)?;
     serde_json::to_vec(&value).map_err(|error| CodecError::NotJson(error.to_string()))
+}
+
+/// Writes a message as JSON that is not text yet.
+pub fn to_value(message: &Message, fields: &Map<String, Value>) -> Result<Value, CodecError> {
+    write(message, fields, &FieldPath::ROOT)
 }
 
 fn write(message: &Message, fields: &Map<String, Value>, path: &FieldPath<'_>) -> Result<Value, CodecError> {

@@ -7,7 +7,7 @@ mod json;
 use std::borrow::Cow;
 
 pub use binary::{from_binary, to_binary};
-pub use json::{from_json, to_json};
+pub use json::{from_json, from_value, to_json, to_value};
 
 /// Why a message cannot be read or written. The text names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

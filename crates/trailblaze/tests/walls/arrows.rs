@@ -11,7 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-core", &["trailblaze-protocol"]),
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     ("trailblaze-supervise", &[]),
-    ("trailblaze-toolhost", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
+    ("trailblaze-toolhost", &["trailblaze-contract", "trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     (
         "trailblaze",
         &[

@@ -1,8 +1,8 @@
 //! The codes of errors. A tool that failed is a result, not an error.
 
-use connectrpc::ConnectError;
-use trailblaze_core::engine::fault::Fault;
+use connectrpc::{ConnectError, ErrorCode};
 use trailblaze_core::engine::invocations::Refused;
+use trailblaze_toolhost::typed::{Code, TypedError};
 
 use crate::api::caller::NoCaller;
 
@@ -19,18 +19,15 @@ pub fn no_caller(error: NoCaller) -> ConnectError {
     }
 }
 
-/// The error of a call that could not be carried out.
-pub fn fault(fault: &Fault) -> ConnectError {
-    let text = fault.to_string();
-    match fault {
-        Fault::UnknownTool { .. } => ConnectError::unimplemented(text),
-        Fault::BadArguments { .. } | Fault::BadFile(_) | Fault::BadTemplate { .. } => {
-            ConnectError::invalid_argument(text)
-        }
-        Fault::DeviceLost { .. } | Fault::DeviceNotStarted { .. } | Fault::DeviceSilent { .. } | Fault::Source(_) => {
-            ConnectError::unavailable(text)
-        }
-        Fault::Cancelled => ConnectError::canceled(text),
-        Fault::Bug { .. } => ConnectError::internal(text),
-    }
+/// The error of a method that could not be carried out.
+pub fn of_method(error: TypedError) -> ConnectError {
+    let code = match error.code {
+        Code::Canceled => ErrorCode::Canceled,
+        Code::InvalidArgument => ErrorCode::InvalidArgument,
+        Code::FailedPrecondition => ErrorCode::FailedPrecondition,
+        Code::Unimplemented => ErrorCode::Unimplemented,
+        Code::Internal => ErrorCode::Internal,
+        Code::Unavailable => ErrorCode::Unavailable,
+    };
+    ConnectError::new(code, error.message)
 }

@@ -1,9 +1,8 @@
 //! The typed API over Connect, gRPC and gRPC-Web. The protocols are those of `connectrpc`; what a method is, and how its messages
 //! are encoded, is in the table of the contract. Each request becomes a call of the engine.
 
-mod answer;
 mod error;
-mod session;
+mod streams;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,11 +23,9 @@ use futures::StreamExt;
 use futures::stream::{BoxStream, unfold};
 use serde_json::{Map, Value};
 use tokio::time::timeout_at;
-use trailblaze_contract::{Method, Target, codec};
-use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
-use trailblaze_core::engine::fault::Fault;
+use trailblaze_contract::{Method, SessionMethod, Target, codec};
 use trailblaze_protocol::event::CallOrigin;
-use trailblaze_protocol::outcome::Outcome;
+use trailblaze_toolhost::typed::{self, Code, TypedError};
 
 use super::body::{self, BodyError};
 use super::caller::{Caller, Callers, Ids};
@@ -100,28 +97,18 @@ impl Rpc {
         Ok(Request { method, fields, caller, invocation: ids.invocation })
     }
 
-    async fn answer(self, mut request: Request) -> Result<Map<String, Value>, ConnectError> {
-        let args = std::mem::take(&mut request.fields);
-        match &request.method.target {
-            Target::Command(command) => {
-                let outcome = self.call(&request.caller, command.tool, args).await?;
-                answer::of_command(request.method, outcome)
-            }
-            Target::Session(method) => session::answer(&self, *method, &request, args).await,
+    async fn answer(self, request: Request) -> Result<Map<String, Value>, ConnectError> {
+        let Request { method, fields, caller, invocation } = request;
+        if invocation.is_empty() && matches!(method.target, Target::Session(SessionMethod::AskModel)) {
+            let text = "`invocation_id` is missing: AskModel always needs it";
+            return Err(ConnectError::failed_precondition(text));
         }
-    }
-
-    /// Calls a tool on behalf of the caller.
-    async fn call(&self, caller: &Caller, tool: &str, args: Map<String, Value>) -> Result<Outcome, ConnectError> {
         let origin = if caller.is_tool { CallOrigin::Callback } else { CallOrigin::Step };
-        let answer = dispatch(&caller.cx, Call::new(tool, Arguments::Json(args), origin)).await;
-        answer.map_err(|fault| match fault {
+        let answer = typed::call(&caller.cx, origin, method, fields).await;
+        answer.map_err(|error| match self.0.ended(&caller.cx) {
             // If the calling tool has ended in the meantime, this call was cancelled with it.
-            Fault::Cancelled => match self.0.ended(&caller.cx) {
-                Some(ended) => ConnectError::not_found(ended.to_string()),
-                None => error::fault(&Fault::Cancelled),
-            },
-            fault => error::fault(&fault),
+            Some(ended) if error.code == Code::Canceled => ConnectError::not_found(ended.to_string()),
+            _ => error::of_method(error),
         })
     }
 }
@@ -147,8 +134,7 @@ fn encode(method: &Method, fields: &Map<String, Value>, format: CodecFormat) -> 
         CodecFormat::Json => codec::to_json(method.response, fields),
         _ => codec::to_binary(method.response, fields),
     };
-    // What tools return is checked where it is made, so this is a mistake in a built-in tool.
-    let encoded = encoded.map_err(|error| ConnectError::internal(format!("this is a bug in Trailblaze: {error}")))?;
+    let encoded = encoded.map_err(|error| error::of_method(TypedError::bug(&error)))?;
     Ok(Bytes::from(encoded).into())
 }
 
@@ -187,7 +173,7 @@ impl Dispatcher for Rpc {
         Box::pin(async move {
             let request = read?;
             let method = request.method;
-            let messages = until(cx.deadline(), session::follow(invocations, request)?);
+            let messages = until(cx.deadline(), streams::follow(invocations, request)?);
             let body = messages.map(move |message| encode(method, &message?, format));
             Response::ok(body.boxed() as connectrpc::EncodedStream)
         })

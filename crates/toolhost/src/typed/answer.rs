@@ -2,21 +2,22 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use connectrpc::ConnectError;
 use serde_json::{Map, Value, json};
 use trailblaze_contract::Method;
 use trailblaze_protocol::outcome::{Outcome, Variant};
 
+use super::{Code, Fields, TypedError};
+
 /// The answer of a command: whether it succeeded, if its message says that; a value, if its message has one; otherwise what the
 /// tool returned as data.
-pub fn of_command(method: &Method, outcome: Outcome) -> Result<Map<String, Value>, ConnectError> {
+pub fn of_command(method: &Method, outcome: Outcome) -> Result<Fields, TypedError> {
     let has = |name: &str| method.response.fields.iter().any(|field| field.json == name);
     let mut fields = if has("success") { result(&outcome) } else { Map::new() };
     if outcome.is_error() {
         return match outcome.variant {
             _ if has("success") => Ok(fields),
-            Variant::MissingRequiredArgs { .. } => Err(ConnectError::invalid_argument(outcome.text)),
-            _ => Err(ConnectError::failed_precondition(outcome.text)),
+            Variant::MissingRequiredArgs { .. } => Err(TypedError::new(Code::InvalidArgument, outcome.text)),
+            _ => Err(TypedError::new(Code::FailedPrecondition, outcome.text)),
         };
     }
     let returned = match outcome.structured {
@@ -33,13 +34,13 @@ pub fn of_command(method: &Method, outcome: Outcome) -> Result<Map<String, Value
 }
 
 /// The result of any tool.
-pub fn of_tool(outcome: Outcome) -> Map<String, Value> {
+pub fn of_tool(outcome: Outcome) -> Fields {
     let mut fields = result(&outcome);
     fields.extend(outcome.structured.map(|value| ("structured".to_string(), value)));
     fields
 }
 
-fn result(outcome: &Outcome) -> Map<String, Value> {
+fn result(outcome: &Outcome) -> Fields {
     let variant = if outcome.is_error() { outcome.variant.name() } else { "" };
     let fields = json!({"success": !outcome.is_error(), "message": outcome.text, "variant": variant});
     fields.as_object().cloned().unwrap_or_default()
