@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use trailblaze_protocol::event::ToolKind;
 
-use crate::config::{Mode, ToolFile};
+use crate::config::{Grants, Mode, ScriptEntry, ToolFile};
+use crate::engine::code::Code;
 use crate::engine::registry::Batch;
 use crate::engine::tool::{Body, Contributor, Tool};
 use crate::names::ToolOrigin;
@@ -16,8 +17,28 @@ use crate::yaml::{Problem, Problems, Source, Spanned};
 /// The content of a tool file.
 pub enum FileTool {
     Own(Box<Batch>),
+    /// A tool whose code is a script, which is compiled elsewhere.
+    Script(Box<ScriptFile>),
     /// Another name for a compiled tool.
     Alias(Alias),
+}
+
+/// A tool file with `script:`.
+#[derive(Debug, Clone)]
+pub struct ScriptFile {
+    file: ToolFile,
+    pub script: ScriptEntry,
+    pub grants: Option<Grants>,
+    pub source: Arc<Source>,
+}
+
+impl ScriptFile {
+    /// The tool, with its compiled script.
+    pub fn with_code(self, code: Arc<dyn Code>) -> Batch {
+        let contributor = Contributor { label: Arc::from(self.source.path.as_str()), origin: ToolOrigin::Script };
+        let tool = tool(self.file, contributor.clone(), Body::Code(code));
+        Batch::new(contributor, vec![tool])
+    }
 }
 
 /// A tool file with `class:`.
@@ -50,30 +71,29 @@ impl Alias {
 /// Reads a tool file. Reports all its problems.
 pub fn read(source: &Arc<Source>) -> (Option<FileTool>, Vec<Problem>) {
     let mut problems = Problems::new(source);
-    let tool = decode::<ToolFile>(source, &mut problems).and_then(|file| build(file, source, &mut problems));
+    let tool = decode::<ToolFile>(source, &mut problems).and_then(|file| build(file, source));
     (tool.filter(|_| !problems.has_errors()), problems.into_vec())
 }
 
-fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Option<FileTool> {
+fn build(file: ToolFile, source: &Arc<Source>) -> Option<FileTool> {
     let contributor = Contributor { label: Arc::from(source.path.as_str()), origin: ToolOrigin::Yaml };
     let calls = match &file.mode {
         Mode::Class(class) => {
             let (id, class) = (file.id.value, class.clone());
             return Some(FileTool::Alias(Alias { id, class, contributor, source: Arc::clone(source) }));
         }
-        Mode::Script(_) => {
-            problems.error(file.id.span, "tools with `script:` cannot run: this build has no script engine");
-            return None;
+        Mode::Script(script, grants) => {
+            let (script, grants, source) = (script.clone(), grants.clone(), Arc::clone(source));
+            return Some(FileTool::Script(Box::new(ScriptFile { file, script, grants, source })));
         }
-        Mode::Tools(calls) => calls,
+        Mode::Tools(calls) => Body::Expansion(Arc::from(calls.as_slice())),
     };
-    let mut tool = Tool::new(
-        &file.id.value,
-        &file.description,
-        file.arguments(),
-        contributor.clone(),
-        Body::Expansion(Arc::from(calls.as_slice())),
-    );
+    let tool = tool(file, contributor.clone(), calls);
+    Some(FileTool::Own(Box::new(Batch::new(contributor, vec![tool]))))
+}
+
+fn tool(file: ToolFile, contributor: Contributor, body: Body) -> Tool {
+    let mut tool = Tool::new(&file.id.value, &file.description, file.arguments(), contributor, body);
     tool.kind = ToolKind::Action;
     tool.is_for_llm = file.is_for_llm;
     tool.is_recordable = file.is_recordable;
@@ -82,7 +102,7 @@ fn build(file: ToolFile, source: &Arc<Source>, problems: &mut Problems) -> Optio
     tool.supported_drivers = file.supported_drivers;
     tool.toolset = file.toolset;
     tool.groups = file.groups;
-    Some(FileTool::Own(Box::new(Batch::new(contributor, vec![tool]))))
+    tool
 }
 
 /// Finds cycles among YAML tools, each once. YAML tools have no conditions, so a cycle never ends.

@@ -63,7 +63,6 @@ impl Thrown {
     pub fn mapped(mut self, program: &Program) -> Thrown {
         self.stack.retain_mut(|frame| match program.original(&frame.module, frame.at) {
             Some(at) => {
-                frame.module = program.shown(&frame.module).to_string();
                 frame.at = at;
                 true
             }

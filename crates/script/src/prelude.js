@@ -255,7 +255,7 @@
     if (thrown instanceof ErrorOf) {
       return {
         name: text(thrown.name), message: text(thrown.message), stack: text(thrown.stack ?? ''),
-        variant: thrown instanceof ToolError ? thrown.variant : undefined,
+        ...(thrown instanceof ToolError ? { variant: thrown.variant, tool: thrown.tool } : {}),
         isFailure: thrown instanceof Failure, isFatal: thrown instanceof Failure && thrown.isFatal,
       };
     }

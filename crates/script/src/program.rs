@@ -82,8 +82,12 @@ impl Program {
         Some(module.offset.map_or(at, |by| by.apply(at)))
     }
 
-    /// The path of a module, for people.
-    pub fn shown<'m>(&'m self, module: &'m str) -> &'m str {
-        module
+    /// A place of a source, `module:line:column`, as it is in the file that contains the source.
+    pub fn place(&self, place: &str) -> Option<String> {
+        let (rest, column) = place.rsplit_once(':')?;
+        let (id, line) = rest.rsplit_once(':')?;
+        let at = Position { line: line.parse().ok()?, column: column.parse().ok()? };
+        let at = self.modules.get(id)?.offset.map_or(at, |by| by.apply(at));
+        Some(format!("{id}:{}:{}", at.line, at.column))
     }
 }

@@ -231,7 +231,8 @@ impl World {
     /// What stopped the script, and where it was.
     fn stopped(&self) -> ScriptError {
         *self.until.lock() = None;
-        let place = self.context.with(|ctx| ctx.eval::<String, _>(LOOP_PLACE)).ok().filter(|place| !place.is_empty());
+        let place = self.context.with(|ctx| ctx.eval::<String, _>(LOOP_PLACE)).ok();
+        let place = place.and_then(|place| self.program.place(&place));
         if self.abort.is_aborted() {
             return ScriptError::Cancelled;
         }

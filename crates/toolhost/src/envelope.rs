@@ -117,6 +117,27 @@ impl Serialize for Arguments<'_> {
     }
 }
 
+/// What a script gets when it is called, as JSON.
+pub fn script_input(cx: &Cx, args: &Map<String, Value>) -> String {
+    #[derive(Serialize)]
+    struct Input<'a> {
+        args: &'a Map<String, Value>,
+        memory: Remembered<'a>,
+        platform: &'a str,
+        device: Device<'a>,
+    }
+    let session = &cx.session;
+    let description = session.device.description();
+    let memory = cx.attempt.memory();
+    let input = Input {
+        args,
+        memory: Remembered { memory: &memory, secrets: &session.secrets },
+        platform: description.platform.name(),
+        device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
+    };
+    serde_json::to_string(&input).unwrap_or_default()
+}
+
 #[derive(Serialize)]
 struct Context<'a> {
     memory: Remembered<'a>,

@@ -1,8 +1,9 @@
-//! Hosts tools that run outside of this process: servers that speak the Model Context Protocol, started and stopped by
-//! us or reached over HTTP.
+//! Hosts tools that run outside of the engine: servers that speak the Model Context Protocol, started and stopped by us or reached
+//! over HTTP, and scripts.
 //!
 //! From the wire upward: `pipe` and [`http`] carry messages, [`connection`] matches answers to requests, `client`
-//! speaks both generations of the protocol, and [`server`] is a source of tools for a session. [`typed`] is what tools may call,
+//! speaks both generations of the protocol, and [`server`] is a source of tools for a session. [`script`] is a tool whose code runs in
+//! the embedded engine. [`typed`] is what tools may call,
 //! wherever they run.
 
 mod answer;
@@ -20,6 +21,7 @@ pub mod offline;
 pub mod spin_wait;
 mod pipe;
 pub mod restarts;
+pub mod script;
 pub mod server;
 mod stderr;
 pub mod typed;
@@ -76,6 +78,13 @@ pub mod limits {
     pub const RESTART_WINDOW: Duration = Duration::from_secs(5 * 60);
     /// How long a replaced server may take to finish its last calls. No call takes longer.
     pub const RETIREMENT: Duration = trailblaze_core::limits::CALL_TOTAL;
+    /// The largest file or response that a script may read, in bytes, and how long a request may take.
+    pub const SCRIPT_INPUT_BYTES: usize = 4 << 20;
+    pub const SCRIPT_FETCH: Duration = Duration::from_secs(30);
+    /// How many engines of one script are kept for its next calls.
+    pub const SCRIPT_WORLDS: usize = 64;
+    /// The longest line that a script may log, in bytes.
+    pub const SCRIPT_LOG_BYTES: usize = 8 << 10;
     /// The most characters shown of a malformed line.
     pub const SHOWN_CHARS: usize = 120;
 }

@@ -16,6 +16,8 @@ table! {
         "platform" => platform: Option<Platform> = None,
         /// The folder that contains the trails.
         "trailsDir" => trails_dir: String = "./trails".to_string(),
+        /// The folder that the paths of scripts start at, and that their imports cannot leave; default: the project's root.
+        "scriptRoot" | "script_root" => script_root: Option<Spanned<String>> = None,
         /// The devices to run on when none is given.
         "devices" => devices: Vec<DeviceEntry> = Vec::new(),
         /// Where natural-language steps are carried out.

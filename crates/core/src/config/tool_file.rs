@@ -9,7 +9,7 @@ use crate::table;
 use crate::template;
 use crate::trail::ToolCall;
 use crate::words;
-use crate::yaml::{Decode, Kind, Node, Problems, Reading, Spanned, Style, scalar};
+use crate::yaml::{Decode, Kind, Millis, Node, Problems, Reading, Spanned, Style, scalar};
 
 table! {
     /// A tool file as written; `ToolFile` is the checked form.
@@ -26,6 +26,8 @@ table! {
         "tools" => tools: Option<Spanned<Vec<ToolCall>>> = None,
         /// JavaScript or TypeScript that runs in the embedded engine.
         "script" => script: Option<Spanned<ScriptEntry>> = None,
+        /// What a script may do besides calling tools.
+        "grants" => grants: Option<Spanned<Grants>> = None,
         /// Whether the tool is offered to models.
         "isForLlm" => is_for_llm: bool = true,
         /// Whether calls of the tool are recorded.
@@ -72,9 +74,25 @@ table! {
     /// A script: exactly one of `source` and `file`.
     pub struct ScriptEntry {
         /// The script itself.
-        "source" => source: Option<String> = None,
-        /// The script's path, relative to the project's root.
-        "file" => file: Option<String> = None,
+        "source" => source: Option<Spanned<String>> = None,
+        /// The script's path, relative to the project's root or to its `scriptRoot`.
+        "file" => file: Option<Spanned<String>> = None,
+        /// How long it may compute without waiting for anything.
+        "timeout" => timeout: Millis = Millis(10_000),
+    }
+}
+
+table! {
+    /// What a script may do besides calling tools. Default: nothing.
+    pub struct Grants {
+        /// The files that it may read, as patterns relative to the project's root: `fixtures/**/*.json`.
+        "readFile" => read_file: Vec<Spanned<String>> = Vec::new(),
+        /// The servers that it may send requests to: `https://api.example.com`.
+        "fetch" => fetch: Vec<Spanned<String>> = Vec::new(),
+        /// The environment variables that it may read.
+        "env" => env: Vec<Spanned<String>> = Vec::new(),
+        /// Whether it may ask for the time.
+        "clock" => clock: bool = false,
     }
 }
 
@@ -98,7 +116,7 @@ pub struct ToolFile {
 pub enum Mode {
     Class(Spanned<String>),
     Tools(Vec<ToolCall>),
-    Script(ScriptEntry),
+    Script(ScriptEntry, Option<Grants>),
 }
 
 impl Decode for ToolFile {
@@ -116,7 +134,8 @@ impl Decode for ToolFile {
         let raw = raw.filter(|_| has_one_mode)?;
         let class = raw.class.map(Mode::Class);
         let tools = raw.tools.map(|tools| Mode::Tools(tools.value));
-        let mode = class.or(tools).or_else(|| raw.script.map(|script| Mode::Script(script.value)))?;
+        let grants = raw.grants.map(|grants| grants.value);
+        let mode = class.or(tools).or_else(|| raw.script.map(|script| Mode::Script(script.value, grants)))?;
         Some(ToolFile {
             id: raw.id,
             description: raw.description.map(|text| text.value.trim_end().to_string()).unwrap_or_default(),
@@ -170,9 +189,13 @@ fn check_mode(node: &Node, problems: &mut Problems) -> bool {
         problems.error(script.span, "a script must have exactly one of `source` and `file`");
         is_one = false;
     }
+    if let Some(grants) = given("grants").filter(|_| !modes.is_empty() && modes != ["script"]) {
+        problems.error(grants.span, "`grants` can only be used with `script`");
+        is_one = false;
+    }
     if modes == ["class"] {
         let beside = node.entries().unwrap_or_default().iter().map(|(key, _)| key);
-        for key in beside.filter(|key| !matches!(key.raw(), Some("id" | "class"))) {
+        for key in beside.filter(|key| !matches!(key.raw(), Some("id" | "class" | "grants"))) {
             let name = key.raw().unwrap_or_default();
             problems.error(key.span, format!("`{name}` cannot be used with `class`: the compiled tool defines it"));
         }

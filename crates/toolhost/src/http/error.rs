@@ -44,7 +44,7 @@ fn quoted(said: &str) -> String {
 }
 
 /// The root cause of an error.
-pub(super) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     if let Some(io) = causes.clone().find_map(|cause| cause.downcast_ref::<std::io::Error>()) {
         match io.kind() {

@@ -24,6 +24,7 @@ use crate::connection::Shared;
 use crate::limits;
 
 pub use error::HttpError;
+pub(crate) use error::reason;
 pub(crate) use exchange::Post;
 
 /// The URL of a server, and the headers sent with every request.
@@ -105,21 +106,26 @@ pub struct Http {
     event_stream: Mutex<Option<AbortHandle>>,
 }
 
+/// A client that follows no redirects and uses no proxies.
+pub(crate) fn client(is_https: bool) -> Client<HttpsConnector<HttpConnector>, Full<Bytes>> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(limits::CONNECT));
+    // Loading the system's certificates is slow, and only https needs them.
+    let tls = tls(is_https);
+    let connector =
+        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        // Many servers close an idle connection after 5 s; a connection about to be closed must not be reused.
+        .pool_idle_timeout(Duration::from_secs(4))
+        .build(connector)
+}
+
 impl Http {
     pub fn new(address: Address) -> Http {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(limits::CONNECT));
-        // Loading the system's certificates is slow, and only https needs them.
-        let tls = tls(address.uri.scheme_str() == Some("https"));
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            // Many servers close an idle connection after 5 s; a connection about to be closed must not be reused.
-            .pool_idle_timeout(Duration::from_secs(4))
-            .build(connector);
+        let client = client(address.uri.scheme_str() == Some("https"));
         Http {
             address,
             client,

@@ -14,6 +14,7 @@ use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Node, Problem, Problems, Severity, Source, Span, nearest, read};
 
 use crate::project::environment::Environment;
+use crate::project::scripts;
 use crate::project::select::{SelectError, trail_files};
 use crate::project::sim::SimSetup;
 use crate::project::source::{FILE_START, read_source, shown};
@@ -107,6 +108,8 @@ impl Loaded {
             }
         }
         let compiled = self.batches.clone();
+        let configured = self.project.script_root.as_ref().map(|folder| folder.value.as_str());
+        let script_root = scripts::script_root(&self.root, configured);
         for source in self.sources("tools")? {
             if let Some(id) = root_key(&source, "id") {
                 self.places.insert(source.path.clone(), (Arc::clone(&source), id.span));
@@ -115,6 +118,12 @@ impl Loaded {
             self.problems.extend(found);
             match tool {
                 Some(FileTool::Own(batch)) => self.batches.push(*batch),
+                Some(FileTool::Script(tool)) => {
+                    match scripts::compile(&self.root, &script_root, &tool, &self.environment) {
+                        Ok(code) => self.batches.push(tool.with_code(code)),
+                        Err(problems) => self.problems.extend(problems),
+                    }
+                }
                 Some(FileTool::Alias(alias)) => match alias.resolve(&compiled) {
                     Ok(batch) => self.batches.extend(batch),
                     Err(problem) => self.problems.push(problem),

@@ -2,6 +2,7 @@
 
 pub mod environment;
 pub mod source;
+pub mod scripts;
 pub mod loaded;
 pub mod select;
 pub mod devices;
