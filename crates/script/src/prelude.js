@@ -222,6 +222,7 @@
     define(globalThis, name, value);
   }
   define(globalThis, 'structuredClone', copy);
+  define(globalThis, '__trailblaze', freeze({ compile: limits.compile }));
   if (!limits.clock) {
     hideClock();
   }

@@ -50,6 +50,8 @@ pub struct Transpiled {
 pub struct Import {
     pub specifier: String,
     pub at: Position,
+    /// Whether it is an `import()`, which happens only when it is reached.
+    pub is_dynamic: bool,
 }
 
 /// From positions in the code to positions in the source.
@@ -77,6 +79,14 @@ pub struct SyntaxError {
 /// Makes a module of a source. `path` names it in errors and decides its language: TypeScript unless it ends in `.js`, `.mjs` or
 /// `.cjs`.
 pub fn transpile(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec<SyntaxError>> {
+    with_deep_stack(source, || on_this_stack(path, source, role))
+}
+
+/// Parses a source on a thread with a stack that is large enough, unless the source is too large or nested too deeply.
+pub(crate) fn with_deep_stack<T: Send>(
+    source: &str,
+    parse: impl FnOnce() -> Result<T, Vec<SyntaxError>> + Send,
+) -> Result<T, Vec<SyntaxError>> {
     let refuse =
         |at: usize, message: String| Err(vec![SyntaxError { at: Text::new(source).position(at), message, hint: None }]);
     if source.len() > SOURCE_BYTES {
@@ -85,13 +95,12 @@ pub fn transpile(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec
     if let Some(at) = too_deep(source) {
         return refuse(at, "the source is nested too deeply here".to_string());
     }
-    let transpile = || on_this_stack(path, source, role);
     let parsed = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("transpile".into()).stack_size(STACK_BYTES);
-        Some(thread.spawn_scoped(scope, transpile).ok()?.join())
+        Some(thread.spawn_scoped(scope, parse).ok()?.join())
     });
     match parsed {
-        Some(Ok(transpiled)) => transpiled,
+        Some(Ok(parsed)) => parsed,
         Some(Err(_)) => refuse(0, "the source cannot be parsed: this is a bug in Trailblaze".to_string()),
         None => refuse(0, "the source cannot be parsed: no thread could be started".to_string()),
     }
@@ -260,7 +269,7 @@ fn generate(
     Ok(Transpiled { code: printed.code, imports, map })
 }
 
-fn imports(program: &Program<'_>, position: impl Fn(usize) -> Position) -> Vec<Import> {
+pub(crate) fn imports(program: &Program<'_>, position: impl Fn(usize) -> Position) -> Vec<Import> {
     let mut found = Vec::new();
     for statement in &program.body {
         let source = match statement {
@@ -273,9 +282,11 @@ fn imports(program: &Program<'_>, position: impl Fn(usize) -> Position) -> Vec<I
     }
     let mut dynamic = DynamicImports(Vec::new());
     dynamic.visit_program(program);
-    found.extend(dynamic.0);
-    let import = |(specifier, at): (String, u32)| Import { specifier, at: position(at as usize) };
-    found.into_iter().map(import).collect()
+    let import = |is_dynamic| {
+        let position = &position;
+        move |(specifier, at): (String, u32)| Import { specifier, at: position(at as usize), is_dynamic }
+    };
+    found.into_iter().map(import(false)).chain(dynamic.0.into_iter().map(import(true))).collect()
 }
 
 /// The modules that `import("…")` names.
@@ -290,7 +301,7 @@ impl<'a> Visit<'a> for DynamicImports {
     }
 }
 
-fn syntax_error(diagnostic: &OxcDiagnostic, position: impl Fn(usize) -> Position) -> SyntaxError {
+pub(crate) fn syntax_error(diagnostic: &OxcDiagnostic, position: impl Fn(usize) -> Position) -> SyntaxError {
     let at = diagnostic.labels.first().map_or(0, |label| label.offset() as usize);
     let message = diagnostic.message.trim_end_matches('.');
     let hint = diagnostic.help.as_ref().map(ToString::to_string);
@@ -336,7 +347,8 @@ mod tests {
     fn imports_of_types_are_not_imports() {
         let source = "import type { A } from './a.ts';\nimport { b } from './b.ts';\nimport { C } from './c.ts';\nconst c: C = b();\nreturn c";
         let transpiled = transpile("a.ts", source, Role::Tool).expect("valid");
-        let expected = Import { specifier: "./b.ts".to_string(), at: Position { line: 2, column: 19 } };
+        let expected =
+            Import { specifier: "./b.ts".to_string(), at: Position { line: 2, column: 19 }, is_dynamic: false };
         assert_eq!(transpiled.imports, [expected]);
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, Value};
 
@@ -118,7 +119,7 @@ impl World {
         runtime.set_loader(Linked(Arc::clone(program)), Linked(Arc::clone(program)));
         let context = Context::full(&runtime).map_err(engine)?;
         let outbox = Arc::new(Mutex::new(Outbox::default()));
-        context.with(|ctx| prelude(&ctx, &outbox, limits).map_err(|error| caught(&ctx, error)))?;
+        context.with(|ctx| prelude(&ctx, program, &outbox, limits).map_err(|error| caught(&ctx, error)))?;
         let program = Arc::clone(program);
         let mut world = World { program, limits, outbox, until, abort: abort.clone(), context, runtime };
         world.load()?;
@@ -272,7 +273,12 @@ fn engine(error: rquickjs::Error) -> ScriptError {
     ScriptError::Engine(error.to_string())
 }
 
-fn prelude<'js>(ctx: &Ctx<'js>, outbox: &Arc<Mutex<Outbox>>, limits: Limits) -> rquickjs::Result<()> {
+fn prelude<'js>(
+    ctx: &Ctx<'js>,
+    program: &Arc<Program>,
+    outbox: &Arc<Mutex<Outbox>>,
+    limits: Limits,
+) -> rquickjs::Result<()> {
     ctx.eval::<(), _>(format!("let {LOOP_PLACE} = '';"))?;
     let make: Function<'js> = ctx.eval(PRELUDE)?;
     let (posted, logged, done) = (Arc::clone(outbox), Arc::clone(outbox), Arc::clone(outbox));
@@ -310,8 +316,23 @@ fn prelude<'js>(ctx: &Ctx<'js>, outbox: &Arc<Mutex<Outbox>>, limits: Limits) -> 
     })?;
     let options = Object::new(ctx.clone())?;
     options.set("clock", limits.clock)?;
+    options.set("compile", compile(ctx, program)?)?;
     let functions: Object<'js> = make.call((post, log, finish, options))?;
     ctx.store_userdata(functions).map(drop).map_err(|_| rquickjs::Error::Unknown)
+}
+
+/// Compiles a module that is no ES module: a script whose value is a function.
+fn compile<'js>(ctx: &Ctx<'js>, program: &Arc<Program>) -> rquickjs::Result<Function<'js>> {
+    let program = Arc::clone(program);
+    Function::new(ctx.clone(), move |ctx: Ctx<'js>, id: String| {
+        let Some(code) = program.code(&id) else {
+            return Err(Exception::throw_reference(&ctx, &format!("the module `{id}` is not part of the program")));
+        };
+        let mut options = EvalOptions::default();
+        options.strict = false;
+        options.filename = Some(id);
+        ctx.eval_with_options::<Value<'js>, _>(code, options)
+    })
 }
 
 /// What the engine reports as an error.

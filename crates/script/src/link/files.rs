@@ -1,0 +1,182 @@
+//! One file of a program: read, and made a module of.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::Problem;
+use super::resolve::Asked;
+use super::scan::{CommonJs, Scanned, scan};
+use crate::text::Position;
+use crate::transpile::{Import, Role, SOURCE_BYTES, SourceMap, SyntaxError, Transpiled, transpile};
+
+pub struct File<'f> {
+    pub id: &'f str,
+    pub path: &'f Path,
+    /// Whether it belongs to a package, and not to the project.
+    pub is_package: bool,
+    pub role: Role,
+}
+
+/// What is in a file.
+#[derive(Debug)]
+pub enum Contents {
+    Module {
+        code: String,
+        /// `None` if the code is the source.
+        map: Option<SourceMap>,
+        imports: Vec<Import>,
+    },
+    CommonJs {
+        source: String,
+        found: CommonJs,
+    },
+    Json {
+        text: String,
+    },
+}
+
+/// Something that a file asks for.
+pub struct Request {
+    pub specifier: String,
+    pub asked: Asked,
+    pub at: Position,
+    /// Whether the module cannot do without it, whatever it is.
+    pub is_strict: bool,
+    /// Whether the module can do without it, whatever it is.
+    pub is_optional: bool,
+}
+
+impl Contents {
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            Contents::Module { code, .. } => code.len(),
+            Contents::CommonJs { source, .. } => source.len(),
+            Contents::Json { text } => text.len(),
+        }
+    }
+
+    pub fn requests(&self) -> Vec<Request> {
+        let import = |import: &Import| Request {
+            specifier: import.specifier.clone(),
+            asked: Asked::Import,
+            at: import.at,
+            is_strict: !import.is_dynamic,
+            is_optional: false,
+        };
+        match self {
+            Contents::Module { imports, .. } => imports.iter().map(import).collect(),
+            Contents::CommonJs { found, .. } => {
+                let requires = found.requires.iter().map(|require| Request {
+                    specifier: require.specifier.clone(),
+                    asked: Asked::Require,
+                    at: require.at,
+                    is_strict: !require.is_optional,
+                    is_optional: require.is_optional,
+                });
+                requires.chain(found.imports.iter().map(import)).collect()
+            }
+            Contents::Json { .. } => Vec::new(),
+        }
+    }
+}
+
+impl File<'_> {
+    pub fn read(&self) -> Result<Contents, Vec<Problem>> {
+        self.text().map_err(|message| vec![Problem::new(None, message)]).and_then(|source| self.of_source(source))
+    }
+
+    fn text(&self) -> Result<String, Refusal> {
+        let file = std::fs::File::open(self.path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(Refusal::NotAFile);
+        }
+        if metadata.len() > SOURCE_BYTES as u64 {
+            return Err(Refusal::TooLarge(metadata.len()));
+        }
+        let mut text = String::new();
+        // It may have grown since.
+        file.take(SOURCE_BYTES as u64 + 1).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    pub fn of_source(&self, source: String) -> Result<Contents, Vec<Problem>> {
+        let ending = self.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match ending {
+            // The source of a tool may be a part of any file.
+            _ if self.role == Role::Tool => self.transpiled(&source),
+            "ts" | "mts" | "cts" => self.transpiled(&source),
+            "json" => json(source),
+            "js" | "mjs" | "cjs" => self.javascript(source),
+            "node" => Err(refused("a native addon cannot be imported: the engine runs JavaScript only")),
+            "wasm" => Err(refused("WebAssembly cannot be imported: the engine runs JavaScript only")),
+            _ => Err(refused("only files that end in .ts, .mts, .js, .mjs, .cjs or .json can be imported")),
+        }
+    }
+
+    fn javascript(&self, source: String) -> Result<Contents, Vec<Problem>> {
+        match scan(&source).map_err(problems)? {
+            Scanned::CommonJs(found) => Ok(Contents::CommonJs { source, found }),
+            Scanned::Plain if self.is_commonjs() => Ok(Contents::CommonJs { source, found: CommonJs::default() }),
+            Scanned::Module { imports } if self.is_package => Ok(Contents::Module { code: source, map: None, imports }),
+            Scanned::Plain if self.is_package => Ok(Contents::Module { code: source, map: None, imports: Vec::new() }),
+            Scanned::Module { .. } | Scanned::Plain => self.transpiled(&source),
+        }
+    }
+
+    /// Whether Node takes the file for CommonJS, if nothing in it tells.
+    fn is_commonjs(&self) -> bool {
+        match self.path.extension().and_then(|ending| ending.to_str()) {
+            Some("cjs") => true,
+            Some("js") if self.is_package => {
+                let packages = self.path.ancestors().skip(1).map(|folder| folder.join("package.json"));
+                let nearest = packages.into_iter().find_map(|package| std::fs::read(package).ok());
+                let package = nearest.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
+                package.is_none_or(|package| package["type"] != "module")
+            }
+            _ => false,
+        }
+    }
+
+    fn transpiled(&self, source: &str) -> Result<Contents, Vec<Problem>> {
+        let Transpiled { code, imports, map } = transpile(self.id, source, self.role).map_err(problems)?;
+        Ok(Contents::Module { code, map: Some(map), imports })
+    }
+}
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("it is not a file")]
+    NotAFile,
+    #[error("it has {0} bytes; the limit is {SOURCE_BYTES}")]
+    TooLarge(u64),
+    #[error("it cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl From<Refusal> for String {
+    fn from(refusal: Refusal) -> String {
+        refusal.to_string()
+    }
+}
+
+fn json(text: String) -> Result<Contents, Vec<Problem>> {
+    let text = text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_string);
+    match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+        Ok(_) => Ok(Contents::Json { text }),
+        Err(error) => {
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).max(1);
+            let at = Position { line: count(error.line()), column: count(error.column()) };
+            Err(vec![Problem::new(Some(at), format!("it is not valid JSON: {error}"))])
+        }
+    }
+}
+
+fn refused(message: &str) -> Vec<Problem> {
+    vec![Problem::new(None, message)]
+}
+
+fn problems(errors: Vec<SyntaxError>) -> Vec<Problem> {
+    errors.into_iter().map(|error| Problem { at: Some(error.at), message: error.message, hint: error.hint }).collect()
+}
