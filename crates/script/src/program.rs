@@ -55,6 +55,16 @@ impl Program {
         Ok(Program::new(path.to_string(), BTreeMap::from([(path.to_string(), module)])))
     }
 
+    /// The same with ids that start with a prefix, such as a folder.
+    pub fn with_prefix(self, prefix: &str) -> Program {
+        let renamed = |id: String| format!("{prefix}{id}");
+        let module = |(id, module): (String, LinkedModule)| {
+            let imports = module.imports.into_iter().map(|(specifier, id)| (specifier, renamed(id))).collect();
+            (renamed(id), LinkedModule { imports, ..module })
+        };
+        Program { entry: renamed(self.entry), modules: self.modules.into_iter().map(module).collect() }
+    }
+
     pub fn entry(&self) -> &str {
         &self.entry
     }
@@ -87,7 +97,11 @@ impl Program {
         let (rest, column) = place.rsplit_once(':')?;
         let (id, line) = rest.rsplit_once(':')?;
         let at = Position { line: line.parse().ok()?, column: column.parse().ok()? };
-        let at = self.modules.get(id)?.offset.map_or(at, |by| by.apply(at));
+        // The id may have got a prefix since.
+        let mut modules = self.modules.iter();
+        let (id, module) =
+            modules.find(|(own, _)| own.strip_suffix(id).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))?;
+        let at = module.offset.map_or(at, |by| by.apply(at));
         Some(format!("{id}:{}:{}", at.line, at.column))
     }
 }

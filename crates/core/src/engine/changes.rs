@@ -84,8 +84,7 @@ fn calls(tool: &Tool) -> Option<Vec<Value>> {
 
 /// The code of a script or of a compiled tool, as far as it is known.
 fn definition(tool: &Tool) -> Option<&[u8]> {
-    let Body::Code(code) = &tool.body else { return None };
-    code.definition()
+    tool.code()?.definition()
 }
 
 fn facts(tool: &Tool) -> impl PartialEq {

@@ -31,4 +31,9 @@ pub trait Code: Send + Sync {
     fn permissions(&self) -> &[String] {
         &[]
     }
+
+    /// The files that it is made of, relative to the project's root, besides the file that defines the tool.
+    fn files(&self) -> &[String] {
+        &[]
+    }
 }

@@ -95,6 +95,14 @@ impl Tool {
         !matches!(self.body, Body::BuiltIn(_)) && self.contributor.origin != ToolOrigin::BuiltIn
     }
 
+    /// Its code, if it is a script or compiled in.
+    pub fn code(&self) -> Option<&Arc<dyn Code>> {
+        match &self.body {
+            Body::Code(code) => Some(code),
+            Body::BuiltIn(_) | Body::Expansion(_) | Body::Foreign(_) | Body::Effects(_) => None,
+        }
+    }
+
     /// The source that runs it; `None` for tools that run in this process.
     pub fn source(&self) -> Option<&Arc<dyn ToolSource>> {
         match &self.body {

@@ -31,6 +31,7 @@ pub struct ScriptTool {
     granted: Granted,
     definition: Vec<u8>,
     permissions: Vec<String>,
+    files: Vec<String>,
     idle: Mutex<Vec<Idle>>,
 }
 
@@ -48,8 +49,18 @@ impl ScriptTool {
         for (id, module) in program.modules() {
             definition.extend([id, "\0", &module.code, "\0"].concat().into_bytes());
         }
+        let is_own = |id: &&str| !id.contains("node_modules/") && !id.starts_with("trailblaze:");
+        let files = program.modules().map(|(id, _)| id).filter(is_own).map(str::to_string).collect();
         let limits = Limits { busy, clock: granted.clock, ..Limits::default() };
-        ScriptTool { program: Arc::new(program), limits, granted, definition, permissions, idle: Mutex::default() }
+        ScriptTool {
+            program: Arc::new(program),
+            limits,
+            granted,
+            definition,
+            permissions,
+            files,
+            idle: Mutex::default(),
+        }
     }
 
     /// An engine with the script loaded, used in this attempt before or new.
@@ -110,5 +121,9 @@ impl Code for ScriptTool {
 
     fn permissions(&self) -> &[String] {
         &self.permissions
+    }
+
+    fn files(&self) -> &[String] {
+        &self.files
     }
 }

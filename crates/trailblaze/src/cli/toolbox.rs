@@ -233,6 +233,8 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
         }
         if let Some(tool) = registry.get(name) {
             facts.push(format!("{} offers it; it can be called by name", tool.contributor.label));
+            let permissions = tool.code().map(|code| code.permissions()).unwrap_or_default();
+            facts.extend(permissions.iter().map(|permission| format!("its script {permission}")));
             facts.push(match registry.why_not_offered(name) {
                 Some(reason) => format!("it is not offered to models: {reason}"),
                 None => {

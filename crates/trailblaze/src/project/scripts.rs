@@ -7,12 +7,14 @@ use trailblaze_core::config::Grants;
 use trailblaze_core::engine::code::Code;
 use trailblaze_core::tool_files::ScriptFile;
 use trailblaze_core::yaml::{Problem, Problems, Source, Span, Spanned};
-use trailblaze_script::transpile::SyntaxError;
+use trailblaze_script::link::{Entry, LinkError, link};
+use trailblaze_script::text::Position;
+use trailblaze_script::transpile::Role;
 use trailblaze_script::{Offset, Program};
 use trailblaze_toolhost::script::{Granted, Origin, ScriptTool};
 
 use crate::project::environment::Environment;
-use crate::project::source::read_source;
+use crate::project::source::{FILE_START, read_source};
 
 /// Compiles the script of a tool file, or says everything that is wrong with it.
 pub fn compile(
@@ -45,23 +47,30 @@ fn program(
 ) -> Result<Program, Vec<Problem>> {
     if let Some(text) = &tool.script.source {
         let offset = block_offset(&tool.source, text);
-        let compiled = Program::single(&tool.source.path, &text.value, offset);
-        return compiled.map_err(|errors| match offset {
-            Some(_) => errors.iter().map(|error| problem(&tool.source, error)).collect(),
+        let path = Path::new(&tool.source.path);
+        let entry = Entry { path, source: Some(&text.value), offset, role: Role::Tool };
+        let place = |error: &LinkError| match offset {
             // The text is not in the file as it stands, so the error is placed where the text starts.
-            None => errors.iter().map(|error| in_text(&tool.source, text.span, error)).collect(),
-        });
+            None if error.module == tool.source.path => in_text(&tool.source, text.span, error),
+            _ => in_file(root, root, error, &tool.source),
+        };
+        return match link(root, entry) {
+            Ok(linked) => Ok(linked.program),
+            Err(errors) => Err(errors.iter().map(place).collect()),
+        };
     }
     let Some(file) = &tool.script.file else { return Err(Vec::new()) };
-    let path = script_root.join(&file.value);
-    if !path.is_file() {
+    if !script_root.join(&file.value).is_file() {
         problems.error(file.span, format!("there is no file `{}`", file.value));
         return Err(Vec::new());
     }
-    let mut found = Vec::new();
-    let Some(source) = read_source(root, &path, &mut found) else { return Err(found) };
-    let compiled = Program::single(&source.path, &source.text, None);
-    compiled.map_err(|errors| errors.iter().map(|error| problem(&source, error)).collect())
+    match link(script_root, Entry::file(Path::new(&file.value), Role::Tool)) {
+        Ok(linked) => Ok(match script_root.strip_prefix(root) {
+            Ok(folder) if folder != Path::new("") => linked.program.with_prefix(&format!("{}/", folder.display())),
+            _ => linked.program,
+        }),
+        Err(errors) => Err(errors.iter().map(|error| in_file(root, script_root, error, &tool.source)).collect()),
+    }
 }
 
 /// Where the lines of a literal block are in its file; `None` for other ways to write a text.
@@ -73,24 +82,35 @@ fn block_offset(source: &Source, text: &Spanned<String>) -> Option<Offset> {
     header.starts_with('|').then_some(Offset { lines, columns: offset(text.span.column)? })
 }
 
-fn problem(source: &Arc<Source>, error: &SyntaxError) -> Problem {
-    let (line, column) = (error.at.line as usize, error.at.column as usize);
+/// A problem in the file of a module, or in the tool's file if the module's cannot be read.
+fn in_file(root: &Path, script_root: &Path, error: &LinkError, tool: &Arc<Source>) -> Problem {
+    let source = match error.module == tool.path {
+        true => Some(Arc::clone(tool)),
+        false => read_source(root, &script_root.join(&error.module), &mut Vec::new()),
+    };
+    let at = error.at.unwrap_or(Position { line: 1, column: 1 });
+    let Some(source) = source else { return placed(tool, FILE_START, error, error.to_string()) };
+    let (line, column) = (at.line as usize, at.column as usize);
     let start = source.text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
     let inside = source.text[start..].char_indices().nth(column.saturating_sub(1)).map_or(0, |(at, _)| at);
-    let at = (start + inside).min(source.text.len());
-    placed(source, Span { start: at, end: at, line, column }, error, error.message.clone())
+    let byte = (start + inside).min(source.text.len());
+    placed(&source, Span { start: byte, end: byte, line, column }, error, error.message.clone())
 }
 
-fn in_text(source: &Arc<Source>, span: Span, error: &SyntaxError) -> Problem {
-    let message = format!("line {} of the script: {}", error.at.line, error.message);
-    placed(source, span, error, message)
+fn in_text(source: &Arc<Source>, span: Span, error: &LinkError) -> Problem {
+    let line = error.at.map(|at| format!("line {} of the script: ", at.line)).unwrap_or_default();
+    placed(source, span, error, format!("{line}{}", error.message))
 }
 
-fn placed(source: &Arc<Source>, span: Span, error: &SyntaxError, message: String) -> Problem {
+fn placed(source: &Arc<Source>, span: Span, error: &LinkError, message: String) -> Problem {
+    let chain = match &error.chain[..] {
+        [] => String::new(),
+        chain => format!(" (imported by {})", chain.join(", imported by ")),
+    };
     let mut problems = Problems::new(source);
     match &error.hint {
-        Some(hint) => problems.error_with_hint(span, message, hint.as_str()),
-        None => problems.error(span, message),
+        Some(hint) => problems.error_with_hint(span, message + &chain, hint.as_str()),
+        None => problems.error(span, message + &chain),
     }
     problems.into_vec().remove(0)
 }

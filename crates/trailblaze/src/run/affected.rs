@@ -9,6 +9,7 @@ use crate::project::loaded::CONFIG_DIR;
 use crate::project::source::shown;
 use crate::run::job::{Done, Job};
 use crate::servers::server_sources::Concerns;
+use crate::sessions::hot_swap::is_script;
 
 #[derive(Default)]
 pub struct Affected {
@@ -17,6 +18,8 @@ pub struct Affected {
     /// All sources that contributed tools to a run.
     contributors: BTreeSet<String>,
     concerns: Concerns,
+    /// The tools that each file of a script is part of.
+    scripts: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The trails to run again.
@@ -45,6 +48,12 @@ impl Affected {
             let tools = done.custom_tools.iter().filter_map(|tool| done.registry.get(tool));
             if let Some(uses) = uses {
                 uses.extend(tools.map(|tool| tool.contributor.label.to_string()));
+            }
+            for (tool, code) in done.registry.tools().filter_map(|tool| Some((tool, tool.code()?))) {
+                for file in code.files() {
+                    let label = tool.contributor.label.to_string();
+                    self.scripts.entry(file.clone()).or_default().insert(label);
+                }
             }
             self.contributors.extend(done.registry.tools().map(|tool| tool.contributor.label.to_string()));
         }
@@ -91,6 +100,9 @@ impl Affected {
                 Meaning::Tools(vec![name.to_string()])
             }
             name if name.ends_with(".yaml") || name.ends_with(".yml") => Meaning::Everything,
+            name if self.scripts.contains_key(name) => Meaning::Tools(self.scripts[name].iter().cloned().collect()),
+            // Before a script could be compiled, its files are not known.
+            _ if self.contributors.is_empty() && is_script(path) => Meaning::Everything,
             _ => Meaning::Nothing,
         }
     }

@@ -56,13 +56,22 @@ pub fn is_config(root: &Path, path: &Path) -> bool {
     is_yaml && (name == PROJECT_FILE || name.starts_with(&format!("{CONFIG_DIR}/")))
 }
 
+/// Whether a file may be part of a script.
+pub fn is_script(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    matches!(ending, Some("ts" | "mts" | "js" | "mjs" | "cjs" | "json"))
+}
+
 impl Wiring {
     /// Swaps the tools that these files change in the open sessions, and reports how they differ. Returns whether there
     /// was anything to report.
     pub async fn refresh(&self, paths: &[PathBuf]) -> bool {
         let mut said = Vec::new();
-        if paths.iter().any(|path| is_config(&self.loaded.root, path)) {
-            for session in self.sessions() {
+        let is_any_config = paths.iter().any(|path| is_config(&self.loaded.root, path));
+        let is_any_script = paths.iter().any(|path| is_script(path));
+        for session in self.sessions() {
+            // A script may import a file that it did not import before, so any of them counts.
+            if is_any_config || is_any_script && session.registry().tools().any(|tool| tool.code().is_some()) {
                 said.extend(reread(&session).await);
             }
         }

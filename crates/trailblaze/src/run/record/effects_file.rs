@@ -27,8 +27,10 @@ table! {
     pub struct Pin {
         /// The server that offers it; absent for a tool defined in the project's files.
         "server" => server: Option<String> = None,
-        /// Digest of its behavior: its calls, or the files that its server is started from.
+        /// Digest of its behavior: its calls, its script, or the files that its server is started from.
         "digest" => digest: Option<String> = None,
+        /// What its script may do besides calling tools.
+        "grants" => grants: Vec<String> = Vec::new(),
         /// Its description.
         "description" => description: String = String::new(),
         /// The JSON Schema of its arguments.

@@ -16,13 +16,20 @@ use crate::servers::digest::ServerFiles;
 
 fn pinned(pin: &Pin) -> Value {
     let schema = pin.schema.as_ref().map(yaml::loose);
-    whole(pin.server.as_deref(), pin.digest.as_deref(), &pin.description, schema.as_ref())
+    whole(pin.server.as_deref(), pin.digest.as_deref(), &pin.grants, &pin.description, schema.as_ref())
 }
 
-fn whole(server: Option<&str>, digest: Option<&str>, description: &str, schema: Option<&Value>) -> Value {
+fn whole(
+    server: Option<&str>,
+    digest: Option<&str>,
+    grants: &[String],
+    description: &str,
+    schema: Option<&Value>,
+) -> Value {
     let parts = [
         ("server", json!(server)),
         ("digest", json!(digest)),
+        ("grants", if grants.is_empty() { Value::Null } else { json!(grants) }),
         ("description", json!(description)),
         ("schema", json!(schema)),
     ];
@@ -52,7 +59,8 @@ impl Tools<'_> {
         let tool = self.custom(name)?;
         let server = tool.source().map(|source| source.name().to_string());
         let digest = self.digest(name, server.as_deref());
-        Some(whole(server.as_deref(), digest.as_deref(), &tool.description, Some(tool.schema.json())))
+        let grants = tool.code().map(|code| code.permissions()).unwrap_or_default();
+        Some(whole(server.as_deref(), digest.as_deref(), grants, &tool.description, Some(tool.schema.json())))
     }
 
     /// The digest of a tool's behavior, as far as it can be known without starting its server.
