@@ -67,7 +67,13 @@
     // Taken now, because the stack does not go back beyond an `await`.
     const { stack } = new ErrorOf();
     return (async () => {
-      const answer = await checkedCall(name, args);
+      let answer;
+      try {
+        answer = await checkedCall(name, args);
+      } catch (error) {
+        define(error, 'stack', stack);
+        throw error;
+      }
       if (answer.isError) {
         const error = new ToolError(name, answer.text, answer.variant);
         define(error, 'stack', stack);
@@ -114,6 +120,21 @@
 
   function copy(value) {
     return value === undefined ? undefined : parse(stringify(value));
+  }
+
+  /** The screen as a tree, in `root`, and as a list, in `elements`. */
+  async function screen() {
+    const seen = await callTool('captureScreen');
+    const elements = [];
+    const walk = (element) => {
+      elements[elements.length] = element;
+      for (let i = 0; i < (element.children?.length ?? 0); i++) {
+        walk(element.children[i]);
+      }
+    };
+    walk(seen.root);
+    define(seen, 'elements', elements);
+    return seen;
   }
 
   function fail(message, options) {
@@ -206,7 +227,7 @@
 
   const script = {
     callTool, execute, tools, memory, fail, sleep, readFile, env, fetch,
-    screen: () => callTool('captureScreen'),
+    screen,
     log: (...values) => write('info', values),
   };
   const trailblaze = { execute, callTool, ToolError };

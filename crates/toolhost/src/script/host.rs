@@ -57,12 +57,14 @@ impl Host for CallHost<'_> {
 impl CallHost<'_> {
     async fn call(&self, tool: &str, args: Map<String, Value>) -> Result<Value, HostError> {
         match self.cx.expand(tool, args).await {
-            Ok(outcome) => Ok(json!({
-                "isError": outcome.is_error(),
-                "text": outcome.text,
-                "variant": outcome.variant.name(),
-                "structured": outcome.structured,
-            })),
+            Ok(outcome) => {
+                let (is_error, variant) = (outcome.is_error(), outcome.variant.name());
+                let mut answer = json!({"isError": is_error, "text": outcome.text, "variant": variant});
+                if let Some(value) = outcome.structured {
+                    answer["structured"] = value;
+                }
+                Ok(answer)
+            }
             // Mistakes of the script; it may catch them.
             Err(
                 fault @ (Fault::UnknownTool { .. }
