@@ -11,7 +11,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-core", &["trailblaze-protocol"]),
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
     ("trailblaze-supervise", &[]),
-    ("trailblaze-toolhost", &["trailblaze-contract", "trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
+    ("trailblaze-script", &[]),
+    (
+        "trailblaze-toolhost",
+        &[
+            "trailblaze-contract",
+            "trailblaze-core",
+            "trailblaze-protocol",
+            "trailblaze-script",
+            "trailblaze-supervise",
+        ],
+    ),
     (
         "trailblaze",
         &[
@@ -21,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "trailblaze-core",
             "trailblaze-contract",
             "trailblaze-protocol",
+            "trailblaze-script",
         ],
     ),
 ];
