@@ -26,6 +26,7 @@ mod tool_test;
 mod toolbox;
 mod toolbox_budget;
 mod trail;
+mod types;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -74,6 +75,7 @@ enum Command {
     Tool(tool::ToolArgs),
     Snapshot(snapshot::SnapshotArgs),
     Toolbox(toolbox::ToolboxArgs),
+    Types(types::TypesArgs),
     Device(device::DeviceCommand),
     Runs(runs::RunsCommand),
     #[command(hide = true)]
@@ -281,6 +283,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Tool(args) => tool::tool(context, args).await,
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
         Command::Toolbox(args) => toolbox::toolbox(context, args).await,
+        Command::Types(args) => types::types(context, args).await,
         Command::Device(command) => device::device(context, command),
         Command::Runs(command) => runs::runs(context, command),
         Command::Session(command) => Err(runs::former(&command)),

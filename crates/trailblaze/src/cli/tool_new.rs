@@ -47,6 +47,8 @@ enum LanguageArg {
     Ts,
     /// Python, with FastMCP: for tools that use libraries and services
     Py,
+    /// JavaScript inside Trailblaze: for tools that decide, loop or compute, and need no packages
+    Js,
     /// YAML: for a sequence of calls under one name
     Yaml,
 }
@@ -56,6 +58,7 @@ impl From<LanguageArg> for Language {
         match language {
             LanguageArg::Ts => Language::Ts,
             LanguageArg::Py => Language::Py,
+            LanguageArg::Js => Language::Js,
             LanguageArg::Yaml => Language::Yaml,
         }
     }
@@ -109,12 +112,17 @@ fn unless_wrong_name(loaded: &Loaded, args: &NewArgs) -> Result<(), Refusal> {
     let own = blueprint::yaml_file(name);
     let holder = loaded.batches.iter().flat_map(|batch| &batch.tools).find(|tool| tool.name == *name);
     if let Some(holder) =
-        holder.filter(|tool| !(args.force && args.language() == Language::Yaml && *tool.contributor.label == *own))
+        holder.filter(|tool| !(args.force && is_in_file(args.language()) && *tool.contributor.label == *own))
     {
         let message = format!("a tool `{name}` already exists: {}", holder.contributor.label);
         return refused(message, "choose another name; prefix it with the name of the app, such as acme_…");
     }
     Ok(())
+}
+
+/// Whether the tool is defined by a file in trailblaze-config/tools.
+fn is_in_file(language: Language) -> bool {
+    matches!(language, Language::Js | Language::Yaml)
 }
 
 /// The files to write.
@@ -132,7 +140,9 @@ impl Plan {
         let (root, name) = (&loaded.root, args.name.as_str());
         let trails = loaded.project.trails_dir.trim_start_matches("./").trim_end_matches('/');
         let target = args.target.as_deref();
-        let own = blueprint::own_files(args.language(), name, target, if trails.is_empty() { "." } else { trails });
+        let trails = if trails.is_empty() { "." } else { trails };
+        let script_root = loaded.project.script_root.as_ref().map(|folder| folder.value.as_str());
+        let own = blueprint::own_files(args.language(), name, target, trails, script_root);
         let mut plan = Plan {
             own: own.iter().map(|(path, _)| path.clone()).collect(),
             new: own,
@@ -143,7 +153,7 @@ impl Plan {
         match args.language() {
             Language::Ts => plan.add_script_parts(root, name, target)?,
             Language::Py => plan.add_python_needs(root),
-            Language::Yaml => {}
+            Language::Js | Language::Yaml => {}
         }
         plan.new.extend(shared.into_iter().filter(|(path, _)| !is_there(&root.join(path))));
         plan.add_server(loaded, args)?;
@@ -214,7 +224,7 @@ impl Plan {
             return match &args.target {
                 None => Ok(()),
                 Some(_) => Err(Refusal::Usage {
-                    message: "a YAML tool always belongs to the whole project; it cannot belong to a target"
+                    message: "a tool without a server belongs to the whole project; it cannot belong to a target"
                         .to_string(),
                     hint: Some(
                         "to offer it only to that app's tests, put it into a toolset that the target names".to_string(),

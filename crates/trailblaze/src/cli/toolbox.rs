@@ -95,7 +95,10 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
 }
 
 /// Starts the servers of every device, lists their tools, and stops them. No tool is called.
-async fn registries(wiring: &Wiring, devices: Vec<DeviceSpec>) -> Result<Vec<(DeviceSpec, Registry)>, Refusal> {
+pub(super) async fn registries(
+    wiring: &Wiring,
+    devices: Vec<DeviceSpec>,
+) -> Result<Vec<(DeviceSpec, Registry)>, Refusal> {
     let target = wiring.target.as_deref();
     let prepared = join_all(devices.iter().map(|device| wiring.prepare_whole(device, target))).await;
     let mut registries = Vec::new();

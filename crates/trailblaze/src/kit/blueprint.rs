@@ -8,6 +8,8 @@ use crate::files::slug;
 
 /// The placeholder for the tool's name in the templates.
 const NAME: &str = "NAME_OF_TOOL";
+/// The placeholder for the path of its script.
+const SCRIPT: &str = "PATH_OF_SCRIPT";
 
 /// The language of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub enum Language {
     Ts,
     /// Python, with FastMCP: for tools that use libraries and services
     Py,
+    /// JavaScript inside Trailblaze: for tools that decide, loop or compute, and need no packages
+    Js,
     /// YAML: for a sequence of calls under one name
     Yaml,
 }
@@ -32,8 +36,17 @@ pub fn ts_server_file(target: Option<&str>) -> String {
     }
 }
 
-/// The tool and its tests. `trails` is the folder of the project's trails.
-pub fn own_files(language: Language, name: &str, target: Option<&str>, trails: &str) -> Vec<NewFile> {
+/// The tool and its tests. `trails` is the folder of the project's trails, and `script_root` that of its scripts.
+pub fn own_files(
+    language: Language,
+    name: &str,
+    target: Option<&str>,
+    trails: &str,
+    script_root: Option<&str>,
+) -> Vec<NewFile> {
+    // The path in the tool's file starts at the folder of scripts.
+    let script = script_root.map_or_else(|| format!("tools/{name}.js"), |_| format!("{name}.js"));
+    let script_root = script_root.map(|folder| format!("{}/", folder.trim_start_matches("./").trim_end_matches('/')));
     let trail = format!("{trails}/tools/{name}.trail.yaml");
     let files: Vec<(String, &str)> = match language {
         Language::Ts => vec![
@@ -47,13 +60,18 @@ pub fn own_files(language: Language, name: &str, target: Option<&str>, trails: &
             (format!("tools/test_{name}.py"), include_str!("templates/test_tool.py")),
             (trail, include_str!("templates/py.trail.yaml")),
         ],
+        Language::Js => vec![
+            (yaml_file(name), include_str!("templates/script.yaml")),
+            (format!("{}{script}", script_root.unwrap_or_default()), include_str!("templates/script.js")),
+            (trail, include_str!("templates/js.trail.yaml")),
+        ],
         Language::Yaml => vec![
             (yaml_file(name), include_str!("templates/tool.yaml")),
             (trail, include_str!("templates/yaml.trail.yaml")),
         ],
     };
     let filled = |text: &str| match target {
-        None => text.replace(NAME, name),
+        None => text.replace(NAME, name).replace(SCRIPT, &script),
         // The tool is available only in sessions of its target.
         Some(target) => {
             let tags = "  tags: [tools]\n";
@@ -79,7 +97,7 @@ pub fn shared_files(language: Language) -> Vec<NewFile> {
             ("tsconfig.json", include_str!("templates/tsconfig.json")),
         ],
         Language::Py => &[("requirements.txt", include_str!("templates/requirements.txt"))],
-        Language::Yaml => &[],
+        Language::Js | Language::Yaml => &[],
     };
     files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
 }
@@ -101,7 +119,7 @@ pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
     Some(format!("{}{line_break}{import}{}", lines[..at].concat(), lines[at..].concat()))
 }
 
-/// The entry of the tool's server in the configuration. A YAML tool needs none.
+/// The entry of the tool's server in the configuration. A tool without a server needs none.
 pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<NewServer> {
     let (name, entry) = match language {
         Language::Ts => {
@@ -109,7 +127,7 @@ pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<Ne
             (name, json!({"script": ts_server_file(target), "multiDevice": "stdio"}))
         }
         Language::Py => (name.to_string(), json!({"command": "python3", "args": [python_server(name)]})),
-        Language::Yaml => return None,
+        Language::Js | Language::Yaml => return None,
     };
     Some(NewServer { name, entry: entry.as_object().cloned().unwrap_or_default() })
 }
@@ -117,7 +135,7 @@ pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<Ne
 /// A working call of the new tool, to try it.
 pub fn example_call(language: Language, name: &str) -> String {
     let argument = match language {
-        Language::Ts | Language::Yaml => "text=Pay",
+        Language::Ts | Language::Js | Language::Yaml => "text=Pay",
         Language::Py => "name=ada",
     };
     format!("trailblaze tool {name} {argument}")
@@ -139,9 +157,9 @@ mod tests {
 
     #[test]
     fn no_template_keeps_its_placeholder() {
-        for language in [Language::Ts, Language::Py, Language::Yaml] {
-            for (path, text) in own_files(language, "acme_x", None, "trails") {
-                assert!(!text.contains(NAME), "{path}");
+        for language in [Language::Ts, Language::Py, Language::Js, Language::Yaml] {
+            for (path, text) in own_files(language, "acme_x", None, "trails", None) {
+                assert!(!text.contains(NAME) && !text.contains(SCRIPT), "{path}");
                 assert!(text.contains("acme_x"), "{path}");
             }
         }

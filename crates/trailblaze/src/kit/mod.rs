@@ -6,3 +6,4 @@ pub mod lint;
 pub mod python_sdk;
 pub mod scripting;
 pub mod test_files;
+pub mod types;

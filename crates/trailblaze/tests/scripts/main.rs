@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod authoring;
 mod files;
 mod grants;
 mod mistakes;

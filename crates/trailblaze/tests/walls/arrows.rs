@@ -14,13 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-script", &[]),
     (
         "trailblaze-toolhost",
-        &[
-            "trailblaze-contract",
-            "trailblaze-core",
-            "trailblaze-protocol",
-            "trailblaze-script",
-            "trailblaze-supervise",
-        ],
+        &["trailblaze-contract", "trailblaze-core", "trailblaze-protocol", "trailblaze-script", "trailblaze-supervise"],
     ),
     (
         "trailblaze",
