@@ -548,6 +548,7 @@ fn the_guides_show_what_is_written() {
         ("docs/tools-typescript.md", "ts", "acme_countText"),
         ("docs/tools-python.md", "py", "acme_newEmail"),
         ("docs/tools-yaml.md", "yaml", "acme_without"),
+        ("docs/tools-script.md", "js", "acme_count"),
     ];
     for (document, lang, name) in cases {
         let project = Project::empty();

@@ -560,6 +560,7 @@ fn help_of_the_program() {
       tool         Call one tool on a fresh device; create, test and check your own tools
       snapshot     Show a device's screen as text with refs
       toolbox      List the tools available for a device and a target
+      types        Write TypeScript declarations of the tools, so that editors complete them in scripts
       device       List devices
       runs         List, show and remove the folders of earlier runs
       report       Write the report of a run again, even of a run that was killed
