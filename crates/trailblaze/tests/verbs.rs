@@ -436,8 +436,11 @@ fn a_part_of_the_configuration_is_asked_for_by_its_key() {
     tools:
       - wallet_signIn
       - wallet_fillField
+      - wallet_balanceFell
     ");
     insta::assert_snapshot!(project.run(&["config", "tools"]).exits(0).stdout, @"
+    wallet_balanceFell:
+      file: trailblaze-config/tools/wallet_balanceFell.yaml
     wallet_fillField:
       file: trailblaze-config/tools/wallet_fillField.yaml
     wallet_signIn:

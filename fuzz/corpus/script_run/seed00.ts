@@ -1,0 +1,1 @@
+const a: number = args.x; const r = await tools.tap({text: `a${a}`}); log(r); return {a, r}

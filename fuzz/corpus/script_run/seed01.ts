@@ -1,0 +1,1 @@
+export default async ({ text }: { text: string }, { screen, memory, fail }) => { const { elements } = await screen(); memory.set('n', elements.length); if (!text) fail('x'); return elements.map(e => e.role) }

@@ -1,0 +1,1 @@
+function () { for (let i = 0; i < 3; i++) { if (i > 1) continue; } while (false) {} return input.params.x }

@@ -1,0 +1,1 @@
+try { await tools.a() } catch (e) { throw 'x' } finally { setTimeout(() => log('t'), 5) }

@@ -1,0 +1,1 @@
+const re = /(a+)+$/u; return re.test('a'.repeat(20)) ?? `${new Date(0)}`
