@@ -4,6 +4,7 @@
 mod callbacks;
 mod calls;
 mod crowd;
+mod embedded;
 mod official;
 mod pipe;
 mod slow_start;
@@ -41,18 +42,23 @@ fn main() -> ExitCode {
             println!("{runtime} is not in `.parts`: run `./scripts/parts`");
             return ExitCode::FAILURE;
         };
-        let parts: [(&str, Part); 6] = [
+        let parts: [(&str, Part); 7] = [
             ("calls", calls::row),
             ("callbacks", callbacks::row),
             ("crowd", crowd::row),
             ("spin", spin::row),
             ("start", slow_start::scripts),
             ("swap", swap::row),
+            ("scripts", embedded::row),
         ];
         parts.iter().filter(|(name, _)| is_wanted(name)).for_each(|(_, row)| row(&script));
     }
     if is_wanted("start") {
         slow_start::row();
+    }
+    if is_wanted("scripts") {
+        embedded::first_call();
+        embedded::many_sessions();
     }
     ExitCode::SUCCESS
 }

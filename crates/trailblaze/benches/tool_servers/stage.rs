@@ -17,12 +17,11 @@ use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::engine::invocations::Invocations;
-use trailblaze_core::engine::registry::Registry;
+use trailblaze_core::engine::registry::{Batch, Registry};
 use trailblaze_core::engine::session::{Parts, Session};
 use trailblaze_core::ids;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::testing::{FakeDriver, Page, button, scope};
-use trailblaze_core::tools;
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::CallOrigin;
@@ -68,6 +67,8 @@ impl Script {
 /// A run: its folder, its servers, and what its sessions share.
 pub struct Stage {
     _project: TempDir,
+    /// The tools of the project's files.
+    batches: Vec<Batch>,
     folder: Arc<RunFolder>,
     servers: ToolServers,
     supervisor: Supervisor,
@@ -82,7 +83,17 @@ impl Stage {
 
     /// The same with a turn to poll of the caller's choice.
     pub fn with(entries: &str, n_devices: usize, spin_turn: Arc<SpinTurn>) -> Stage {
+        Stage::with_tools(entries, n_devices, spin_turn, &[])
+    }
+
+    /// The same with tool files: their names and texts.
+    pub fn with_tools(entries: &str, n_devices: usize, spin_turn: Arc<SpinTurn>, tools: &[(&str, String)]) -> Stage {
         let project = tempfile::tempdir().expect("a temporary folder");
+        let folder = project.path().join("trailblaze-config/tools");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (name, text) in tools {
+            std::fs::write(folder.join(name), text).expect("a tool");
+        }
         std::fs::write(project.path().join("trailblaze.yaml"), format!("mcpServers:\n{entries}")).expect("a project");
         let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
             .expect("the project is read");
@@ -95,7 +106,8 @@ impl Stage {
         let callback = Listener::new(Arc::clone(&invocations), None);
         let servers = ToolServers::new(&loaded, Mode::Start, &supervisor, ProcessParts { callback, spin_turn });
         let servers = servers.with_outlets(outlets).for_devices(n_devices);
-        Stage { _project: project, folder, servers, supervisor, invocations, secrets: Arc::default() }
+        let batches = loaded.batches.clone();
+        Stage { _project: project, batches, folder, servers, supervisor, invocations, secrets: Arc::default() }
     }
 
     /// Opens a session once its servers are ready.
@@ -105,7 +117,7 @@ impl Stage {
         let who = (&id, driver.describe());
         let started = self.servers.start(None, who, &self.secrets).await;
         let SessionServers { sources, batches, .. } = started.expect("the servers start");
-        let registry = Registry::build(1, tools::batches().iter().chain(&batches), &scope(driver.describe()));
+        let registry = Registry::build(1, self.batches.iter().chain(&batches), &scope(driver.describe()));
         let device = driver.describe().id.clone();
         let log = DeviceLog::new(device, Arc::clone(&self.folder) as _, Arc::new(Progress::new(true)));
         let session = Session::open(Parts {
