@@ -175,7 +175,7 @@
         apply(callback, undefined, args);
       }
     };
-    apply(then, ask('sleep', { ms: ms > 0 ? Number(ms) : 0, isTimer: true }), [run]);
+    apply(then, ask('timer', { ms: ms > 0 ? Number(ms) : 0 }), [run]);
     return timer;
   }
 

@@ -55,6 +55,7 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
     let mut pending = FuturesUnordered::new();
     let (mut world, mut step) = (world, Step::Call(input));
     let mut finished: Option<(bool, String)> = None;
+    let mut n_open = 0;
     loop {
         let advanced = tokio::task::spawn_blocking(move || {
             let outbox = world.advance(step);
@@ -71,18 +72,29 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
         };
         log.into_iter().for_each(|line| host.log(line));
         finished = finished.or(now_finished);
+        n_open += requests.iter().filter(|request| !is_timer(request)).count();
         pending.extend(requests.into_iter().map(|request| answer(host, request)));
-        // Requests that the script did not wait for are carried out all the same.
+        // Calls that the script did not wait for are carried out all the same; timers that it left running are not.
+        if finished.is_some() && n_open == 0 {
+            break;
+        }
         let Some(first) = pending.next().await else { break };
         let mut answers = Vec::new();
         let mut next = Some(first);
-        while let Some(answer) = next {
+        while let Some((request, answer)) = next {
+            n_open -= usize::from(!is_timer(&request));
             match answer {
-                (id, Ok(value)) => answers.push((id, false, value.to_string())),
-                (id, Err(HostError::Refused(message))) => {
-                    answers.push((id, true, serde_json::json!({"message": message}).to_string()));
+                Ok(value) => {
+                    if finished.is_some() && value["isError"] == true {
+                        let text = format!("a call that the script did not wait for failed: {}", value["text"]);
+                        host.log(LogLine { level: "warning".to_string(), text });
+                    }
+                    answers.push((request.id, false, value.to_string()));
                 }
-                (_, Err(HostError::End(error))) => return (None, Ended::Host(error)),
+                Err(HostError::Refused(message)) => {
+                    answers.push((request.id, true, serde_json::json!({"message": message}).to_string()));
+                }
+                Err(HostError::End(error)) => return (None, Ended::Host(error)),
             }
             next = futures::FutureExt::now_or_never(pending.next()).flatten();
         }
@@ -102,12 +114,18 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
         None => return (None, Ended::Failed(ScriptError::Stuck { is_loading: false })),
     };
     world.reset();
-    (Some(world), ended)
+    // A timer that is left would ring during the next call.
+    (pending.is_empty().then_some(world), ended)
 }
 
-async fn answer(host: &dyn Host, request: Request) -> (u32, Result<Value, HostError>) {
+async fn answer(host: &dyn Host, request: Request) -> (Request, Result<Value, HostError>) {
     let payload = serde_json::from_str(&request.payload).unwrap_or_default();
-    (request.id, host.ask(&request.operation, payload).await)
+    let answer = host.ask(&request.operation, payload).await;
+    (request, answer)
+}
+
+fn is_timer(request: &Request) -> bool {
+    request.operation == "timer"
 }
 
 fn thrown(value: &Value) -> Thrown {

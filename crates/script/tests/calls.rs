@@ -28,6 +28,8 @@ impl Host for Recorder {
             ("call", Some("never")) => std::future::pending().await,
             ("call", Some(tool)) => Ok(json!({"isError": false, "text": format!("did {tool}")})),
             ("sleep", _) => Ok(json!({})),
+            ("timer", _) if payload["ms"] == 0 => Ok(json!({})),
+            ("timer", _) => std::future::pending().await,
             _ => Err(HostError::Refused(format!("`{operation}` is not granted"))),
         }
     }
@@ -122,6 +124,16 @@ async fn calls_run_at_the_same_time_and_those_not_awaited_are_finished() {
     let host = Recorder::default();
     let Ended::Returned(_) = run_on(&host, "tools.first(); sleep(5); return 1").await else { panic!("it failed") };
     assert_eq!(host.asked.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn timers_ring_while_the_script_waits_and_not_longer() {
+    assert_eq!(value("return await new Promise((done) => setTimeout(done, 0, 'rang'))").await, "rang");
+    assert_eq!(
+        value("return await Promise.race([tools.a(), new Promise((done) => setTimeout(done, 60000))])").await,
+        "did a"
+    );
+    assert_eq!(value("setTimeout(() => { throw new Error('late') }, 1000); return 1").await, 1);
 }
 
 #[tokio::test]

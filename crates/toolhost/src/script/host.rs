@@ -26,7 +26,7 @@ impl Host for CallHost<'_> {
                 let (tool, args) = (text("tool"), payload["args"].take());
                 self.call(&tool, args.as_object().cloned().unwrap_or_default()).await
             }
-            "sleep" => {
+            "sleep" | "timer" => {
                 let ms = payload["ms"].as_f64().unwrap_or(0.0).clamp(0.0, 1e9);
                 tokio::time::sleep(Duration::from_secs_f64(ms / 1000.0)).await;
                 Ok(json!({}))
