@@ -16,6 +16,7 @@ mod in_calls;
 mod parity;
 mod refusing;
 mod rust_client;
+mod rust_parity;
 mod served;
 mod streams;
 mod wire;
