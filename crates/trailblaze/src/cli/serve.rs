@@ -34,7 +34,7 @@ pub struct ServeArgs {
     /// Stop when standard input is closed, so that nothing is left if the program that started this one ends
     #[arg(long)]
     until_stdin_closes: bool,
-    /// Print the address, the key file, the session and the device as one line of JSON
+    /// Print the address, the key file, the session, the device and the run folder as one line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -61,7 +61,8 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
             }
         };
         let key = KeyFile::write(path, session)?;
-        let shown = json!({"address": address, "keyFile": key.0, "session": id, "device": name});
+        let folder = session.run_folder();
+        let shown = json!({"address": address, "keyFile": key.0, "session": id, "device": name, "runFolder": folder});
         if args.json {
             print::json_line(&shown);
         } else {

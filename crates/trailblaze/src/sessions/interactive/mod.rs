@@ -8,7 +8,7 @@ mod open;
 pub use command::{Command, Save, Snapshot};
 pub use open::{Closed, InteractiveOptions, OpenError, Opened, Usage, open};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -149,6 +149,11 @@ impl Interactive {
     /// Waits for the calls in flight, which must be cancelled.
     pub async fn end_calls(&self) {
         self.session.end_calls().await;
+    }
+
+    /// The folder with the record of the session.
+    pub fn run_folder(&self) -> &Path {
+        &self.place.folder
     }
 
     /// The capability to make calls in the session.
