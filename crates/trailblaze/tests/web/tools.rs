@@ -85,6 +85,17 @@ fn the_promise_of_a_script_is_awaited() {
 }
 
 #[test]
+fn a_browser_scrolls_and_swipes_by_name_and_says_how_to_go_back() {
+    let Some(shop) = Shop::open("") else { return };
+    let told = "scroll direction=DOWN\nswipe direction=UP\npressBack\n";
+    let ran = shop.project.feed(&["shell", "--json", "-d", "web/chromium"], told);
+    let told = ran.json_lines();
+    assert_eq!((&told[0]["ok"], &told[1]["ok"]), (&true.into(), &true.into()), "{}", ran.stdout);
+    let error = told[2]["error"].as_str().unwrap_or_default();
+    assert_eq!(error, "`pressBack` is unsupported on web; did you mean `web_navigate`?");
+}
+
+#[test]
 fn a_storage_state_is_kept_and_restored() {
     let Some(shop) = Shop::open(&calls(&["web_evaluate: {script: '`visits: ${localStorage.visits}`'}"])) else {
         return;
