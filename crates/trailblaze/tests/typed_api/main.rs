@@ -13,6 +13,7 @@ mod cases;
 mod clients;
 mod identity;
 mod in_calls;
+mod in_tools;
 mod parity;
 mod refusing;
 mod rust_client;
