@@ -937,7 +937,7 @@ pub mod calls {
         ///
         /// On web only.
         ///
-        /// `script`: A JavaScript expression.
+        /// `script`: A JavaScript expression. A promise is awaited.
         pub fn evaluate_js(&self, script: impl Into<String>) -> EvaluateJs {
             EvaluateJs(self.0.call("PlaywrightCommands/EvaluateJs").set("script", script.into() as String))
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, watch};
@@ -73,6 +74,11 @@ impl Child {
     /// of them are gone. May be called any number of times; the earliest requested end applies.
     pub async fn stop(&self) -> Stopped {
         self.stop_within(self.grace).await
+    }
+
+    /// Like [`Child::stop`], but sends SIGTERM immediately: for a child that does not read its stdin.
+    pub async fn terminate(&self) -> Stopped {
+        self.stop_within(Grace { after_stdin: Duration::ZERO, ..self.grace }).await
     }
 
     /// Kills the child and everything that it started with SIGKILL.

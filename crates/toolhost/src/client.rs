@@ -199,6 +199,12 @@ impl<'a> Client<'a> {
         )
     }
 
+    /// A request that does nothing. The newer generation has no `ping`; every server answers `server/discover`.
+    pub fn ping(&self) -> Request<'a> {
+        let method = if self.handshake.generation == Generation::Opening { "ping" } else { "server/discover" };
+        self.request(method, Map::new())
+    }
+
     pub async fn tools(&self) -> Result<Vec<Value>, HandshakeError> {
         if self.handshake.capabilities.get("tools").is_none() {
             return Ok(Vec::new());

@@ -86,6 +86,12 @@ pub enum Closed {
     Deaf,
     #[error("it could not read our message: {0}")]
     Unreadable(RpcError),
+    /// Found by us: it keeps the connection open but does not respond.
+    #[error(
+        "it hangs: it answered neither `{tool}`, which was cancelled, nor a ping within {}",
+        humantime::format_duration(limits::PING)
+    )]
+    Hung { tool: String },
     #[error("it closed its stdin")]
     ClosedStdin,
     #[error("it cannot be reached: {0}")]
@@ -262,6 +268,11 @@ impl Connection {
                 self.shared.close(Closed::Ended);
             }
         }
+    }
+
+    /// Treats the connection as closed, for a reason that the transport does not know.
+    pub fn close_because(&self, reason: Closed) {
+        self.shared.close(reason);
     }
 
     fn hang_up(&self) {

@@ -51,6 +51,8 @@ pub(crate) struct Instance {
     pub stderr: Excerpt,
     /// Calls in flight.
     pub calls: Count,
+    /// Checks in progress whether it still responds.
+    pub checks: Count,
     pub death: watch::Sender<Option<SourceError>>,
 }
 
@@ -61,13 +63,27 @@ impl Instance {
         let Some(child) = &self.child else { return std::future::pending().await };
         let end = match self.is_on_pipe {
             true => end_of(child, self.connection.wait_closed().await).await,
-            false => End::Exited(child.ended().await.to_string()),
+            false => tokio::select! {
+                ended = child.ended() => End::Exited(ended.to_string()),
+                hung = self.hangs() => End::Hung(hung),
+            },
         };
-        if !matches!(end, End::Exited(_)) {
-            child.kill().await;
+        match end {
+            End::Exited(_) => {}
+            // Its protocol is intact, so it may still clean up after SIGTERM.
+            End::Hung(_) => drop(child.terminate().await),
+            _ => drop(child.kill().await),
         }
         self.outputs_end().await;
         end
+    }
+
+    /// Waits until its connection is closed because it hangs.
+    async fn hangs(&self) -> Closed {
+        match self.connection.wait_closed().await {
+            hung @ Closed::Hung { .. } => hung,
+            _ => std::future::pending().await,
+        }
     }
 
     /// Stops it cleanly. Returns how its process ended, if we started it.
@@ -118,6 +134,9 @@ impl Drop for InUse {
 
 /// How a server ended whose connection closed.
 async fn end_of(child: &Child, closed: Closed) -> End {
+    if matches!(closed, Closed::Hung { .. }) {
+        return End::Hung(closed);
+    }
     // A closed pipe may mean that it exited; after a protocol error it is still running.
     if !matches!(closed, Closed::Ended | Closed::ClosedStdin | Closed::Io(_)) {
         return End::Broke(closed);
@@ -266,6 +285,7 @@ impl Starter<'_> {
             outputs: Mutex::new(outputs),
             stderr: self.stderr.clone(),
             calls: Count::default(),
+            checks: Count::default(),
             death: watch::Sender::new(None),
         }
     }
@@ -390,4 +410,6 @@ pub(crate) enum End {
     StillRunning,
     #[error("{0}; it was killed")]
     Broke(Closed),
+    #[error("{0}; it was stopped")]
+    Hung(Closed),
 }

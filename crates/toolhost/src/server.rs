@@ -6,6 +6,7 @@
 //! instance.
 
 mod calling;
+mod hanging;
 mod renewal;
 
 use std::collections::{HashMap, HashSet};
@@ -276,6 +277,7 @@ impl Server {
 
     /// The running instance. Waits while the server is restarting; the caller bounds the wait.
     async fn instance(&self) -> Result<InUse, SourceError> {
+        self.checked().await;
         // Marked as in use while the state is borrowed, so that a replacement waits for this call.
         if let State::Up(instance) = &*self.state.borrow() {
             return Ok(InUse::new(instance));
@@ -443,6 +445,10 @@ impl ToolSource for Server {
 
     fn secrets(&self) -> &[String] {
         &self.spec.may_have
+    }
+
+    async fn settled(&self) {
+        self.checked().await;
     }
 
     fn death(&self) -> Option<SourceError> {

@@ -61,7 +61,7 @@ def test_the_test_passes(tmp_path: Path, program: Path, document: Path) -> None:
 
 def test_results_and_delegates(tmp_path: Path, program: Path) -> None:
     python = need(PARTS / "python" / "bin" / "python")
-    with serving(program, tmp_path, python, str(write(tmp_path, examples(PAGE)[3]))) as tb:
+    with serving(program, tmp_path, python, str(write(tmp_path, examples(PAGE)[4]))) as tb:
         assert tb.call_tool("acme_newEmail", {"name": "ada"}).message == "ada@example.com"
         assert tb.dump_memory()["email"] == "ada@example.com"
         tb.launch_app("com.acme.driver")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import PARTS, need
 
-from trailblaze import ActionFailed, SyncTrailblazeClient
+from trailblaze import ActionFailed, AssertionFailed, SyncTrailblazeClient
 from trailblaze._serve import Server
 
 HERE = Path(__file__).parent
@@ -128,3 +128,29 @@ def test_the_context_as_an_argument(tmp_path: Path, program: Path, python: Path)
         tb.launch_app(APP)
         assert tb.call_tool("acme_smart_tap", {"description": "login"}).success
         assert tb.is_visible("Dashboard")
+
+
+ASSERTING = """
+from fastmcp import Context, FastMCP
+from trailblaze import TrailblazeClient, failure_middleware
+
+server = FastMCP("asserting", middleware=[failure_middleware()])
+
+
+@server.tool
+async def acme_check(ctx: Context) -> dict:
+    await TrailblazeClient.from_context(ctx).assert_visible(text="Nowhere", timeout_ms=0)
+    return {"success": True}
+
+
+server.run(show_banner=False)
+"""
+
+
+def test_a_failed_assertion_in_a_tool_is_recorded_as_one(tmp_path: Path, program: Path, python: Path) -> None:
+    (tmp_path / "asserting.py").write_text(ASSERTING)
+    configure(tmp_path, python, str(tmp_path / "asserting.py"), ["android/sim-1"])
+    with Server("android/sim-1", tmp_path, str(program)) as server:
+        with pytest.raises(AssertionFailed, match="Nowhere") as raised:
+            server.client.call_tool("acme_check")
+        assert raised.value.variant == "AssertionFailed"

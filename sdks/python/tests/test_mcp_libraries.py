@@ -130,6 +130,31 @@ def test_a_failure_that_a_tool_does_not_catch_is_its_result(mcp: Mcp, server: Fa
             assert result["isError"] and words in result["content"][0]["text"], result
 
 
+@pytest.mark.parametrize("part", ["python", "fastmcp2"])
+def test_fastmcp_keeps_the_kind_of_a_failure_with_our_middleware(part: str, server: FakeServer) -> None:
+    mcp = Mcp(need(PARTS / part / "bin" / "python"), HERE / "servers" / "fastmcp_server.py", {})
+    try:
+        for answer, words, variant in (
+            (respond({"success": False, "message": "nothing there"}), "nothing there", "ExceptionThrown"),
+            (respond({"success": False, "message": "no", "variant": "MissingRequiredArgs"}), "no", "ExceptionThrown"),
+            (respond({"success": False, "message": "no total", "variant": "AssertionFailed"}), "no total", "AssertionFailed"),
+            (respond({"success": False, "message": "no account", "variant": "FatalError"}), "no account", "FatalError"),
+            (refuse("unimplemented", "no camera"), "no camera (unimplemented)", "Unsupported"),
+            (refuse("deadline_exceeded", "too late"), "too late (deadline_exceeded)", "ExceptionThrown"),
+        ):
+            server.answer = lambda request, connection, answer=answer: answer
+            for tool in ("acme_tap", "acme_tapBlocking"):
+                result = mcp.call(tool, {}, meta(server.address))
+                assert result["isError"] and result["content"][0]["text"] == words, result
+                assert result["_meta"]["trailblaze"] == {"variant": variant}
+        others = mcp.call("acme_raises", {"kind": "own"}, {})
+        assert others["_meta"]["trailblaze"] == {"variant": "AssertionFailed"}, others
+        others = mcp.call("acme_raises", {"kind": "other"}, {})
+        assert others["isError"] and "trailblaze" not in (others.get("_meta") or {}), others
+    finally:
+        mcp.close()
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "structured", "about"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -50,6 +51,8 @@ def test_each_test_has_a_device_of_its_own(tmp_path: Path, program: Path) -> Non
     output = pytest_in(tmp_path, TESTS, program, f"--trailblaze-project={WALLET}").communicate(timeout=120)[0]
     assert "1 failed, 2 passed" in output, output
     assert "AssertionFailed" in output
+    [folder] = re.findall(r"The run folder of the session: (.+)", output)
+    assert "Nothing like it" in (Path(folder) / "events.jsonl").read_text()
 
 
 def test_tests_can_share_a_device(tmp_path: Path, program: Path) -> None:
@@ -63,9 +66,25 @@ def test_one(trailblaze):
 def test_other(trailblaze):
     assert trailblaze.dump_memory()["seen"] == "yes"
     assert trailblaze.platform == "ios"
+
+def test_a_failure(trailblaze):
+    raise ValueError
+
+def test_a_failure_without_a_device():
+    raise ValueError
 """
     output = pytest_in(tmp_path, tests, program).communicate(timeout=120)[0]
-    assert "2 passed" in output, output
+    assert "2 failed, 2 passed" in output, output
+    assert output.count("The run folder of the session: ") == 1, output
+
+
+def test_an_unknown_scope_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntrailblaze_scope = forever\n")
+    child = pytest_in(tmp_path, "def test_it(trailblaze):\n    pass\n", "trailblaze")
+    output = child.communicate(timeout=60)[0]
+    expected = "ERROR: `trailblaze_scope` is `forever`; it must be one of function, class, module, package, session"
+    assert expected in output and "INTERNALERROR" not in output, output
+    assert child.returncode == pytest.ExitCode.USAGE_ERROR
 
 
 def test_nothing_is_left_when_pytest_is_killed(tmp_path: Path, program: Path) -> None:

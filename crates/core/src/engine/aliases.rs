@@ -21,7 +21,7 @@ const ALIASES: &[(&[&str], &[&str])] = &[
     (&["fill", "fillin", "setvalue", "replacetext"], &["web_type", "inputText"]),
     (&["clear", "cleartextfield", "clearfield"], &["clearText"]),
     (&["press", "keypress", "presskeycode", "keyboardpress"], &["web_pressKey", "pressKey"]),
-    (&["back", "goback", "navigateback", "pressbackbutton"], &["web_navigate", "pressBack"]),
+    (&["back", "goback", "navigateback", "pressback", "pressbackbutton"], &["web_navigate", "pressBack"]),
     (&["home", "gohome"], &["pressHome"]),
     (&["goto", "visit", "navigateto", "gotourl", "openlink", "openurl", "get"], &["web_navigate", "openUrl"]),
     (&["openapp", "startapp", "activateapp", "runapp"], &["launchApp"]),

@@ -210,6 +210,11 @@ impl Session {
         }
     }
 
+    /// Waits until every source that may have died either has, or has not.
+    pub async fn settled(&self) {
+        futures::future::join_all(self.sources.iter().map(|source| source.tools.settled())).await;
+    }
+
     /// Fails if a vital source has died: the session cannot be trusted any more.
     pub fn check_alive(&self) -> Result<(), SourceError> {
         let mut vital = self.sources.iter().filter(|source| source.tools.is_vital());

@@ -39,6 +39,9 @@ pub trait ToolSource: Send + Sync {
         &[]
     }
 
+    /// Returns once it is known whether the source can carry out calls, if that is in doubt. Must be bounded.
+    async fn settled(&self) {}
+
     /// Why the source can no longer carry out calls; `None` while it is alive.
     fn death(&self) -> Option<SourceError> {
         None

@@ -66,7 +66,7 @@ impl Command {
             Command::Click => { const PARAMS: &[P] = &[required("selector", Ty::Text, "The CSS selector."), optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds (default 5000).")]; Row::new("click", ToolKind::Action, "Click the element that a CSS selector matches.", PARAMS, run).on(&[Platform::Web]).hidden() }
             Command::Fill => { const PARAMS: &[P] = &[required("selector", Ty::Text, "The CSS selector."), required("value", Ty::Text, "The new value."), optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds (default 5000).")]; Row::new("fill", ToolKind::Action, "Replace the value of the field that a CSS selector matches.", PARAMS, run).on(&[Platform::Web]).hidden() }
             Command::WaitForSelector => { const PARAMS: &[P] = &[required("selector", Ty::Text, "The CSS selector."), optional("timeoutMs", Ty::Integer, "How long to wait, in milliseconds (default 5000).")]; Row::new("waitForSelector", ToolKind::Assertion, "Wait until a CSS selector matches an element on the page.", PARAMS, run).on(&[Platform::Web]).hidden() }
-            Command::EvaluateJs => { const PARAMS: &[P] = &[required("script", Ty::Text, "A JavaScript expression.")]; Row::new("evaluateJs", ToolKind::Action, "Evaluate JavaScript in the page.", PARAMS, run).on(&[Platform::Web]).hidden() }
+            Command::EvaluateJs => { const PARAMS: &[P] = &[required("script", Ty::Text, "A JavaScript expression. A promise is awaited.")]; Row::new("evaluateJs", ToolKind::Action, "Evaluate JavaScript in the page.", PARAMS, run).on(&[Platform::Web]).hidden() }
             Command::Remember => { const PARAMS: &[P] = &[required("variable", Ty::Text, "The name to store it under."), required("value", Ty::Text, "The value.")]; Row::new("remember", ToolKind::Action, "Remember a value. Later steps can use it as {{variable}}.", PARAMS, run).on(&[]) }
             Command::Forget => { const PARAMS: &[P] = &[required("variable", Ty::Text, "The name of the value.")]; Row::new("forget", ToolKind::Action, "Forget a remembered value.", PARAMS, run).on(&[]) }
             Command::DumpMemory => { const PARAMS: &[P] = &[]; Row::new("dumpMemory", ToolKind::Query, "List all remembered values.", PARAMS, run).on(&[]) }
@@ -464,7 +464,7 @@ impl<'a> WaitForSelector<'a> {
 pub struct EvaluateJs<'a>(pub &'a Args);
 
 impl<'a> EvaluateJs<'a> {
-    /// A JavaScript expression.
+    /// A JavaScript expression. A promise is awaited.
     pub fn script(self) -> &'a str {
         self.0.required("script")
     }

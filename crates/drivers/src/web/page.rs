@@ -379,15 +379,26 @@ impl Page {
     /// Evaluates a user's script in the page's own world.
     pub async fn evaluate(&self, budget: &Budget, script: &str) -> Result<Value, DriverError> {
         self.settle(budget).await?;
-        let params = json!({
-            "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true, "replMode": true,
-        });
+        let params = json!({"expression": script, "awaitPromise": true, "userGesture": true, "replMode": true});
         let session = self.session()?;
         let mut running = Running { cdp: Arc::clone(&self.browser.cdp), session: session.clone(), has_ended: false };
-        let answer = budget.run("the script to end", self.browser.cdp.call(Some(&session), "Runtime.evaluate", params));
-        let answer = answer.await?;
+        let call = |method, params| {
+            let answer = budget.run("the script to end", self.browser.cdp.call(Some(&session), method, params));
+            async { answer.await?.map_err(|error| self.wrong(error)) }
+        };
+        let mut answer = call("Runtime.evaluate", params).await?;
+        // With `replMode`, a promise that is the value of the script is not awaited.
+        let object = answer.pointer("/result/objectId").filter(|_| answer.get("exceptionDetails").is_none()).cloned();
+        if let Some(object) = object {
+            let itself = "function() { return this }";
+            let params = json!({
+                "objectId": object, "functionDeclaration": itself, "returnByValue": true, "awaitPromise": true,
+            });
+            answer = call("Runtime.callFunctionOn", params).await?;
+            call("Runtime.releaseObject", json!({"objectId": object})).await?;
+        }
         running.has_ended = true;
-        value_of(&answer.map_err(|error| self.wrong(error))?)
+        value_of(&answer)
     }
 
     pub fn commits(&self) -> u64 {

@@ -15,13 +15,12 @@ use super::{Server, WarnedOnce};
 use crate::answer;
 use crate::cassette::Answer;
 use crate::client::Client;
-use crate::connection::{Connection, RequestError};
+use crate::connection::RequestError;
 use crate::context_refusal::{ContextRefusal, context_refusal};
 use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
 use crate::http::HttpError;
-use crate::instance::Instance;
+use crate::instance::InUse;
 use crate::listing::{ParamHeader, declares_context, declares_invocation, forbids_context};
-use crate::notification_router::NotificationRouter;
 
 /// What a tool's listing implies for calls to it.
 #[derive(Clone)]
@@ -154,7 +153,7 @@ impl Server {
     /// Sends one call and returns the raw answer.
     async fn send_call(
         &self,
-        instance: &Instance,
+        instance: &InUse,
         cx: &Cx,
         (tool, args): (&str, &Map<String, Value>),
         (style, carrier): (&CallStyle, Carrier),
@@ -174,8 +173,8 @@ impl Server {
             }),
             &style.headers,
         );
-        let mut cancel_on_drop =
-            CancelOnDrop { connection: client.connection, router: &self.router, id: request.id, is_done: false };
+        let id = request.id;
+        let mut cancel_on_drop = CancelOnDrop { server: self, instance, tool, id, is_cancelled: false, is_done: false };
         let answer = request.answer_meanwhile(|| cx.emit_called());
         tokio::pin!(answer);
         let answered = tokio::select! {
@@ -194,27 +193,33 @@ impl Server {
 
 /// Cancels the request at the server when a call is dropped before it is answered.
 struct CancelOnDrop<'a> {
-    connection: &'a Connection,
-    router: &'a NotificationRouter,
+    server: &'a Server,
+    instance: &'a InUse,
+    tool: &'a str,
     id: u64,
+    is_cancelled: bool,
     is_done: bool,
 }
 
 impl CancelOnDrop<'_> {
     fn cancel(&mut self, reason: &str) {
-        self.is_done = true;
-        self.connection.cancel(self.id, reason);
+        self.is_cancelled = true;
+        self.instance.connection.cancel(self.id, reason);
     }
 }
 
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        if !self.is_done {
-            if self.connection.has_backlog() {
+        if self.is_done {
+            return;
+        }
+        if !self.is_cancelled {
+            if self.instance.connection.has_backlog() {
                 let text = "it does not read its stdin, so it never received the whole call".to_string();
-                self.router.events.note(&self.router.server, Level::Warning, text);
+                self.server.router.events.note(&self.server.spec.name, Level::Warning, text);
             }
             self.cancel("the caller gave up");
         }
+        self.server.check_responds(self.instance.instance(), self.tool);
     }
 }

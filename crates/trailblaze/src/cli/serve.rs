@@ -1,5 +1,6 @@
 //! `trailblaze serve`: a session that other programs use through the typed API.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::{Context, Refusal};
 use crate::files::private;
 use crate::output::print;
 use crate::project::environment::Environment;
-use crate::sessions::interactive::Interactive;
+use crate::sessions::interactive::{Interactive, Usage};
 
 /// Let other programs use a device through the typed API
 ///
@@ -33,7 +34,7 @@ pub struct ServeArgs {
     /// Stop when standard input is closed, so that nothing is left if the program that started this one ends
     #[arg(long)]
     until_stdin_closes: bool,
-    /// Print the address, the key file, the session and the device as one line of JSON
+    /// Print the address, the key file, the session, the device and the run folder as one line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -47,16 +48,21 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
     let device = args.on.device(&loaded, "`trailblaze serve` uses")?;
     let name = device.id.clone();
     let callback = context.host(args.port).process.callback;
-    on_device(context, &loaded, &args.on, device, async |session, _, cancel| {
+    on_device(context, &loaded, &args.on, (Usage::Serve, device), async |session, _, cancel| {
         let address = callback.base_url().await;
         let address = address.map_err(|error| Refusal::Environment { message: error.to_string() })?;
         let id = session.admit_calls(cancel);
         let path = match &args.key_file {
             Some(path) => unused(context.absolute(path))?,
-            None => default_path(&context.environment, id.as_str()),
+            None => {
+                let folder = default_folder(&context.environment);
+                remove_stale(&folder);
+                folder.join(format!("{id}.{EXTENSION}"))
+            }
         };
         let key = KeyFile::write(path, session)?;
-        let shown = json!({"address": address, "keyFile": key.0, "session": id, "device": name});
+        let folder = session.run_folder();
+        let shown = json!({"address": address, "keyFile": key.0, "session": id, "device": name, "runFolder": folder});
         if args.json {
             print::json_line(&shown);
         } else {
@@ -114,26 +120,42 @@ fn unused(path: PathBuf) -> Result<PathBuf, Refusal> {
 }
 
 /// A folder that only this user can use, as far as the system has one.
-fn default_path(environment: &Environment, session: &str) -> PathBuf {
+fn default_folder(environment: &Environment) -> PathBuf {
     let folder = environment.text("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir());
-    let folder = match folder {
+    match folder {
         Some(folder) => Path::new(folder).join("trailblaze"),
         None => {
             let temp = environment.text("TMPDIR").unwrap_or("/tmp");
             Path::new(temp).join(format!("trailblaze-{}", rustix::process::geteuid().as_raw()))
         }
-    };
-    folder.join(format!("{session}.key"))
+    }
 }
 
-/// The file with a session's key. Removed when dropped: the key is worthless once the session has ended.
-struct KeyFile(PathBuf);
+/// Removes the key files of processes that were killed. The others are locked.
+fn remove_stale(folder: &Path) {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION)) {
+        // Opening a pipe would wait.
+        let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        if is_file && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+/// The extension of key files in the default folder.
+const EXTENSION: &str = "key";
+
+/// The file with a session's key, and its lock, which the operating system releases when the process ends. Removed when
+/// dropped: the key is worthless once the session has ended.
+struct KeyFile(PathBuf, #[allow(dead_code, reason = "it is held, not used")] File);
 
 impl KeyFile {
     fn write(path: PathBuf, session: &Interactive) -> Result<KeyFile, Refusal> {
-        let written = private::write(&path, format!("{}\n", session.key().expose()));
-        written.map_err(|source| Refusal::Io { what: format!("cannot write `{}`", path.display()), source })?;
-        Ok(KeyFile(path))
+        let written = private::write_locked(&path, format!("{}\n", session.key().expose()));
+        let failed = |source| Refusal::Io { what: format!("cannot write `{}`", path.display()), source };
+        let file = written.map_err(failed)?;
+        Ok(KeyFile(path, file))
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Context, Refusal, pairs, tool_doctor, tool_lint, tool_new, tool_test
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::sessions::arguments::typed;
-use crate::sessions::interactive::{Command, Reply};
+use crate::sessions::interactive::{Command, Reply, Usage};
 use crate::sessions::wiring::{self};
 
 /// Call one tool on a fresh device; create, test and check your own tools
@@ -106,7 +106,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     if !may_be_foreign {
         unless_wrong((&loaded, &files), &args, &given)?;
     }
-    on_device(context, &loaded, &args.on, device, async |session, _, cancel| {
+    on_device(context, &loaded, &args.on, (Usage::Tool, device), async |session, _, cancel| {
         if may_be_foreign {
             unless_wrong((&loaded, &session.registry()), &args, &given)?;
         }

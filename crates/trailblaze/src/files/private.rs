@@ -36,14 +36,28 @@ fn options() -> OpenOptions {
 
 /// Writes a file completely or not at all, and creates its folder if it is missing.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    write_prepared(path, content.as_ref(), |_| Ok(())).map(drop)
+}
+
+/// Like [`write`]. Nobody sees the file without its lock, which lasts as long as the returned handle.
+pub fn write_locked(path: &Path, content: impl AsRef<[u8]>) -> io::Result<File> {
+    write_prepared(path, content.as_ref(), File::lock)
+}
+
+fn write_prepared(path: &Path, content: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         create_dir_all(folder)?;
     }
     let beside = beside(path);
     // Left behind by a killed process with the same id, or created by another user.
     let _ = std::fs::remove_file(&beside);
-    let written = create_new(&beside).and_then(|mut file| file.write_all(content.as_ref()));
-    written.and_then(|()| std::fs::rename(&beside, path)).inspect_err(|_| {
+    let written = create_new(&beside).and_then(|mut file| {
+        prepare(&file)?;
+        file.write_all(content)?;
+        std::fs::rename(&beside, path)?;
+        Ok(file)
+    });
+    written.inspect_err(|_| {
         // On a full disk, a part of it may have been written.
         let _ = std::fs::remove_file(&beside);
     })

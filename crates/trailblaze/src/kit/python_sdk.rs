@@ -26,6 +26,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_generated/commands.py",
     "_generated/types.py",
     "_http.py",
+    "_middleware.py",
     "_registry.py",
     "_sampling.py",
     "_serve.py",

@@ -220,6 +220,9 @@ impl DeviceWorker<'_> {
             self.close("the next trail needs another driver or target").await;
         }
         // A server that died while it was idle must not break the next trail.
+        if let Some((_, _, session)) = &self.open {
+            session.settled().await;
+        }
         let died = self.open.as_ref().and_then(|(_, _, session)| session.check_alive().err());
         if let Some(died) = died {
             self.shared.console.warn(&died.to_string());

@@ -350,6 +350,10 @@ impl ToolServers {
 
     /// The server that all sessions share: started by the first session that needs it, and restarted if it died.
     async fn shared(&self, named: &Named, base_url: &str, secrets: &Arc<Secrets>) -> Result<Arc<Server>, SourceError> {
+        let known = self.shared.lock().get(&named.name).and_then(|cell| cell.get().cloned());
+        if let Some(server) = known {
+            server.settled().await;
+        }
         let cell = {
             let mut shared = self.shared.lock();
             let cell = shared.entry(named.name.clone()).or_default();

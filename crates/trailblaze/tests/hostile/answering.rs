@@ -215,6 +215,7 @@ fn a_server_that_reads_nothing() {
     let stage = Stage::new("reads_nothing").with("callTimeout: 500ms").calls(&format!("{{text: {words}}}"));
     insta::assert_snapshot!(check_failed(stage).said(), @r#"
     warning: server `rogue`: it does not read its stdin, so it never received the whole call
+    warning: server `rogue` died: it hangs: it answered neither `rogue_act`, which was cancelled, nor a ping within 5s; it was stopped
     trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
       step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
 

@@ -38,6 +38,15 @@ fn converse(stage: &Stage, talk: impl FnOnce(&mut dyn FnMut(&str) -> String)) {
     stage.assert_none_left();
 }
 
+/// Waits until the run that is in progress has an event with this text, and after that one with another.
+fn wait_for_events(stage: &Stage, first: &str, then: &str) {
+    wait_until(&format!("`{first}` and `{then}` in the record"), || {
+        let runs = std::fs::read_dir(stage.project().root().join("logs")).into_iter().flatten().flatten();
+        let mut told = runs.filter_map(|run| std::fs::read_to_string(run.path().join("events.jsonl")).ok());
+        told.find(|events| events.split_once(first).is_some_and(|(_, rest)| rest.contains(then)))
+    });
+}
+
 #[test]
 fn a_server_that_dies_in_a_call_is_restarted_but_the_call_is_not_retried() {
     let stage = Stage::new("exits_in_its_first_call").with(AGAIN);
@@ -54,11 +63,7 @@ fn a_server_that_dies_between_calls_is_restarted_for_the_next() {
     let stage = Stage::new("exits_after_its_first_call").with(AGAIN);
     converse(&stage, |say| {
         assert!(say("rogue_act").contains("did it"));
-        wait_until("the end of the server in the record", || {
-            let runs = std::fs::read_dir(stage.project().root().join("logs")).into_iter().flatten().flatten();
-            let mut told = runs.filter_map(|run| std::fs::read_to_string(run.path().join("events.jsonl")).ok());
-            told.find(|events| events.contains("died: it exited with code 9"))
-        });
+        wait_for_events(&stage, "died: it exited with code 9", "");
         assert!(say("rogue_act").contains("did it"), "nobody notices");
     });
 }
@@ -128,4 +133,41 @@ fn the_last_listing_of_a_server_decides_which_trails_need_it() {
     let played = stage.play(2);
     played.assert_the_other_went_on();
     assert!(played.said().contains("server `rogue` did not start: it exited with code 3"), "{}", played.said());
+}
+
+#[test]
+fn a_server_that_hangs_is_stopped_and_started_again_for_the_next_trail() {
+    let stage = Stage::new("spins_in_its_first_call").with("callTimeout: 500ms");
+    trail(&stage, "b", "rogue_act: {text: well}");
+    let played = stage.play(1);
+    assert_eq!(played.answers("rogue_act").last().map(String::as_str), Some("did well"));
+    insta::assert_snapshot!(played.said(), @r#"
+    warning: server `rogue` died: it hangs: it answered neither `rogue_act`, which was cancelled, nor a ping within 5s; it was stopped
+    trails/a on android/sim-1 (trails/a.trail.yaml:4:9)
+      step 1 "Act": `rogue_act` failed: `rogue_act` did not answer in time: server `rogue` was silent for 500ms; raise `callTimeout:` of its entry to allow more
+
+    1 passed, 1 failed in [time]
+    "#);
+}
+
+#[test]
+fn a_server_that_hangs_is_restarted_within_its_session() {
+    let stage = Stage::new("spins_in_its_first_call").with("callTimeout: 3s").with(AGAIN);
+    converse(&stage, |say| {
+        let late = say("rogue_act");
+        assert!(late.contains("did not answer in time"), "{late}");
+        wait_for_events(&stage, "died: it hangs", "serverStarted");
+        assert!(say("rogue_act text=well").contains("did well"), "the session goes on");
+    });
+}
+
+#[test]
+fn a_server_that_hangs_while_several_devices_use_it_is_started_again() {
+    let stage = Stage::new("spins_in_its_first_call").with("callTimeout: 500ms").with("multiDevice: stdio");
+    trail(&stage, "b", "rogue_act: {text: well}");
+    let run = ["run", "--pictures", "off", "-d", "android/sim-1,ios/sim-1"];
+    let ran = stage.finish(stage.command(&run)).exits(1);
+    let played = stage.judge(ran, 1);
+    let answers = played.answers("rogue_act");
+    assert_eq!(answers.iter().filter(|answer| *answer == "did well").count(), 2, "{answers:?}");
 }

@@ -141,3 +141,13 @@ fn a_call_that_is_never_answered_ends_in_time() {
     let (_, said) = play("never_answers", &["callTimeout: 1s"], 1);
     assert!(said.contains("server `rogue` was silent for 1s"), "{said}");
 }
+
+#[test]
+fn a_server_that_hangs_is_reported_and_left_running() {
+    let far = Far::new("never_answers");
+    let stage = Stage::new("good").reached(&far.url).with("callTimeout: 500ms").then_the_other();
+    stage.project().write("trails/a.trail.yaml", "trail:\n  - step: Act\n    tools:\n      - far_act: {}\n");
+    let played = stage.play(1);
+    played.assert_the_other_went_on();
+    assert!(played.notes().contains("nor a ping within 5s; Trailblaze did not start it"), "{}", played.notes());
+}

@@ -457,6 +457,22 @@ def exits_after_its_first_call(server, message, arguments, meta):
 
 
 @behaviour
+def spins_in_its_first_call(server):
+    take = server.take
+
+    def take_one_at_a_time(message):
+        if message.get("method") != "tools/call":
+            return take(message)
+        is_first = not (PLACE / "first").exists()
+        (PLACE / "first").touch()
+        while is_first:
+            pass
+        server.called(message)
+
+    server.take = take_one_at_a_time
+
+
+@behaviour
 def exits_when_told(server):
     if (PLACE / "told").exists():
         complain("told to exit")

@@ -143,3 +143,37 @@ fn a_server_on_a_port_is_restarted_on_another() {
     let started = played.run.events().into_iter().filter(|event| matches!(event, Event::ServerStarted { .. })).count();
     assert_eq!(started, 2);
 }
+
+const SPINS: &str = r#"
+from pathlib import Path
+from fastmcp import FastMCP
+
+server = FastMCP("spins")
+
+
+@server.tool
+async def spins_once(word: str) -> str:
+    is_first = not Path("first").exists()
+    Path("first").touch()
+    # The event loop does nothing else any more.
+    while is_first:
+        pass
+    return word
+
+
+server.run(show_banner=False)
+"#;
+
+/// Over HTTP too, a process that we started is ours to stop.
+#[test]
+fn a_server_that_hangs_is_stopped_and_started_again_over_http() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.with("tools/spins.py", SPINS).calls(&["spins_once: {word: first}"]);
+    lab.with("trails/b.trail.yaml", "trail:\n  - step: Go\n    tools:\n      - spins_once: {word: next}\n");
+    let entry = with(&with(&python("spins"), "multiDevice: http"), "callTimeout: 1s");
+    let played = lab.configured(&format!("mcpServers: [{entry}]\n")).run(&DEVICES, 1);
+    let hung =
+        "server `spins` died: it hangs: it answered neither `spins_once`, which was cancelled, nor a ping within 5s";
+    assert!(played.ran.stderr.contains(hung), "{}", played.ran.stderr);
+    assert_eq!(played.texts("spins_once").iter().filter(|text| *text == "next").count(), 2, "{:?}", played.ran);
+}

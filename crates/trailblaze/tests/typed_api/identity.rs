@@ -4,11 +4,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
+use trailblaze_protocol::event::Event;
 
 use super::cases::project;
 use super::in_calls::InCalls;
 use super::served::Served;
-use super::support::skip;
+use super::support::{Project, skip};
 use super::wire::{Answer, Caller, PROTOCOLS, Protocol};
 
 fn ids(ids: Value) -> Map<String, Value> {
@@ -136,4 +137,35 @@ async fn a_session_is_used_by_its_key_which_only_its_owner_can_read() {
     assert!(!file.exists(), "the key is gone with its session");
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(&key) && !address.is_empty());
     assert_eq!(project.last_run().mentions(&key), 0, "a key is in no record");
+}
+
+#[test]
+fn the_key_of_a_killed_session_is_removed_when_another_is_served() {
+    let project = Project::counter();
+    let [killed, running] = ["android/sim-1", "ios/sim-1"].map(|device| Served::on(&project, device));
+    let files = [&killed, &running].map(|served| std::path::PathBuf::from(&served.key_file));
+    killed.kill();
+    assert!(files[0].exists(), "it could not clean up");
+    let other = Served::on(&project, "web/sim-1");
+    assert_eq!(files.map(|file| file.exists()), [false, true]);
+    running.end(&project).exits(0);
+    other.end(&project).exits(0);
+}
+
+#[tokio::test]
+async fn a_served_session_is_recorded_as_one() {
+    let project = Project::counter();
+    let served = Served::on(&project, "android/sim-1");
+    let client = trailblaze_client::Client::new(&served.address).with_key(&served.key);
+    client.launch_app().package_id("com.example.counter").await.unwrap();
+    served.end(&project).exits(0);
+    let run = project.last_run();
+    let trail = run.events().into_iter().find_map(|event| match event {
+        Event::AttemptStarted { trail, .. } => Some(trail),
+        _ => None,
+    });
+    let trail = trail.expect("an attempt");
+    assert_eq!((trail.id.as_str(), trail.title.as_str()), ("serve", "serve"));
+    let recording = run.text("recording.trail.yaml");
+    assert!(recording.contains("id: serve\n  title: Recorded from the typed API\n"), "{recording}");
 }

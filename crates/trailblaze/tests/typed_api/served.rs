@@ -46,6 +46,12 @@ impl Served {
         self.address.strip_prefix("http://").expect("http")
     }
 
+    /// Kills it, so that it cannot clean up.
+    pub fn kill(mut self) {
+        self.running.kill();
+        self.running.status();
+    }
+
     /// Ends it, and waits.
     pub fn end(mut self, project: &Project) -> Ran {
         self.stdin.take();

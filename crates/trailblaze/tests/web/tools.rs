@@ -49,6 +49,53 @@ fn a_relative_address_is_a_file_beside_the_trail() {
 }
 
 #[test]
+fn the_promise_of_a_script_is_awaited() {
+    let Some(shop) = Shop::open("") else { return };
+    let scripts = [
+        "new Promise(done => setTimeout(() => done({a: [1, null]}), 50))",
+        "(async () => 2)()",
+        "({then: done => done(3)})",
+        "await Promise.resolve(4)",
+        "Promise.reject(new Error(5))",
+        "({b: 6})",
+        "undefined",
+        "throw new Error(7)",
+    ];
+    let lines: Vec<String> = scripts.iter().map(|script| format!("evaluateJs script=\"{script}\"")).collect();
+    let ran = shop.project.feed(&["shell", "--json", "-d", "web/chromium"], &lines.join("\n"));
+    let told: Vec<String> = ran
+        .json_lines()
+        .iter()
+        .map(|told| match told["error"].as_str() {
+            Some(error) => error.to_string(),
+            None => told["answer"]["structured"].to_string(),
+        })
+        .collect();
+    let expected = [
+        r#"{"a":[1,null]}"#,
+        "2",
+        "3",
+        "4",
+        "the script threw: Error: 5",
+        r#"{"b":6}"#,
+        "null",
+        "the script threw: Error: 7",
+    ];
+    assert_eq!(told, expected, "{}", ran.stdout);
+}
+
+#[test]
+fn a_browser_scrolls_and_swipes_by_name_and_says_how_to_go_back() {
+    let Some(shop) = Shop::open("") else { return };
+    let told = "scroll direction=DOWN\nswipe direction=UP\npressBack\n";
+    let ran = shop.project.feed(&["shell", "--json", "-d", "web/chromium"], told);
+    let told = ran.json_lines();
+    assert_eq!((&told[0]["ok"], &told[1]["ok"]), (&true.into(), &true.into()), "{}", ran.stdout);
+    let error = told[2]["error"].as_str().unwrap_or_default();
+    assert_eq!(error, "`pressBack` is unsupported on web; did you mean `web_navigate`?");
+}
+
+#[test]
 fn a_storage_state_is_kept_and_restored() {
     let Some(shop) = Shop::open(&calls(&["web_evaluate: {script: '`visits: ${localStorage.visits}`'}"])) else {
         return;

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._generated.commands import MaestroCommands as MaestroCommands
     from ._generated.commands import PlaywrightCommands as PlaywrightCommands
     from ._generated.types import *
+    from ._middleware import failure_middleware as failure_middleware
     from ._registry import registry as registry
     from ._sampling import SamplingReply as SamplingReply
     from ._sync_client import SyncTrailblazeClient as SyncTrailblazeClient
@@ -41,6 +42,7 @@ _MODULES = {
     "SyncMaestroCommands": "_generated.blocking",
     "SyncPlaywrightCommands": "_generated.blocking",
     "SamplingReply": "_sampling",
+    "failure_middleware": "_middleware",
     "registry": "_registry",
     "report_progress": "_context",
     "result": "result",

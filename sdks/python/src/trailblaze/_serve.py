@@ -37,6 +37,8 @@ class Server:
             raise ServerError(
                 f"`{program or 'trailblaze'}` was not found; install Trailblaze, or set TRAILBLAZE_BIN to its path"
             )
+        self.run_folder: str | None = None
+        """The folder with the record of the session."""
         self._stderr = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
@@ -59,6 +61,7 @@ class Server:
         ready: dict[str, Any] = {}
         try:
             ready = json.loads(self._first_line())
+            self.run_folder = ready.get("runFolder")
             key = Path(ready["keyFile"]).read_text(encoding="utf-8").strip()
             client = SyncTrailblazeClient(
                 ready["address"], key=key, session_id=ready.get("session"), device_id=ready.get("device")

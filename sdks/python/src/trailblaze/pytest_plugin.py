@@ -20,10 +20,13 @@ import pytest
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from typing import Any
 
     from . import SyncTrailblazeClient
 
 _DEVICE = "android/sim-1"
+_SCOPES = ("function", "class", "module", "package", "session")
+_RUN_FOLDER = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,11 +38,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("trailblaze_scope", "how long the fixture `trailblaze` lives: function, class, module, package or session", default="function")  # fmt: skip
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # An error in `_scope` itself would be reported as a bug of pytest.
+    scope = _scope("trailblaze", config)
+    if scope not in _SCOPES:
+        raise pytest.UsageError(f"`trailblaze_scope` is `{scope}`; it must be one of {', '.join(_SCOPES)}")
+
+
 def _scope(fixture_name: str, config: pytest.Config) -> str:
-    scope = str(config.getini("trailblaze_scope"))
-    if scope not in ("function", "class", "module", "package", "session"):
-        raise pytest.UsageError(f"trailblaze_scope is `{scope}`, which is not the scope of a fixture")
-    return scope
+    return str(config.getini("trailblaze_scope"))
+
+
+# `wrapper=True` needs pytest 8.
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    report: pytest.TestReport = (yield).get_result()
+    if report.failed and "trailblaze" in getattr(item, "fixturenames", ()):
+        # The session belongs to the test, or to what contains it, depending on its scope.
+        folders = [node.stash[_RUN_FOLDER] for node in item.listchain() if _RUN_FOLDER in node.stash]
+        report.sections.extend(("Trailblaze", f"The run folder of the session: {folder}") for folder in folders)
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +77,9 @@ def trailblaze_project(pytestconfig: pytest.Config) -> Path:
 
 
 @pytest.fixture(scope=_scope)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUntypedFunctionDecorator]
-def trailblaze(trailblaze_device: str, trailblaze_project: Path) -> Generator[SyncTrailblazeClient, None, None]:
+def trailblaze(
+    request: pytest.FixtureRequest, trailblaze_device: str, trailblaze_project: Path
+) -> Generator[SyncTrailblazeClient, None, None]:
     """A client on a simulated device."""
     from ._serve import Server, ServerError
 
@@ -68,5 +87,7 @@ def trailblaze(trailblaze_device: str, trailblaze_project: Path) -> Generator[Sy
         server = Server(trailblaze_device, trailblaze_project, os.environ.get("TRAILBLAZE_BIN"))
     except ServerError as error:
         pytest.fail(str(error), pytrace=False)
+    if server.run_folder is not None:
+        request.node.stash[_RUN_FOLDER] = server.run_folder
     with server:
         yield server.client

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import NotRequired
 
+    from .errors import TrailblazeError
+
     class Delegate(TypedDict):
         """A call that Trailblaze makes, and records instead of the tool's own."""
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
         args: NotRequired[Mapping[str, Any]]
 
 
-__all__ = ["assertion_failed", "delegate", "delegates", "error", "fatal_error", "missing_required_args", "success", "unsupported"]  # fmt: skip
+__all__ = ["assertion_failed", "delegate", "delegates", "error", "failure", "fatal_error", "missing_required_args", "success", "unsupported"]  # fmt: skip
 
 
 def success(
@@ -86,6 +88,23 @@ def missing_required_args(missing: Iterable[str], text: str | None = None) -> An
     names = list(missing)
     said = text or f"missing required arguments: {', '.join(f'`{name}`' for name in names)}"
     return _native(said, None, {"variant": "MissingRequiredArgs", "missing": names})
+
+
+def failure(error: TrailblazeError) -> Any:
+    """The tool failed because of an error of this package, whose kind is kept: some are never retried or repaired.
+
+        except TrailblazeError as error:
+            return result.failure(error)
+    """
+    if isinstance(error, AssertionError):
+        variant = "AssertionFailed"
+    elif getattr(error, "variant", None) == "FatalError":
+        variant = "FatalError"
+    elif getattr(error, "code", None) == "unimplemented":
+        variant = "Unsupported"
+    else:
+        variant = "ExceptionThrown"
+    return _native(str(error), None, {"variant": variant})
 
 
 def delegate(tool: str, /, **args: Any) -> Delegate:

@@ -3,7 +3,7 @@
 from fastmcp import Context, FastMCP
 from shared import REGISTRY, answer
 
-from trailblaze import SyncTrailblazeClient, TrailblazeClient, registry, report_progress
+from trailblaze import AssertionFailed, SyncTrailblazeClient, TrailblazeClient, failure_middleware, registry, report_progress
 
 try:
     from fastmcp.tools import ToolResult
@@ -11,7 +11,7 @@ except ImportError:
     # FastMCP 2.
     from fastmcp.tools.tool import ToolResult
 
-server = FastMCP("fastmcp")
+server = FastMCP("fastmcp", middleware=[failure_middleware()])
 
 
 @server.tool(name="acme_tap")
@@ -26,6 +26,11 @@ def tap_blocking(ctx: Context) -> str:
     tb = SyncTrailblazeClient.from_context(ctx)
     tb.tap(100, 200)
     return f"{tb.device}"
+
+
+@server.tool(name="acme_raises")
+def raises(kind: str) -> str:
+    raise AssertionFailed("the total is wrong") if kind == "own" else ValueError("other")
 
 
 @server.tool(name="acme_answer")

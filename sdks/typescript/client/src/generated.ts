@@ -402,7 +402,7 @@ export interface WaitForSelectorParams {
 
 /** Parameters of EvaluateJs. */
 export interface EvaluateJsParams {
-  /** A JavaScript expression. */
+  /** A JavaScript expression. A promise is awaited. */
   script: string;
 }
 
@@ -611,7 +611,7 @@ export interface PlaywrightCommands {
   waitForSelector(params: WaitForSelectorParams, options?: CallOptions): Promise<ActionResult>;
   /**
    * Evaluate JavaScript in the page. Only on web.
-   * @param script A JavaScript expression.
+   * @param script A JavaScript expression. A promise is awaited.
    */
   evaluateJs(script: string, options?: CallOptions): Promise<unknown>;
   /** Evaluate JavaScript in the page. Only on web. */

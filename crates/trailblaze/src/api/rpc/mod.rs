@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, State};
+use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
 use bytes::Bytes;
@@ -21,7 +22,7 @@ use connectrpc::{
 };
 use futures::StreamExt;
 use futures::stream::{BoxStream, unfold};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout_at;
 use trailblaze_contract::{Method, SessionMethod, Target, codec};
 use trailblaze_protocol::event::CallOrigin;
@@ -33,13 +34,31 @@ use super::caller::{Caller, Callers, Ids};
 /// How many bytes the frames of the protocols add at most, and gzip to what it cannot compress.
 const FRAME_BYTES: usize = 1024;
 
+/// The header with the accepted content types.
+const ACCEPT_POST: &str = "accept-post";
+
 /// The routes of all methods, whose messages have at most this many bytes.
 pub fn routes<D: Dispatcher>(dispatcher: D, message_bytes: usize) -> Router {
     let body_bytes = message_bytes + FRAME_BYTES;
     let limits = Limits::default().with_max_request_body_size(body_bytes).with_max_message_size(message_bytes);
     let service = ConnectRpcService::new(dispatcher).with_limits(limits);
     let limited = axum::middleware::from_fn_with_state(message_bytes, whole_body);
-    Router::new().route_service("/{service}/{method}", service).layer(limited)
+    let explained = axum::middleware::from_fn(explain_content_type);
+    Router::new().route_service("/{service}/{method}", service).layer(limited).layer(explained)
+}
+
+/// Says in the body which content types are accepted; `connectrpc` says it only in a header.
+async fn explain_content_type(request: axum::extract::Request, next: Next) -> axum::response::Response {
+    let got = request.headers().get(header::CONTENT_TYPE).cloned();
+    let response = next.run(request).await;
+    if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return response;
+    }
+    let accepted = response.headers().get(ACCEPT_POST).and_then(|types| types.to_str().ok()).unwrap_or_default();
+    let got = got.map_or("none".to_string(), |got| format!("`{}`", String::from_utf8_lossy(got.as_bytes())));
+    let message = format!("the content type must be one of {accepted}; got {got}");
+    let body = json!({"code": "unknown", "message": message});
+    (response.status(), [(ACCEPT_POST, accepted.to_string())], axum::Json(body)).into_response()
 }
 
 /// Reads the whole body of a request before it is handled: every method takes a single message.

@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use super::cassette::CassetteArgs;
-use super::device::DeviceArgs;
 use super::interrupt::{Signals, Stop};
 use super::run::SimArgs;
 use super::{Context, Refusal, pairs};
@@ -27,7 +26,7 @@ use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{self, Closed, Interactive, InteractiveOptions, Reply};
+use crate::sessions::interactive::{self, Closed, Interactive, InteractiveOptions, Reply, Usage};
 use crate::sessions::wiring::{self, Wiring};
 use complete::Vocabulary;
 use history::{History, fit_to_keep};
@@ -47,11 +46,15 @@ pub struct ShellArgs {
     watch: bool,
 }
 
-/// Options shared by `shell` and `tool`: one device, and a run folder for its session.
+/// Options shared by `shell`, `tool` and `serve`: one device, and a run folder for its session.
 #[derive(Args)]
 pub struct OnDeviceArgs {
-    #[command(flatten)]
-    devices: DeviceArgs,
+    /// Use this device, written platform/name, such as android/sim-1
+    #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
+    device: Vec<String>,
+    /// Show the browser window of a web device
+    #[arg(long)]
+    headed: bool,
     /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     pub target: Option<String>,
@@ -78,12 +81,12 @@ impl OnDeviceArgs {
 
     /// The first device, for callers that only need its kind.
     pub fn first(&self, loaded: &Loaded) -> Result<DeviceSpec, Refusal> {
-        Ok(loaded.devices(&self.devices.device)?.remove(0))
+        Ok(loaded.devices(&self.device)?.remove(0))
     }
 
     /// The selected device; fails if there are several.
     pub fn device(&self, loaded: &Loaded, what: &str) -> Result<DeviceSpec, Refusal> {
-        let mut devices = loaded.devices(&self.devices.device)?;
+        let mut devices = loaded.devices(&self.device)?;
         if devices.len() == 1 {
             return Ok(devices.remove(0));
         }
@@ -97,7 +100,7 @@ pub async fn shell(context: &Context, args: ShellArgs) -> Result<Exit, Refusal> 
     Refusal::unless_sound(&loaded.problems)?;
     let device = args.on.device(&loaded, "`trailblaze shell` uses")?;
     let is_person = std::io::stdin().is_terminal() && !args.json;
-    on_device(context, &loaded, &args.on, device, async |session, wiring, cancel| {
+    on_device(context, &loaded, &args.on, (Usage::Shell, device), async |session, wiring, cancel| {
         let root = &loaded.root;
         let conversing = async {
             if !is_person {
@@ -127,14 +130,15 @@ pub async fn on_device(
     context: &Context,
     loaded: &Arc<Loaded>,
     args: &OnDeviceArgs,
-    device: DeviceSpec,
+    (usage, device): (Usage, DeviceSpec),
     explore: impl AsyncFnOnce(&mut Interactive, &Wiring, &CancellationToken) -> Result<Exit, Refusal>,
 ) -> Result<Exit, Refusal> {
     let secrets = wiring::secrets(loaded, &args.secret)?;
     print::hide(&secrets);
     let options = InteractiveOptions {
+        usage,
         device,
-        is_headed: args.devices.headed,
+        is_headed: args.headed,
         target: args.target.clone(),
         memory: pairs("memory", &args.memory)?,
         secrets,

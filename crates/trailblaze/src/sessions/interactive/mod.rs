@@ -6,9 +6,9 @@ mod keep;
 mod open;
 
 pub use command::{Command, Save, Snapshot};
-pub use open::{Closed, InteractiveOptions, OpenError, Opened, open};
+pub use open::{Closed, InteractiveOptions, OpenError, Opened, Usage, open};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -41,6 +41,7 @@ use keep::{EXPLORE, Home};
 /// A session on one device that is used call by call. It has one step open at a time, records what passes, and can be saved as a
 /// trail. Commands are executed one after the other.
 pub struct Interactive {
+    usage: Usage,
     session: Arc<Session>,
     sink: Arc<DeviceLog>,
     attempt: Arc<Attempt>,
@@ -96,6 +97,7 @@ pub struct Place {
 
 impl Interactive {
     fn new(
+        usage: Usage,
         session: Arc<Session>,
         sink: Arc<DeviceLog>,
         memory: Memory,
@@ -103,7 +105,8 @@ impl Interactive {
         console: Arc<dyn Console>,
     ) -> Interactive {
         let attempt = Attempt::new(ids::attempt(), memory, "");
-        let trail = TrailRef { id: "shell".into(), title: "shell".into(), path: String::new(), tags: Vec::new() };
+        let name = usage.name().to_string();
+        let trail = TrailRef { id: name.clone(), title: name, path: String::new(), tags: Vec::new() };
         session.emit(Event::AttemptStarted {
             attempt: attempt.id.clone(),
             session: session.id.clone(),
@@ -112,6 +115,7 @@ impl Interactive {
             repeat: None,
         });
         Interactive {
+            usage,
             session,
             sink,
             attempt,
@@ -145,6 +149,11 @@ impl Interactive {
     /// Waits for the calls in flight, which must be cancelled.
     pub async fn end_calls(&self) {
         self.session.end_calls().await;
+    }
+
+    /// The folder with the record of the session.
+    pub fn run_folder(&self) -> &Path {
+        &self.place.folder
     }
 
     /// The capability to make calls in the session.
@@ -416,7 +425,7 @@ impl Interactive {
     /// Saves the steps in the run folder, so that nothing is lost when the user quits.
     pub fn keep(&mut self) {
         let steps = self.steps();
-        let text = keep::text("shell", "Explored in a shell", &self.place, &steps);
+        let text = keep::text(self.usage.name(), self.usage.title(), &self.place, &steps);
         let is_new = match &self.kept {
             Some(kept) => *kept != text,
             None => !steps.is_empty(),

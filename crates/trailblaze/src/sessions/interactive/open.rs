@@ -24,8 +24,39 @@ use crate::sessions::device_log::DeviceLog;
 use crate::sessions::host::Host;
 use crate::sessions::wiring::{NotOpened, UnknownTarget, Wiring};
 
+/// How an interactive session is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    Shell,
+    /// One call.
+    Tool,
+    /// By other programs.
+    Serve,
+}
+
+impl Usage {
+    /// Its name in the record, which is that of the command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Usage::Shell => "shell",
+            Usage::Tool => "tool",
+            Usage::Serve => "serve",
+        }
+    }
+
+    /// The title of a trail with its steps.
+    pub fn title(self) -> &'static str {
+        match self {
+            Usage::Shell => "Explored in a shell",
+            Usage::Tool => "A call of a tool",
+            Usage::Serve => "Recorded from the typed API",
+        }
+    }
+}
+
 /// Options of an interactive session.
 pub struct InteractiveOptions {
+    pub usage: Usage,
     pub device: DeviceSpec,
     /// Show browser windows.
     pub is_headed: bool,
@@ -133,7 +164,7 @@ pub async fn open(
         target,
         driver: (!device.is_simulated()).then(|| device.driver.clone()),
     };
-    let session = Interactive::new(session, sink, memory, place, Arc::clone(&console));
+    let session = Interactive::new(options.usage, session, sink, memory, place, Arc::clone(&console));
     Ok(Opened { session, wiring, folder, console })
 }
 

@@ -534,7 +534,7 @@ class PlaywrightCommands(AsyncApi):
         On web only.
 
         Args:
-            script: A JavaScript expression.
+            script: A JavaScript expression. A promise is awaited.
             timeout: How long the whole call may take, in seconds (default: the client's timeout).
         """
         return await self._calls.act("/trailblaze.v1.PlaywrightCommands/EvaluateJs", {"script": script}, timeout, "")

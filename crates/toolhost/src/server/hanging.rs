@@ -1,0 +1,73 @@
+//! Finds out whether a server that did not end a cancelled call still responds. One that does not is stopped, as if it
+//! had died: it would keep every later call waiting.
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use trailblaze_protocol::event::Level;
+
+use super::{Server, State};
+use crate::client::Client;
+use crate::connection::Closed;
+use crate::instance::Instance;
+use crate::limits;
+
+impl Server {
+    /// Pings an instance that has not answered a call which was cancelled. New calls wait for the result.
+    pub(super) fn check_responds(&self, instance: &Arc<Instance>, tool: &str) {
+        // One check at a time is enough, and a closed connection says what is wrong.
+        if instance.checks.is_any() || instance.connection.closed().is_some() || self.stopping.is_cancelled() {
+            return;
+        }
+        // Calls are also dropped while the runtime shuts down.
+        let (Some(me), Ok(runtime)) = (self.me.upgrade(), Handle::try_current()) else { return };
+        let (check, tool) = (Check::begin(Arc::clone(instance)), tool.to_string());
+        runtime.spawn(async move {
+            let stopping = me.stopping.clone();
+            stopping.run_until_cancelled(me.ping(&check.0, &tool)).await;
+        });
+    }
+
+    async fn ping(&self, instance: &Instance, tool: &str) {
+        let client = Client { connection: &instance.connection, handshake: &instance.handshake };
+        // A refusal is a sign of life too.
+        let is_answered = tokio::time::timeout(limits::PING, client.ping().answer()).await.is_ok();
+        // A server may do one thing at a time; if it is busy with another call, that call has its own timeout.
+        if is_answered || instance.calls.is_any() {
+            return;
+        }
+        let hung = Closed::Hung { tool: tool.to_string() };
+        if instance.child.is_none() {
+            let text = format!("{hung}; Trailblaze did not start it and cannot stop it");
+            return self.router.events.note(&self.spec.name, Level::Warning, text);
+        }
+        instance.connection.close_because(hung);
+        // Whoever waits for this check finds the server dead or restarting. Always comes, since its process is killed.
+        let _ = instance.death.subscribe().wait_for(Option::is_some).await;
+    }
+
+    /// Waits for a check in progress.
+    pub(super) async fn checked(&self) {
+        let instance = match &*self.state.borrow() {
+            State::Up(instance) if instance.checks.is_any() => Arc::clone(instance),
+            _ => return,
+        };
+        instance.checks.none().await;
+    }
+}
+
+/// Counts a check for as long as it takes.
+struct Check(Arc<Instance>);
+
+impl Check {
+    fn begin(instance: Arc<Instance>) -> Check {
+        instance.checks.begin();
+        Check(instance)
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        self.0.checks.end();
+    }
+}
