@@ -1,5 +1,6 @@
 //! One call: its parameters, and how its response is read.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -10,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::client::Client;
-use crate::connection::{Outgoing, Whole, open_stream};
-use crate::error::Error;
+use crate::client::{Client, Way};
+use crate::connection::{Outgoing, Whole, open_stream, too_late};
+use crate::error::{Code, Error};
 use crate::json;
 use crate::stream::{Messages, envelope};
 
@@ -27,7 +28,7 @@ pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send
 pub(crate) struct Call {
     client: Client,
     /// `Service/Method`.
-    path: &'static str,
+    path: Cow<'static, str>,
     fields: Map<String, Value>,
     deadline: Option<Duration>,
 }
@@ -40,7 +41,7 @@ struct Lone<T> {
 }
 
 impl Call {
-    pub fn new(client: Client, path: &'static str, fields: Map<String, Value>) -> Call {
+    pub fn new(client: Client, path: Cow<'static, str>, fields: Map<String, Value>) -> Call {
         Call { client, path, fields, deadline: None }
     }
 
@@ -91,6 +92,10 @@ impl Call {
     /// Makes the call and returns its messages as they arrive.
     pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> Answer<Messages<T>> {
         Box::pin(async move {
+            if let Way::Own(_) = self.client.way() {
+                let text = format!("{} returns a stream, which this client does not have", self.path);
+                return Err(Error::api(Code::Unimplemented, text));
+            }
             let timeout = self.deadline;
             let mut outgoing = self.outgoing("application/connect+json")?;
             // The client's timeout is for opening the stream, which may then be followed for as long as it goes on.
@@ -103,8 +108,18 @@ impl Call {
     }
 
     async fn message<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let pool = match self.client.way() {
+            Way::Http(pool) => pool,
+            Way::Own(transport) => {
+                let timeout = self.deadline.or(self.client.timeout()).unwrap_or(TIMEOUT);
+                let called = tokio::time::timeout(timeout, transport.call(&self.path, self.fields));
+                let response = called.await.unwrap_or_else(|_| Err(too_late(&self.path)))?;
+                return serde_json::from_value(response)
+                    .map_err(|error| Error::api(Code::Internal, format!("the response is not valid: {error}")));
+            }
+        };
         let outgoing = self.outgoing("application/json")?;
-        let Whole { status, body } = self.client.pool().exchange(&outgoing).await?;
+        let Whole { status, body } = pool.exchange(&outgoing).await?;
         if status != 200 {
             return Err(json::error_of(&outgoing.address.authority(), status, &body));
         }
@@ -116,7 +131,7 @@ impl Call {
         let body = serde_json::to_vec(&self.fields).expect("JSON can be written");
         Ok(Outgoing {
             address: self.client.address()?,
-            path: self.path,
+            path: self.path.clone(),
             content_type,
             authorization: self.client.authorization()?,
             timeout,

@@ -1,5 +1,6 @@
 //! The client: where it calls, and on whose behalf.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +11,20 @@ use crate::address::Address;
 use crate::call::Call;
 use crate::connection::Pool;
 use crate::error::{Code, Error};
+use crate::transport::Transport;
 
 /// Calls Trailblaze. Cloning is cheap; clones share their connections.
 #[derive(Clone)]
 pub struct Client {
     settings: Arc<Settings>,
-    pool: Arc<Pool>,
+    way: Way,
+}
+
+/// How calls are made.
+#[derive(Clone)]
+pub(crate) enum Way {
+    Http(Arc<Pool>),
+    Own(Arc<dyn Transport>),
 }
 
 #[derive(Clone, Default)]
@@ -50,17 +59,22 @@ impl Client {
     /// The client of another tool call, which shares the connections of this one.
     pub fn with_meta(&self, meta: &Value) -> Result<Client, Error> {
         let settings = Settings { timeout: self.settings.timeout, ..Settings::from_meta(meta)? };
-        Ok(Client { settings: Arc::new(settings), pool: Arc::clone(&self.pool) })
+        Ok(Client { settings: Arc::new(settings), way: self.way.clone() })
+    }
+
+    /// A client whose calls do not go over HTTP. Whoever carries them out knows on whose behalf.
+    pub fn over(transport: Arc<dyn Transport>) -> Client {
+        Client { settings: Arc::default(), way: Way::Own(transport) }
     }
 
     fn of(settings: Settings) -> Client {
-        Client { settings: Arc::new(settings), pool: Arc::default() }
+        Client { settings: Arc::new(settings), way: Way::Http(Arc::default()) }
     }
 
     fn with(self, change: impl FnOnce(&mut Settings)) -> Client {
         let mut settings = Arc::unwrap_or_clone(self.settings);
         change(&mut settings);
-        Client { settings: Arc::new(settings), pool: self.pool }
+        Client { settings: Arc::new(settings), way: self.way }
     }
 
     /// Acts on behalf of the session with this key, which is in the key file of `trailblaze serve`.
@@ -120,17 +134,24 @@ impl Client {
         self.platform().is_none_or(|platform| platforms.contains(&platform))
     }
 
-    pub(crate) fn call(&self, path: &'static str) -> Call {
+    /// Calls a method by its path, such as `TrailblazeCommands/Tap`, with its parameters as JSON, and returns its response as JSON.
+    /// For programs that pass calls on; others use the methods of this client.
+    pub async fn request(&self, path: impl Into<String>, params: Map<String, Value>) -> Result<Value, Error> {
+        let call = params.into_iter().fold(self.call(path.into()), |call, (name, value)| call.set(&name, value));
+        call.get().await
+    }
+
+    pub(crate) fn call(&self, path: impl Into<Cow<'static, str>>) -> Call {
         let mut fields = Map::new();
         let Settings { device, session, invocation, .. } = &*self.settings;
         for (name, id) in [("deviceId", device), ("sessionId", session), ("invocationId", invocation)] {
             fields.extend(id.as_ref().filter(|id| !id.is_empty()).map(|id| (name.to_string(), id.as_str().into())));
         }
-        Call::new(self.clone(), path, fields)
+        Call::new(self.clone(), path.into(), fields)
     }
 
-    pub(crate) fn pool(&self) -> &Pool {
-        &self.pool
+    pub(crate) fn way(&self) -> &Way {
+        &self.way
     }
 
     pub(crate) fn timeout(&self) -> Option<Duration> {

@@ -3,6 +3,7 @@
 //! A request is sent a second time only if it went over a connection that had been used before, and that connection ended without a
 //! single byte of a response: then Trailblaze had closed it before the request arrived. Everything else may have been carried out.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
@@ -35,7 +36,7 @@ const IDLE: usize = 16;
 /// A request, apart from where it goes.
 pub struct Outgoing {
     pub address: Arc<Address>,
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     pub content_type: &'static str,
     pub authorization: Option<HeaderValue>,
     /// What Trailblaze is told.
@@ -78,7 +79,7 @@ impl Pool {
             let response = fresh.send.send_request(outgoing.request()?).await;
             self.finish(&authority, fresh, response.map_err(|error| broken(&authority, &error))?).await
         };
-        timeout_at(outgoing.deadline, exchange).await.unwrap_or_else(|_| Err(too_late(outgoing)))
+        timeout_at(outgoing.deadline, exchange).await.unwrap_or_else(|_| Err(too_late(&outgoing.path)))
     }
 
     async fn finish(&self, authority: &str, used: Connection, response: Response<Incoming>) -> Result<Whole, Error> {
@@ -122,7 +123,7 @@ pub async fn open_stream(outgoing: &Outgoing) -> Result<Response<Incoming>, Erro
         let response = fresh.send.send_request(outgoing.request()?).await;
         response.map_err(|error| broken(&outgoing.address.authority(), &error))
     };
-    timeout_at(outgoing.deadline, open).await.unwrap_or_else(|_| Err(too_late(outgoing)))
+    timeout_at(outgoing.deadline, open).await.unwrap_or_else(|_| Err(too_late(&outgoing.path)))
 }
 
 impl Connection {
@@ -180,8 +181,9 @@ pub fn broken(authority: &str, error: &(dyn std::error::Error + 'static)) -> Err
     Error::api(Code::Unavailable, text)
 }
 
-fn too_late(outgoing: &Outgoing) -> Error {
-    let method = outgoing.path.rsplit('/').next().unwrap_or_default();
+/// The error of a call that took longer than it may.
+pub fn too_late(path: &str) -> Error {
+    let method = path.rsplit('/').next().unwrap_or_default();
     Error::api(Code::DeadlineExceeded, format!("{method} took too long; it may have been carried out"))
 }
 

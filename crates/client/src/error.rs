@@ -36,7 +36,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn api(code: Code, message: impl Into<String>) -> Error {
+    /// A call that could not be carried out.
+    pub fn api(code: Code, message: impl Into<String>) -> Error {
         Error::Api { code, message: message.into() }
     }
 
@@ -92,7 +93,8 @@ codes! {
 }
 
 impl Code {
-    pub(crate) fn parse(text: &str) -> Option<Code> {
+    /// The code with this name, such as `not_found`.
+    pub fn parse(text: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == text)
     }
 

@@ -33,10 +33,12 @@ mod error;
 mod generated;
 mod json;
 mod stream;
+mod transport;
 
 pub use client::Client;
 pub use error::{Code, Error};
 pub use generated::calls::{MaestroCommands, PlaywrightCommands};
 pub use generated::{calls, types};
 pub use stream::Messages;
+pub use transport::{Response, Transport};
 pub use types::{Direction, LaunchMode};
