@@ -232,14 +232,6 @@ struct Remembered<'a> {
 
 impl Serialize for Remembered<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let is_open = |name: &str, value: &Value| {
-            self.secrets.is_empty()
-                || !self.secrets.is_in(name) && {
-                    let mut redacted = value.clone();
-                    self.secrets.redact_value(&mut redacted);
-                    redacted == *value
-                }
-        };
-        serializer.collect_map(self.memory.values().iter().filter(|(name, value)| is_open(name, value)))
+        serializer.collect_map(self.memory.without_secrets(self.secrets))
     }
 }

@@ -1,6 +1,8 @@
 //! The command line, the run folder, the report, and the wiring between devices, tools and the engine.
 //!
 //! Modules are listed in reading order: each uses only those above it.
+//!
+//! A team compiles its own tools into the program with [`app`].
 
 pub mod files;
 pub mod output;
@@ -11,3 +13,5 @@ pub mod sessions;
 pub mod api;
 pub mod run;
 pub mod cli;
+
+pub use cli::app::{App, app};

@@ -52,6 +52,19 @@ impl Memory {
         &self.values
     }
 
+    /// The values that tools outside of the engine may see.
+    pub fn without_secrets<'a>(&'a self, secrets: &'a Secrets) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        let is_open = |name: &str, value: &Value| {
+            secrets.is_empty()
+                || !secrets.is_in(name) && {
+                    let mut redacted = value.clone();
+                    secrets.redact_value(&mut redacted);
+                    redacted == *value
+                }
+        };
+        self.values.iter().filter(move |(name, value)| is_open(name, value))
+    }
+
     /// Restores earlier values. Warnings that were given are not repeated.
     pub fn restore(&mut self, earlier: Memory) {
         self.values = earlier.values;

@@ -19,11 +19,13 @@ pub use session::devices;
 pub type Fields = Map<String, Value>;
 
 /// Why a method could not be carried out. A tool that failed is an answer, not an error.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message} ({})", code.as_str())]
 pub struct TypedError {
     pub code: Code,
     pub message: String,
+    /// What happened to the call, if one was made.
+    pub fault: Option<Box<Fault>>,
 }
 
 /// The codes of Connect and gRPC that methods answer with.
@@ -79,7 +81,7 @@ async fn call_tool(cx: &Cx, origin: CallOrigin, tool: &str, args: Fields) -> Res
 
 impl TypedError {
     fn new(code: Code, message: impl Into<String>) -> TypedError {
-        TypedError { code, message: message.into() }
+        TypedError { code, message: message.into(), fault: None }
     }
 
     /// The error of an answer that cannot be written. What tools return is checked where it is made, so this is a mistake in a
@@ -107,6 +109,6 @@ impl From<Fault> for TypedError {
             Fault::Cancelled => Code::Canceled,
             Fault::Bug { .. } => Code::Internal,
         };
-        TypedError::new(code, fault.to_string())
+        TypedError { code, message: fault.to_string(), fault: Some(Box::new(fault)) }
     }
 }

@@ -1,10 +1,10 @@
 //! `trailblaze completions`.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Cli, Refusal};
+use super::{Program, Refusal};
 use crate::output::print;
 
 /// Print a completion script for a shell
@@ -14,9 +14,9 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-pub fn completions(args: CompletionsArgs) -> Result<Exit, Refusal> {
+pub fn completions(program: &Program, args: CompletionsArgs) -> Result<Exit, Refusal> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "trailblaze", &mut script);
+    clap_complete::generate(args.shell, &mut program.parser(), program.name, &mut script);
     print::bytes(&script).map_err(|source| Refusal::Io { what: "cannot print the script".into(), source })?;
     Ok(Exit::Passed)
 }

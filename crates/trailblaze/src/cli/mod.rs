@@ -1,5 +1,6 @@
 //! The command line: one file per command. One `match` decides the exit code and the hint.
 
+pub mod app;
 mod cassette;
 mod check;
 mod choice;
@@ -33,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use trailblaze_core::driver::DriverError;
 use trailblaze_core::engine::source::SourceError;
 use trailblaze_core::yaml::Problem;
@@ -41,6 +42,7 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::api::Listener;
 use crate::output::print;
+use crate::project::compiled_in::CompiledIn;
 use crate::project::devices::DeviceError;
 use crate::project::environment::Environment;
 use crate::project::loaded::{LoadError, Loaded, find_root};
@@ -214,20 +216,21 @@ impl From<RecordLost> for Refusal {
 }
 
 pub fn main() -> ExitCode {
-    // Before anything else: for each child process, the program starts itself again as its supervisor.
-    if let Some(code) = trailblaze_supervise::guardian_main() {
-        return code;
-    }
+    app::app().main()
+}
+
+/// The command line of the program with this name, which contains these tools.
+fn start(program: Program, compiled_in: CompiledIn) -> ExitCode {
     std::panic::set_hook(Box::new(print::panic));
     // Scripts often query the version first; answer without building the parser.
     let mut args = std::env::args_os().skip(1);
     if let (Some(flag), None) = (args.next(), args.next())
         && (flag == "--version" || flag == "-V")
     {
-        print::data(concat!("trailblaze ", env!("CARGO_PKG_VERSION")));
+        print::data(format!("{} {}", program.name, program.version));
         return ExitCode::from(heard(Exit::Passed).code());
     }
-    let cli = match Cli::try_parse() {
+    let cli = match program.parser().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let is_help = !error.use_stderr();
@@ -242,7 +245,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(Exit::Environment.code());
         }
     };
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(run(cli))));
+    let result =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(run(cli, program, compiled_in))));
     let exit = match result {
         Ok(Ok(exit)) => exit,
         Ok(Err(refusal)) => {
@@ -270,8 +274,20 @@ fn heard(exit: Exit) -> Exit {
     }
 }
 
-async fn run(cli: Cli) -> Result<Exit, Refusal> {
-    let environment = Environment::of_process();
+/// What the program calls itself: `trailblaze`, or the name of a team's own build.
+pub struct Program {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Program {
+    fn parser(&self) -> clap::Command {
+        Cli::command().name(self.name).bin_name(self.name).version(self.version)
+    }
+}
+
+async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit, Refusal> {
+    let environment = Environment::of_process().with(compiled_in);
     log::start(&environment);
     let context = &Context::new(cli.project, environment);
     match cli.command {
@@ -291,7 +307,7 @@ async fn run(cli: Cli) -> Result<Exit, Refusal> {
         Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(args),
         Command::Trail(command) => trail::trail(command),
-        Command::Completions(args) => completions::completions(args),
+        Command::Completions(args) => completions::completions(&program, args),
         Command::Docs(command) => docs::docs(command),
     }
 }

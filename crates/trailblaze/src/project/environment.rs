@@ -1,15 +1,19 @@
-//! The environment of the process: variables, the current folder and the command line. Read once, when the program starts,
-//! and passed on as a value, so that nothing below the command line depends on the process.
+//! The environment of the process: variables, the current folder, the command line, and the tools that are compiled into the
+//! program. Read once, when the program starts, and passed on as a value, so that nothing below the command line depends on the
+//! process.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+
+use crate::project::compiled_in::CompiledIn;
 
 #[derive(Debug, Default)]
 pub struct Environment {
     variables: HashMap<OsString, OsString>,
     current_dir: PathBuf,
     command_line: Vec<String>,
+    compiled_in: CompiledIn,
 }
 
 impl Environment {
@@ -19,7 +23,17 @@ impl Environment {
             variables: std::env::vars_os().collect(),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            compiled_in: CompiledIn::default(),
         }
+    }
+
+    pub fn with(self, compiled_in: CompiledIn) -> Environment {
+        Environment { compiled_in, ..self }
+    }
+
+    /// The tools that are compiled into the program besides the built-in ones.
+    pub fn compiled_in(&self) -> &CompiledIn {
+        &self.compiled_in
     }
 
     pub fn var(&self, name: &str) -> Option<&OsStr> {

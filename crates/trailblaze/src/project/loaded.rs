@@ -80,7 +80,7 @@ impl Loaded {
             project: project.expect("an empty project file is a project"),
             targets: Vec::new(),
             toolsets: tools::toolsets(),
-            batches: tools::batches(),
+            batches: tools::batches().into_iter().chain(environment.compiled_in().batches().iter().cloned()).collect(),
             places: BTreeMap::new(),
             server_places: BTreeMap::new(),
             files: Files::default(),

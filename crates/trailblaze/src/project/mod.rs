@@ -1,5 +1,6 @@
 //! The project on disk: environment, files, devices and changes.
 
+pub mod compiled_in;
 pub mod environment;
 pub mod source;
 pub mod scripts;

@@ -42,6 +42,12 @@ screens:
 
 pub const COUNTER_PROJECT: &str = "sim:\n  apps: [counter.app.yaml]\n";
 
+/// The program under test: ours, or the build of it that the tests of another package use.
+pub const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_trailblaze"), option_env!("CARGO_BIN_EXE_team")) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => panic!("there is no program to test"),
+};
+
 pub struct Project {
     folder: TempDir,
 }
@@ -95,7 +101,7 @@ impl Project {
 
     /// The program, ready to be started in the project, with an environment of its own.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trailblaze"));
+        let mut command = Command::new(PROGRAM);
         command.args(args).current_dir(self.root()).env_clear().env("HOME", self.root().join("home"));
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);

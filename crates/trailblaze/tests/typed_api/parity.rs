@@ -4,11 +4,11 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use trailblaze_protocol::event::Event;
 
-use super::cases::{Case, DEVICES, cases, project};
+use super::cases::{Case, DEVICES, cases, normal, project, without_times};
 use super::in_calls::InCalls;
 use super::served::Served;
 use super::support::RunFolder;
-use super::wire::{Caller, PROTOCOLS, Protocol, normal, without_times};
+use super::wire::{Caller, PROTOCOLS, Protocol};
 
 #[tokio::test]
 async fn every_protocol_gives_the_same_answers_recording_and_events() {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use trailblaze_contract::{Method, codec};
 
+use super::cases::{Answer, text};
 use super::served::Served;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +21,6 @@ pub enum Protocol {
 
 pub const PROTOCOLS: [Protocol; 4] =
     [Protocol::ConnectJson, Protocol::ConnectBinary, Protocol::Grpc, Protocol::GrpcWeb];
-
-/// What a method returned: its message, or a code and a text.
-pub type Answer = Result<Map<String, Value>, (String, String)>;
 
 impl Protocol {
     fn content_type(self) -> &'static str {
@@ -210,46 +208,4 @@ pub fn frames(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
         bytes = &rest[length..];
     }
     frames
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_string()
-}
-
-/// The answer in the form that all clients are compared in.
-pub fn normal(method: &str, answer: Answer) -> Value {
-    let fields = match answer {
-        Ok(fields) => Value::Object(fields),
-        Err((code, message)) => return json!({"error": code, "message": message}),
-    };
-    match method.split('/').next_back().expect("a method") {
-        "CaptureScreen" => json!({"ok": {
-            "platform": fields["platform"], "width": fields["width"], "height": fields["height"], "app": fields["app"],
-            "texts": texts(&fields["root"]), "picture": fields["picture"]["mime"],
-        }}),
-        _ if fields["success"] == false || fields.get("variant").is_some_and(|variant| variant != "") => {
-            json!({"failed": text(&fields["variant"]), "message": without_times(&text(&fields["message"]))})
-        }
-        "AdbShell" => json!({"ok": {"output": fields["output"], "exitCode": fields["exitCode"].as_i64().unwrap_or(0)}}),
-        "EvaluateJs" => json!({"ok": fields["value"]}),
-        _ if fields["success"] == true => json!({"ok": fields["structured"]}),
-        "IsVisible" | "HasText" => json!({"ok": fields["value"].as_bool().unwrap_or(false)}),
-        "GetElementCount" => json!({"ok": fields["value"].as_i64().unwrap_or(0)}),
-        _ => json!({"ok": fields["value"]}),
-    }
-}
-
-/// How long a wait took depends on the machine.
-pub fn without_times(text: &str) -> String {
-    let Some((before, after)) = text.split_once(" within ") else { return text.to_string() };
-    match after.split_once(" s") {
-        Some((number, rest)) if number.parse::<f64>().is_ok() => format!("{before}{}", without_times(rest)),
-        _ => text.to_string(),
-    }
-}
-
-fn texts(element: &Value) -> Vec<String> {
-    let own = element["text"].as_str().map(str::to_string);
-    let children = element["children"].as_array().into_iter().flatten();
-    own.into_iter().chain(children.flat_map(texts)).collect()
 }

@@ -6,6 +6,8 @@ use crate::support::*;
 const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-protocol", &[]),
     ("trailblaze-client", &[]),
+    ("trailblaze-tools", &["trailblaze-client", "trailblaze-protocol", "trailblaze-tools-macros"]),
+    ("trailblaze-tools-macros", &[]),
     ("trailblaze-contract", &[]),
     ("trailblaze-contract-gen", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
@@ -16,6 +18,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "trailblaze-toolhost",
         &["trailblaze-contract", "trailblaze-core", "trailblaze-protocol", "trailblaze-script", "trailblaze-supervise"],
     ),
+    ("trailblaze-tools-tests", &["trailblaze", "trailblaze-tools"]),
+    ("wallet-tools", &["trailblaze", "trailblaze-tools"]),
     (
         "trailblaze",
         &[
@@ -26,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "trailblaze-contract",
             "trailblaze-protocol",
             "trailblaze-script",
+            "trailblaze-tools",
         ],
     ),
 ];

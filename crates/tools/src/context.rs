@@ -1,0 +1,178 @@
+//! The context of a call: the device's commands, memory, log and progress.
+
+use std::future::Future;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+use trailblaze_client::{Client, calls};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::Level;
+use trailblaze_protocol::outcome::{MemoryChanges, Variant};
+
+use crate::error::{ToolError, ToolResult};
+use crate::output::Output;
+
+/// The context of a call.
+///
+/// It is a [`Client`] for the device that the tool was called for: `cx.tap().text("Pay").await?`. Within Trailblaze's own process
+/// its calls are direct; in a server they go over the typed API.
+pub struct ToolContext {
+    host: Arc<dyn Host>,
+    client: OnceLock<Client>,
+    device: OnceLock<Device>,
+    remembered: OnceLock<Map<String, Value>>,
+    changes: Mutex<MemoryChanges>,
+}
+
+/// The device that a tool was called for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Its id, such as `android/sim-1`.
+    pub id: String,
+    /// None if the caller did not say.
+    pub platform: Option<Platform>,
+    /// Its driver, such as `android-host`.
+    pub driver: String,
+    /// The size of its screen in pixels.
+    pub width: u32,
+    pub height: u32,
+}
+
+/// What carries out a call: Trailblaze's own process, or an MCP server. Tests can have their own.
+pub trait Host: Send + Sync {
+    /// Calls back, for the device of this call.
+    fn client(&self) -> Client;
+
+    fn device(&self) -> Device;
+
+    /// What is remembered when the call starts, without secrets.
+    fn memory(&self) -> Map<String, Value>;
+
+    fn log(&self, level: Level, message: String);
+
+    fn progress(&self, message: String);
+
+    fn is_cancelled(&self) -> bool;
+
+    /// Waits until the call is cancelled.
+    fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+impl ToolContext {
+    pub fn new(host: Arc<dyn Host>) -> ToolContext {
+        ToolContext {
+            host,
+            client: OnceLock::new(),
+            device: OnceLock::new(),
+            remembered: OnceLock::new(),
+            changes: Mutex::default(),
+        }
+    }
+
+    /// The commands of the device. The context has the same methods.
+    pub fn commands(&self) -> &Client {
+        self.client.get_or_init(|| self.host.client())
+    }
+
+    pub fn device(&self) -> &Device {
+        self.device.get_or_init(|| self.host.device())
+    }
+
+    /// The platform of the device. None only if something other than Trailblaze made the call.
+    pub fn platform(&self) -> Option<Platform> {
+        self.device().platform
+    }
+
+    /// What is remembered during an attempt of a trail.
+    pub fn memory(&self) -> Memory<'_> {
+        Memory(self)
+    }
+
+    /// The current screen: its elements, with refs to tap.
+    pub fn screen(&self) -> calls::CaptureScreen {
+        self.commands().capture_screen()
+    }
+
+    /// Calls a tool by its name. `args` is an object, as `json!` makes it. If the tool fails, that is an error of the same kind.
+    pub async fn call(&self, tool: &str, args: impl Into<Value>) -> ToolResult {
+        let result = self.commands().call_tool(tool, args).await?;
+        if !result.success {
+            return Err(ToolError::of(Variant::from_name(&result.variant, Vec::new()), result.message));
+        }
+        Ok(Output { text: result.message, value: result.structured, delegates: Vec::new() })
+    }
+
+    /// Records a message about this call.
+    pub fn log(&self, message: impl Into<String>) {
+        self.host.log(Level::Info, message.into());
+    }
+
+    pub fn log_at(&self, level: Level, message: impl Into<String>) {
+        self.host.log(level, message.into());
+    }
+
+    /// Says what the tool does. A call that says nothing for two minutes times out.
+    pub fn progress(&self, message: impl Into<String>) {
+        self.host.progress(message.into());
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.host.is_cancelled()
+    }
+
+    /// Waits until the call is cancelled, for tools that have to clean up.
+    pub async fn cancelled(&self) {
+        self.host.cancelled().await;
+    }
+
+    /// What the tool changed in memory. Whoever made the context takes it when the tool has returned.
+    pub fn take_memory_changes(&self) -> MemoryChanges {
+        std::mem::take(&mut self.changes.lock())
+    }
+}
+
+impl Deref for ToolContext {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        self.commands()
+    }
+}
+
+/// What is remembered during an attempt of a trail. Changes take effect when the tool succeeds.
+#[derive(Clone, Copy)]
+pub struct Memory<'a>(&'a ToolContext);
+
+impl Memory<'_> {
+    /// A value as this tool sees it, with its own changes. Secrets are not in it.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let changes = self.0.changes.lock();
+        if changes.deleted.iter().any(|deleted| deleted == name) {
+            return None;
+        }
+        let remembered = || self.0.remembered.get_or_init(|| self.0.host.memory()).get(name);
+        changes.set.get(name).or_else(remembered).cloned()
+    }
+
+    /// A text; none if the value is something else.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name).and_then(|value| value.as_str().map(str::to_string))
+    }
+
+    pub fn set(&self, name: impl Into<String>, value: impl Into<Value>) {
+        let (name, mut changes) = (name.into(), self.0.changes.lock());
+        changes.deleted.retain(|deleted| *deleted != name);
+        changes.set.insert(name, value.into());
+    }
+
+    pub fn remove(&self, name: &str) {
+        let mut changes = self.0.changes.lock();
+        changes.set.shift_remove(name);
+        if !changes.deleted.iter().any(|deleted| deleted == name) {
+            changes.deleted.push(name.to_string());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A call of a served tool: what `_meta` says about it, and what the tool says.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use trailblaze_client::{Client, Error, Response, Transport};
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::Level;
+
+use crate::context::{Device, Host};
+
+/// How many messages of a tool may wait to be sent. Those that do not fit are dropped; Trailblaze records as many.
+pub const NOTICES: usize = 1_000;
+
+/// What a tool says.
+pub enum Notice {
+    Log(Level, String),
+    Progress(String),
+}
+
+pub struct Invoked {
+    /// Shares its connections.
+    client: Client,
+    meta: Value,
+    notices: mpsc::Sender<Notice>,
+    cancel: CancellationToken,
+}
+
+impl Invoked {
+    pub fn new(client: &Client, meta: Value, notices: mpsc::Sender<Notice>, cancel: CancellationToken) -> Invoked {
+        Invoked { client: client.clone(), meta, notices, cancel }
+    }
+}
+
+impl Host for Invoked {
+    fn client(&self) -> Client {
+        self.client.with_meta(&self.meta).unwrap_or_else(|_| Client::over(Arc::new(Nowhere)))
+    }
+
+    fn device(&self) -> Device {
+        let device = &self.meta["trailblaze"]["device"];
+        let text = |name: &str| device[name].as_str().unwrap_or_default().to_string();
+        let number = |name: &str| device[name].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
+        Device {
+            id: text("id"),
+            platform: Platform::parse(&text("platform")),
+            driver: text("driverType"),
+            width: number("widthPixels"),
+            height: number("heightPixels"),
+        }
+    }
+
+    fn memory(&self) -> Map<String, Value> {
+        self.meta["trailblaze"]["memory"].as_object().cloned().unwrap_or_default()
+    }
+
+    fn log(&self, level: Level, message: String) {
+        let _ = self.notices.try_send(Notice::Log(level, message));
+    }
+
+    fn progress(&self, message: String) {
+        let _ = self.notices.try_send(Notice::Progress(message));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.cancel.cancelled())
+    }
+}
+
+/// For calls that Trailblaze did not make: there is no device to use.
+struct Nowhere;
+
+impl Transport for Nowhere {
+    fn call<'a>(&'a self, _: &'a str, _: Map<String, Value>) -> Response<'a> {
+        Box::pin(async { Err(Error::NoContext) })
+    }
+}

@@ -1,0 +1,286 @@
+//! What the attribute makes of an `impl` block, and what tools get and return.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use trailblaze_tools::client::{Client, Code, Error, Response, Transport};
+use trailblaze_tools::{
+    Args, Device, Host, Json, Level, Output, Platform, ToolContext, ToolError, ToolResult, Toolset, toolset,
+};
+
+struct Acme {
+    package: &'static str,
+}
+
+/// How to sign in.
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Way {
+    Pin,
+    Password,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Order {
+    /// What to buy
+    items: Vec<String>,
+    /// How often to try
+    #[serde(default = "two")]
+    max_attempts: u32,
+    gift: Option<bool>,
+}
+
+fn two() -> u32 {
+    2
+}
+
+#[toolset(platforms = [Android, Ios], groups = ["acme"])]
+impl Acme {
+    /// Sign in to the app.
+    ///
+    /// Launches it
+    /// first.
+    #[tool(name = "acme_login", groups = ["auth"], toolset = "sign-in", host_only)]
+    async fn login(
+        &self,
+        cx: &ToolContext,
+        /// Who signs in
+        email: &str,
+        pin: Option<&str>,
+        #[arg(default = "en")] language: &str,
+        #[arg(name = "maxAttempts", default = 3)] max_attempts: u32,
+        way: Option<Way>,
+    ) -> ToolResult {
+        self.setup(cx).await?;
+        cx.tap().text("Sign in").await?;
+        cx.input_text(email).await?;
+        let way = way.map(|way| json!(way));
+        Ok(Output::from(format!("{email} {pin:?} {language} {max_attempts} {way:?}")))
+    }
+
+    /// Launch the app.
+    #[tool(name = "acme_setup", for_model = false, recordable = false)]
+    async fn setup(&self, cx: &ToolContext) -> ToolResult<()> {
+        cx.launch_app().package_id(self.package).await?;
+        Ok(())
+    }
+
+    /// Buy things.
+    #[tool(name = "acme_buy", platforms = [], delegating)]
+    async fn buy(&self, Args(order): Args<Order>) -> ToolResult {
+        let bought =
+            order.items.iter().fold(Output::default(), |output, item| output.delegate("tap", json!({"text": item})));
+        Ok(bought.with_text(format!("{} {:?}", order.max_attempts, order.gift)))
+    }
+
+    /// Add numbers.
+    #[tool]
+    async fn sum(&self, numbers: &[i64]) -> Result<Json<i64>, std::num::ParseIntError> {
+        match numbers {
+            [] => Err("".parse::<i64>().expect_err("it is empty")),
+            numbers => Ok(Json(numbers.iter().sum())),
+        }
+    }
+
+    /// Remember the user.
+    #[tool(name = "acme_remember")]
+    async fn remember(&self, cx: &ToolContext, user: String) -> ToolResult<String> {
+        let before = cx.memory().text("user");
+        cx.memory().set("user", user);
+        cx.memory().remove("token");
+        cx.memory().set("token", 1);
+        cx.memory().remove("token");
+        cx.log(format!("{:?} {:?}", cx.memory().text("user"), cx.memory().get("token")));
+        Ok(before.unwrap_or_default())
+    }
+
+    /// Fail.
+    #[tool(name = "acme_fail")]
+    async fn fail(&self, cx: &ToolContext, tool: &str) -> ToolResult {
+        cx.call(tool, json!({})).await
+    }
+
+    fn not_a_tool(&self) -> usize {
+        self.package.len()
+    }
+}
+
+#[derive(Default)]
+struct Fake {
+    calls: Mutex<Vec<String>>,
+    log: Mutex<Vec<String>>,
+}
+
+struct FakeHost(Arc<Fake>);
+
+impl Transport for Fake {
+    fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
+        self.calls.lock().push(format!("{path} {}", Value::Object(request.clone())));
+        let failed = |variant: &str| Ok(json!({"success": false, "message": "no", "variant": variant}));
+        let answer = match request.get("name").and_then(Value::as_str) {
+            Some("lost") => Err(Error::api(Code::Unavailable, "the device was lost")),
+            Some("elsewhere") => Err(Error::api(Code::Unimplemented, "unsupported on ios")),
+            Some(variant) => failed(variant),
+            None => Ok(json!({"success": true})),
+        };
+        Box::pin(async move { answer })
+    }
+}
+
+impl Host for FakeHost {
+    fn client(&self) -> Client {
+        Client::over(self.0.clone())
+    }
+
+    fn device(&self) -> Device {
+        Device {
+            id: "android/sim-1".into(),
+            platform: Some(Platform::Android),
+            driver: "android-host".into(),
+            width: 1,
+            height: 2,
+        }
+    }
+
+    fn memory(&self) -> Map<String, Value> {
+        Map::from_iter([("user".to_string(), json!("ada")), ("token".to_string(), json!("t"))])
+    }
+
+    fn log(&self, level: Level, message: String) {
+        self.0.log.lock().push(format!("{level:?} {message}"));
+    }
+
+    fn progress(&self, message: String) {
+        self.0.log.lock().push(format!("progress {message}"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+const ACME: Acme = Acme { package: "com.acme" };
+
+async fn call(tool: &str, args: Value) -> (ToolResult, Arc<Fake>, ToolContext) {
+    let fake = Arc::new(Fake::default());
+    let cx = ToolContext::new(Arc::new(FakeHost(Arc::clone(&fake))));
+    let args = args.as_object().cloned().expect("an object");
+    let answer = ACME.call(tool, &cx, args).await;
+    (answer, fake, cx)
+}
+
+#[test]
+fn flags_and_doc_comments_describe_the_tools() {
+    assert_eq!((Acme::LOGIN, Acme::BUY, Acme::SUM), ("acme_login", "acme_buy", "sum"));
+    assert_eq!((ACME.name(), ACME.not_a_tool()), ("Acme", 8));
+    let tools = ACME.tools();
+    let login = &tools[0];
+    assert_eq!(login.description, "Sign in to the app.\n\nLaunches it first.");
+    assert_eq!((login.platforms, login.groups), ([Platform::Android, Platform::Ios].as_slice(), ["auth"].as_slice()));
+    assert_eq!((login.toolset, login.requires_host, login.is_recordable), (Some("sign-in"), true, true));
+    let setup = &tools[1];
+    assert_eq!((setup.groups, setup.is_for_model, setup.is_recordable), (["acme"].as_slice(), false, false));
+    assert_eq!((tools[2].platforms, tools[2].is_delegating), ([].as_slice(), true));
+}
+
+#[test]
+fn schemas_are_derived_from_parameters() {
+    let tools = ACME.tools();
+    let schema = |name: &str| tools.iter().find(|tool| tool.name == name).expect("a tool").schema.clone();
+    assert_eq!(
+        schema("acme_login"),
+        json!({
+            "type": "object",
+            "properties": {
+                "email": {"type": "string", "description": "Who signs in"},
+                "pin": {"type": "string"},
+                "language": {"type": "string", "default": "en"},
+                "maxAttempts": {"type": "integer", "minimum": 0, "default": 3},
+                "way": {"type": "string", "enum": ["pin", "password"], "description": "How to sign in."},
+            },
+            "additionalProperties": false,
+            "required": ["email"],
+        })
+    );
+    assert_eq!(
+        schema("acme_buy"),
+        json!({
+            "type": "object",
+            "properties": {
+                "items": {"type": "array", "items": {"type": "string"}, "description": "What to buy"},
+                "maxAttempts": {"type": "integer", "minimum": 0, "default": 2, "description": "How often to try"},
+                "gift": {"type": "boolean"},
+            },
+            "additionalProperties": false,
+            "required": ["items"],
+        })
+    );
+    assert_eq!(schema("acme_setup"), json!({"type": "object", "properties": {}, "additionalProperties": false}));
+}
+
+#[tokio::test]
+async fn a_tool_gets_its_arguments_and_calls_commands_and_other_tools() {
+    let (answer, fake, _) = call("acme_login", json!({"email": "a@b.c", "maxAttempts": 1, "way": "pin"})).await;
+    assert_eq!(answer.expect("it succeeds").text, r#"a@b.c None en 1 Some(String("pin"))"#);
+    assert_eq!(
+        *fake.calls.lock(),
+        [
+            r#"TrailblazeCommands/LaunchApp {"packageId":"com.acme"}"#,
+            r#"TrailblazeCommands/Tap {"text":"Sign in"}"#,
+            r#"TrailblazeCommands/InputText {"text":"a@b.c"}"#,
+        ]
+    );
+    let (answer, ..) = call("acme_buy", json!({"items": ["tea"], "gift": true})).await;
+    let answer = answer.expect("it succeeds");
+    assert_eq!(answer.text, "2 Some(true)");
+    assert_eq!(json!(answer.delegates), json!([{"tool": "tap", "args": {"text": "tea"}}]));
+    let (answer, ..) = call("sum", json!({"numbers": [1, 2]})).await;
+    assert_eq!(answer.expect("it succeeds").value, Some(json!(3)));
+}
+
+#[tokio::test]
+async fn memory_changes_are_collected_for_the_result() {
+    let (answer, fake, cx) = call("acme_remember", json!({"user": "grace"})).await;
+    assert_eq!(answer.expect("it succeeds").text, "ada");
+    assert_eq!(*fake.log.lock(), [r#"Info Some("grace") None"#]);
+    assert_eq!(json!(cx.take_memory_changes()), json!({"set": {"user": "grace"}, "deleted": ["token"]}));
+}
+
+#[tokio::test]
+async fn errors_keep_their_kind() {
+    for (tool, variant, code) in [
+        ("AssertionFailed", "AssertionFailed", None),
+        ("FatalError", "FatalError", None),
+        ("Unsupported", "Unsupported", None),
+        ("SomethingNew", "ExceptionThrown", None),
+        ("elsewhere", "Unsupported", Some(Code::Unimplemented)),
+        ("lost", "ExceptionThrown", Some(Code::Unavailable)),
+    ] {
+        let (answer, ..) = call("acme_fail", json!({"tool": tool})).await;
+        let error = answer.expect_err("it fails");
+        assert_eq!((error.variant().name(), error.code()), (variant, code), "{tool}");
+    }
+    let (answer, ..) = call("sum", json!({"numbers": []})).await;
+    assert_eq!(answer, Err(ToolError::failed("cannot parse integer from empty string")));
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_errors() {
+    for (tool, args, expected) in [
+        ("acme_login", json!({}), "wrong arguments: missing field `email`"),
+        ("acme_login", json!({"email": 1}), "wrong arguments: invalid type: integer `1`, expected a string"),
+        ("acme_setup", json!({"a": 1}), "wrong arguments: unknown field `a`, there are no fields"),
+        ("acme_none", json!({}), "unknown tool `acme_none`"),
+    ] {
+        let (answer, ..) = call(tool, args).await;
+        assert_eq!(answer.expect_err("it fails").message(), expected);
+    }
+}

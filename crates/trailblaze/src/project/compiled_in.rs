@@ -1,0 +1,191 @@
+//! Toolsets that are compiled into a team's own build of the program.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+use trailblaze_core::engine::code::Code;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::fault::{Fault, Stop};
+use trailblaze_core::engine::registry::Batch;
+use trailblaze_core::engine::tool::{Body, Contributor, Tool};
+use trailblaze_core::names::ToolOrigin;
+use trailblaze_core::schema::Schema;
+use trailblaze_protocol::event::{CallOrigin, Level};
+use trailblaze_protocol::outcome::Outcome;
+use trailblaze_toolhost::limits;
+use trailblaze_toolhost::typed::{self, TypedError};
+use trailblaze_tools::client::{Client, Code as ClientCode, Error, Response, Transport};
+use trailblaze_tools::{Device, Host, ToolContext, ToolError, Toolset};
+
+/// The tools of the compiled-in toolsets.
+#[derive(Clone, Default)]
+pub struct CompiledIn(Vec<Batch>);
+
+impl CompiledIn {
+    pub fn new(toolsets: impl IntoIterator<Item = Arc<dyn Toolset>>) -> CompiledIn {
+        CompiledIn(toolsets.into_iter().map(batch).collect())
+    }
+
+    pub fn batches(&self) -> &[Batch] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for CompiledIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|batch| &batch.contributor.label)).finish()
+    }
+}
+
+fn batch(toolset: Arc<dyn Toolset>) -> Batch {
+    let label = format!("toolset {} (compiled in)", toolset.name());
+    let contributor = Contributor { label: Arc::from(label), origin: ToolOrigin::InProcess };
+    let mut batch = Batch::new(contributor.clone(), Vec::new());
+    for tool in toolset.tools() {
+        if tool.schema.get("type").is_none_or(|kind| kind != "object") {
+            batch.unusable.push((tool.name.to_string(), "its arguments must be a struct".to_string()));
+            continue;
+        }
+        let code = CompiledTool { toolset: Arc::clone(&toolset), name: tool.name };
+        let body = Body::Code(Arc::new(code));
+        let described = Tool::new(tool.name, tool.description, Schema::new(tool.schema), contributor.clone(), body);
+        batch.tools.push(Tool {
+            is_for_llm: tool.is_for_model,
+            is_recordable: tool.is_recordable,
+            is_delegating: tool.is_delegating,
+            requires_host: tool.requires_host,
+            supported_drivers: tool.drivers.iter().map(ToString::to_string).collect(),
+            supported_platforms: tool.platforms.to_vec(),
+            toolset: tool.toolset.map(str::to_string),
+            groups: tool.groups.iter().map(ToString::to_string).collect(),
+            ..described
+        });
+    }
+    batch
+}
+
+struct CompiledTool {
+    toolset: Arc<dyn Toolset>,
+    name: &'static str,
+}
+
+#[async_trait]
+impl Code for CompiledTool {
+    async fn call(&self, cx: &Cx, args: &Map<String, Value>) -> Result<Outcome, Stop> {
+        let running = Running { cx: cx.clone(), fault: Arc::default(), n_notes: Arc::default() };
+        let fault = Arc::clone(&running.fault);
+        let context = ToolContext::new(Arc::new(running));
+        let called = AssertUnwindSafe(self.toolset.call(self.name, &context, args.clone())).catch_unwind();
+        let answer = called.await.unwrap_or_else(|panic| Err(ToolError::panicked(self.name, &*panic)));
+        let output = match answer {
+            Ok(output) => output,
+            // The tool passed on that the device, a server or Trailblaze itself failed: that is not its own failure.
+            Err(error) if error.code().is_some_and(is_fault) && fault.lock().is_some() => {
+                let fault = fault.lock().take();
+                return Err(fault.expect("it is there").into());
+            }
+            Err(error) => return Err(Stop::error(error.variant().clone(), error.message())),
+        };
+        Ok(Outcome {
+            text: output.shown_text(),
+            structured: output.value,
+            delegates: output.delegates,
+            memory: context.take_memory_changes(),
+            ..Outcome::default()
+        })
+    }
+
+    fn definition(&self) -> Option<&[u8]> {
+        Some(self.toolset.definition()).filter(|text| !text.is_empty()).map(str::as_bytes)
+    }
+}
+
+fn is_fault(code: ClientCode) -> bool {
+    matches!(code, ClientCode::Unavailable | ClientCode::Canceled | ClientCode::Internal)
+}
+
+/// A call of a compiled-in tool.
+#[derive(Clone)]
+struct Running {
+    cx: Cx,
+    /// Why one of its own calls could not be carried out, if the environment is to blame.
+    fault: Arc<Mutex<Option<Fault>>>,
+    n_notes: Arc<AtomicUsize>,
+}
+
+impl Running {
+    /// Whether one more message is recorded.
+    fn may_note(&self) -> bool {
+        self.n_notes.fetch_add(1, Ordering::Relaxed) < limits::NOTES
+    }
+
+    fn error(&self, error: TypedError) -> Error {
+        let code = ClientCode::parse(error.code.as_str()).unwrap_or(ClientCode::Unknown);
+        if is_fault(code) {
+            *self.fault.lock() = error.fault.map(|fault| *fault);
+        }
+        Error::api(code, error.message)
+    }
+}
+
+impl Transport for Running {
+    fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
+        Box::pin(async move {
+            let answer = typed::call_json(&self.cx, CallOrigin::Callback, path, Value::Object(request)).await;
+            answer.map_err(|error| self.error(error))
+        })
+    }
+}
+
+impl Host for Running {
+    fn client(&self) -> Client {
+        let platform = self.cx.session.device.description().platform;
+        Client::over(Arc::new(self.clone())).with_platform(platform.name())
+    }
+
+    fn device(&self) -> Device {
+        let device = self.cx.session.device.description();
+        Device {
+            id: device.id.to_string(),
+            platform: Some(device.platform),
+            driver: device.driver.to_string(),
+            width: device.size.width,
+            height: device.size.height,
+        }
+    }
+
+    fn memory(&self) -> Map<String, Value> {
+        let memory = self.cx.attempt.memory();
+        let open = memory.without_secrets(&self.cx.session.secrets);
+        open.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    fn log(&self, level: Level, message: String) {
+        if self.may_note() {
+            self.cx.note(level, message);
+        }
+    }
+
+    fn progress(&self, message: String) {
+        if self.may_note() {
+            self.cx.progress(message);
+        } else {
+            self.cx.renew();
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cx.cancel.is_cancelled()
+    }
+
+    fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.cx.cancel.cancelled())
+    }
+}
