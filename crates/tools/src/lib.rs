@@ -80,6 +80,7 @@ pub mod private;
 mod schema;
 #[cfg(feature = "server")]
 mod server;
+pub mod testing;
 mod toolset;
 
 pub use args::Args;

@@ -1,15 +1,9 @@
 //! What the attribute makes of an `impl` block, and what tools get and return.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
-use serde_json::{Map, Value, json};
-use trailblaze_tools::client::{Client, Code, Error, Response, Transport};
-use trailblaze_tools::{
-    Args, Device, Host, Json, Level, Output, Platform, ToolContext, ToolError, ToolResult, Toolset, toolset,
-};
+use serde_json::{Value, json};
+use trailblaze_tools::client::{Code, Error};
+use trailblaze_tools::testing::FakeDevice;
+use trailblaze_tools::{Args, Json, Output, Platform, ToolContext, ToolError, ToolResult, Toolset, toolset};
 
 struct Acme {
     package: &'static str,
@@ -109,72 +103,24 @@ impl Acme {
     }
 }
 
-#[derive(Default)]
-struct Fake {
-    calls: Mutex<Vec<String>>,
-    log: Mutex<Vec<String>>,
-}
-
-struct FakeHost(Arc<Fake>);
-
-impl Transport for Fake {
-    fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
-        self.calls.lock().push(format!("{path} {}", Value::Object(request.clone())));
-        let failed = |variant: &str| Ok(json!({"success": false, "message": "no", "variant": variant}));
-        let answer = match request.get("name").and_then(Value::as_str) {
-            Some("lost") => Err(Error::api(Code::Unavailable, "the device was lost")),
-            Some("elsewhere") => Err(Error::api(Code::Unimplemented, "unsupported on ios")),
-            Some(variant) => failed(variant),
-            None => Ok(json!({"success": true})),
-        };
-        Box::pin(async move { answer })
-    }
-}
-
-impl Host for FakeHost {
-    fn client(&self) -> Client {
-        Client::over(self.0.clone())
-    }
-
-    fn device(&self) -> Device {
-        Device {
-            id: "android/sim-1".into(),
-            platform: Some(Platform::Android),
-            driver: "android-host".into(),
-            width: 1,
-            height: 2,
-        }
-    }
-
-    fn memory(&self) -> Map<String, Value> {
-        Map::from_iter([("user".to_string(), json!("ada")), ("token".to_string(), json!("t"))])
-    }
-
-    fn log(&self, level: Level, message: String) {
-        self.0.log.lock().push(format!("{level:?} {message}"));
-    }
-
-    fn progress(&self, message: String) {
-        self.0.log.lock().push(format!("progress {message}"));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(std::future::pending())
-    }
+fn device() -> FakeDevice {
+    let device = FakeDevice::answering(|_, params| match params.get("name").and_then(Value::as_str) {
+        Some("lost") => Err(Error::api(Code::Unavailable, "the device was lost")),
+        Some("elsewhere") => Err(Error::api(Code::Unimplemented, "unsupported on ios")),
+        Some(variant) => Ok(json!({"success": false, "message": "no", "variant": variant})),
+        None => Ok(json!({"success": true})),
+    });
+    device.remembering("user", "ada").remembering("token", "t")
 }
 
 const ACME: Acme = Acme { package: "com.acme" };
 
-async fn call(tool: &str, args: Value) -> (ToolResult, Arc<Fake>, ToolContext) {
-    let fake = Arc::new(Fake::default());
-    let cx = ToolContext::new(Arc::new(FakeHost(Arc::clone(&fake))));
+async fn call(tool: &str, args: Value) -> (ToolResult, FakeDevice, ToolContext) {
+    let device = device();
+    let cx = device.context();
     let args = args.as_object().cloned().expect("an object");
     let answer = ACME.call(tool, &cx, args).await;
-    (answer, fake, cx)
+    (answer, device, cx)
 }
 
 #[test]
@@ -228,15 +174,11 @@ fn schemas_are_derived_from_parameters() {
 
 #[tokio::test]
 async fn a_tool_gets_its_arguments_and_calls_commands_and_other_tools() {
-    let (answer, fake, _) = call("acme_login", json!({"email": "a@b.c", "maxAttempts": 1, "way": "pin"})).await;
+    let (answer, device, _) = call("acme_login", json!({"email": "a@b.c", "maxAttempts": 1, "way": "pin"})).await;
     assert_eq!(answer.expect("it succeeds").text, r#"a@b.c None en 1 Some(String("pin"))"#);
     assert_eq!(
-        *fake.calls.lock(),
-        [
-            r#"TrailblazeCommands/LaunchApp {"packageId":"com.acme"}"#,
-            r#"TrailblazeCommands/Tap {"text":"Sign in"}"#,
-            r#"TrailblazeCommands/InputText {"text":"a@b.c"}"#,
-        ]
+        device.calls(),
+        [r#"LaunchApp {"packageId":"com.acme"}"#, r#"Tap {"text":"Sign in"}"#, r#"InputText {"text":"a@b.c"}"#]
     );
     let (answer, ..) = call("acme_buy", json!({"items": ["tea"], "gift": true})).await;
     let answer = answer.expect("it succeeds");
@@ -248,9 +190,9 @@ async fn a_tool_gets_its_arguments_and_calls_commands_and_other_tools() {
 
 #[tokio::test]
 async fn memory_changes_are_collected_for_the_result() {
-    let (answer, fake, cx) = call("acme_remember", json!({"user": "grace"})).await;
+    let (answer, device, cx) = call("acme_remember", json!({"user": "grace"})).await;
     assert_eq!(answer.expect("it succeeds").text, "ada");
-    assert_eq!(*fake.log.lock(), [r#"Info Some("grace") None"#]);
+    assert_eq!(device.messages(), [r#"Some("grace") None"#]);
     assert_eq!(json!(cx.take_memory_changes()), json!({"set": {"user": "grace"}, "deleted": ["token"]}));
 }
 

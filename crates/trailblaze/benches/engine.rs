@@ -15,6 +15,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use trailblaze::output::progress::Progress;
 use trailblaze::output::run_folder::RunFolder;
+use trailblaze::project::compiled_in::CompiledIn;
 use trailblaze::project::devices::{DeviceKind, DeviceSpec};
 use trailblaze::project::loaded::Loaded;
 use trailblaze::run::job::{Job, Replay, Rules};
@@ -41,6 +42,7 @@ use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, ToolKind
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, DeviceId, Parent, StepId};
 use trailblaze_protocol::outcome::{Attachment, Outcome};
+use trailblaze_tools::{ToolError, ToolResult, toolset};
 
 /// The steps of a trail, wherever many devices or many trails are measured.
 const STEPS: usize = 20;
@@ -66,6 +68,7 @@ fn main() {
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["devices", n_devices, pictures, settings @ ..] => devices(n_devices, pictures, settings),
         ["steps"] => steps(),
+        ["compiled_in"] => compiled_in(),
         _ => table(),
     }
 }
@@ -73,6 +76,7 @@ fn main() {
 fn table() {
     head();
     steps();
+    compiled_in();
     many_devices();
     ten_thousand_tools();
     long_trail();
@@ -109,7 +113,7 @@ fn steps() {
     // One after the other and twice, so that both see the machine in the same moods.
     let (mut own, mut floor) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        own.extend(runtime.block_on(replayed(folder.path(), ROUNDS)));
+        own.extend(runtime.block_on(replayed(folder.path(), ROUNDS, "tap: {id: add}")));
         floor.extend(runtime.block_on(least(folder.path(), ROUNDS * STEPS)));
     }
     let (p50, floor50) = (quantile(&mut own, 0.5), quantile(&mut floor, 0.5));
@@ -131,6 +135,41 @@ fn steps() {
     .print();
 }
 
+/// A tool in Rust that is compiled in, against a built-in one, neither of which uses the device.
+fn compiled_in() {
+    const ROUNDS: usize = 1_000;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let runtime = runtime();
+    let (mut own, mut built_in) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        own.extend(runtime.block_on(replayed(folder.path(), ROUNDS, "bench_same: {actual: a, expected: a}")));
+        built_in.extend(runtime.block_on(replayed(folder.path(), ROUNDS, "assertEquals: {actual: a, expected: a}")));
+    }
+    let (own, built_in) = (quantile(&mut own, 0.5), quantile(&mut built_in, 0.5));
+    Row {
+        what: "a tool in Rust, p50: compiled in | built in",
+        measured: Measure::Time(own),
+        against: Some(Measure::Time(built_in)),
+        goal: "≤ 1.5 ×",
+        is_met: Some(own.as_secs_f64() <= built_in.as_secs_f64() * 1.5),
+    }
+    .print();
+}
+
+struct Compiled;
+
+#[toolset]
+impl Compiled {
+    /// Assert that two texts are equal.
+    #[tool(name = "bench_same")]
+    async fn same(&self, actual: &str, expected: &str) -> ToolResult<()> {
+        if actual != expected {
+            return Err(ToolError::assertion(format!("got {actual:?}, expected {expected:?}")));
+        }
+        Ok(())
+    }
+}
+
 /// A phone that takes no time, showing a page of ordinary size.
 fn phone() -> FakeDriver {
     let rows = (0..12).map(|row| label(&format!("row{row}"), &format!("Row {row}")));
@@ -138,14 +177,16 @@ fn phone() -> FakeDriver {
 }
 
 /// How long each step of a trail took, from the end of the one before it.
-async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
+async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
+    let compiled = CompiledIn::new([Arc::new(Compiled) as _]);
+    let batches: Vec<Batch> = tools::batches().into_iter().chain(compiled.batches().iter().cloned()).collect();
     let folder = RunFolder::create(logs).expect("a run folder");
     let driver = phone().share();
     let device = driver.describe().id.clone();
     let log = DeviceLog::new(device, Arc::clone(&folder) as _, Arc::new(Progress::new(true)));
     let clock = Arc::new(Clock { sink: log, last: Mutex::new(Instant::now()), times: Mutex::default() });
     let session = Session::open(Parts {
-        registry: Registry::build(1, &tools::batches(), &scope(driver.describe())),
+        registry: Registry::build(1, &batches, &scope(driver.describe())),
         shelf: None,
         sources: Vec::new(),
         id: ids::session(),
@@ -156,7 +197,7 @@ async fn replayed(logs: &Path, rounds: usize) -> Vec<Duration> {
         pictures: PicturePolicy::Off,
         home: String::new(),
     });
-    let trail = trail(&format!("trail:\n{}", "  - step: Count\n    tools:\n      - tap: {id: add}\n".repeat(STEPS)));
+    let trail = trail(&format!("trail:\n{}", format!("  - step: Count\n    tools:\n      - {call}\n").repeat(STEPS)));
     for _ in 0..rounds {
         let (memory, cancel) = (Memory::new(Map::new(), Map::new()), CancellationToken::new());
         let attempt = Try {

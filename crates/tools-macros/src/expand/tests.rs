@@ -1,3 +1,5 @@
+//! What wrong uses get, and what a definition depends on.
+
 use quote::quote;
 
 use super::*;

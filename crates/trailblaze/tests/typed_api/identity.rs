@@ -6,11 +6,12 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 use trailblaze_protocol::event::Event;
 
+use super::cases::Answer;
 use super::cases::project;
 use super::in_calls::InCalls;
 use super::served::Served;
 use super::support::{Project, skip};
-use super::wire::{Answer, Caller, PROTOCOLS, Protocol};
+use super::wire::{Caller, PROTOCOLS, Protocol};
 
 fn ids(ids: Value) -> Map<String, Value> {
     ids.as_object().cloned().expect("an object")

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, body::Incoming, header};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::net::TcpStream;
 use trailblaze_contract::{Method, codec};
 

@@ -1,0 +1,160 @@
+//! A device for unit tests of tools: it answers as the test says, and keeps what was called.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use trailblaze_client::{Client, Error, Response, Transport};
+use trailblaze_protocol::driver::{DriverKey, Platform};
+use trailblaze_protocol::event::Level;
+
+use crate::context::{Device, Host, ToolContext};
+
+/// A device that is not there.
+///
+/// ```
+/// # use trailblaze_tools::{ToolContext, ToolResult, toolset};
+/// # struct Acme;
+/// # #[toolset]
+/// # impl Acme {
+/// #     /// Close the dialog.
+/// #     #[tool(name = "acme_close")]
+/// #     async fn close(&self, cx: &ToolContext) -> ToolResult<()> {
+/// #         if cx.is_visible().text("Not now").await? { cx.tap().text("Not now").await?; }
+/// #         Ok(())
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use serde_json::json;
+/// use trailblaze_tools::testing::FakeDevice;
+///
+/// let device = FakeDevice::answering(|method, _| match method {
+///     "IsVisible" => Ok(json!({"value": true})),
+///     _ => Ok(json!({"success": true})),
+/// });
+/// Acme.close(&device.context()).await.unwrap();
+/// assert_eq!(device.calls(), [r#"IsVisible {"text":"Not now"}"#, r#"Tap {"text":"Not now"}"#]);
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct FakeDevice(Arc<State>);
+
+struct State {
+    answer: Box<Answering>,
+    platform: Platform,
+    memory: Map<String, Value>,
+    calls: Mutex<Vec<String>>,
+    messages: Mutex<Vec<String>>,
+}
+
+type Answering = dyn Fn(&str, &Map<String, Value>) -> Result<Value, Error> + Send + Sync;
+
+impl Default for FakeDevice {
+    /// An Android phone on which everything succeeds, and which has nothing on its screen.
+    fn default() -> FakeDevice {
+        FakeDevice::answering(|_, _| Ok(json!({"success": true})))
+    }
+}
+
+impl FakeDevice {
+    /// An Android phone that answers a method, such as `Tap`, and its parameters with a response, as JSON.
+    pub fn answering(
+        answer: impl Fn(&str, &Map<String, Value>) -> Result<Value, Error> + Send + Sync + 'static,
+    ) -> FakeDevice {
+        FakeDevice(Arc::new(State {
+            answer: Box::new(answer),
+            platform: Platform::Android,
+            memory: Map::new(),
+            calls: Mutex::default(),
+            messages: Mutex::default(),
+        }))
+    }
+
+    /// The same with another platform.
+    ///
+    /// # Panics
+    ///
+    /// If it is in use already.
+    #[must_use]
+    pub fn on(mut self, platform: Platform) -> FakeDevice {
+        self.state().platform = platform;
+        self
+    }
+
+    /// The same with something in memory.
+    ///
+    /// # Panics
+    ///
+    /// If it is in use already.
+    #[must_use]
+    pub fn remembering(mut self, name: &str, value: impl Into<Value>) -> FakeDevice {
+        self.state().memory.insert(name.to_string(), value.into());
+        self
+    }
+
+    fn state(&mut self) -> &mut State {
+        Arc::get_mut(&mut self.0).expect("the device is not in use yet")
+    }
+
+    /// The context of a call on this device.
+    pub fn context(&self) -> ToolContext {
+        ToolContext::new(Arc::new(self.clone()))
+    }
+
+    /// What was called so far, such as `Tap {"text":"Pay"}`.
+    pub fn calls(&self) -> Vec<String> {
+        self.0.calls.lock().clone()
+    }
+
+    /// What tools logged, and their progress.
+    pub fn messages(&self) -> Vec<String> {
+        self.0.messages.lock().clone()
+    }
+}
+
+impl Transport for FakeDevice {
+    fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
+        let method = path.rsplit('/').next().unwrap_or_default();
+        let answer = (self.0.answer)(method, &request);
+        self.0.calls.lock().push(format!("{method} {}", Value::Object(request)));
+        Box::pin(async move { answer })
+    }
+}
+
+impl Host for FakeDevice {
+    fn client(&self) -> Client {
+        Client::over(Arc::new(self.clone())).with_platform(self.0.platform.name())
+    }
+
+    fn device(&self) -> Device {
+        Device {
+            id: format!("{}/fake", self.0.platform),
+            platform: Some(self.0.platform),
+            driver: DriverKey::default_for(self.0.platform).to_string(),
+            width: 1080,
+            height: 2400,
+        }
+    }
+
+    fn memory(&self) -> Map<String, Value> {
+        self.0.memory.clone()
+    }
+
+    fn log(&self, _: Level, message: String) {
+        self.0.messages.lock().push(message);
+    }
+
+    fn progress(&self, message: String) {
+        self.0.messages.lock().push(message);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    fn cancelled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::pending())
+    }
+}
