@@ -9,6 +9,7 @@ mod support;
 mod compiled_in;
 mod on_device;
 mod parity;
+mod peers;
 mod served;
 
 use std::process::{Command, Stdio};

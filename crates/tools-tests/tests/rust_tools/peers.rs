@@ -1,0 +1,51 @@
+//! The server and a client that others maintain: FastMCP, which speaks the newest version of the protocol.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::support::{PROGRAM, repository, skip};
+
+#[test]
+fn another_client_uses_the_server_over_stdio() {
+    check(PROGRAM);
+}
+
+#[test]
+fn another_client_uses_the_server_over_http() {
+    let mut server = Command::new(PROGRAM)
+        .args(["serve-tools", "--transport", "http", "--port", "0"])
+        .env("TEAM_TOOLSETS", "team")
+        .env_remove("TRAILBLAZE_BASE_URL")
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(server.stderr.take().expect("its log")).read_line(&mut line).expect("a line");
+    let address = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_string();
+    let checked = std::panic::catch_unwind(|| check(&address));
+    server.kill().expect("it ends");
+    server.wait().expect("it ends");
+    checked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn check(server: &str) {
+    let python = repository().join(".parts/python/bin/python");
+    if !python.exists() {
+        return skip::without_part("FastMCP is missing: `scripts/parts` installs it");
+    }
+    let script = repository().join("crates/tools-tests/tests/rust_tools/peer.py");
+    let output = Command::new(python).arg(script).arg(server).output().expect("Python starts");
+    let told: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(told["tools"].as_array().map(Vec::len), Some(7), "{told}");
+    assert_eq!(told["registry"]["platforms"], json!(["android", "ios"]));
+    assert_eq!(told["delegates"], json!(vec![json!({"tool": "tap", "args": {"id": "add"}}); 20]));
+    assert_eq!(told["remembered"], json!({"memoryDelta": {"user": "ada"}, "memoryDeletions": ["counted"]}));
+    let reason = "the request was not made by Trailblaze: its `_meta` has no `trailblaze`";
+    assert_eq!(told["withoutDevice"], json!([true, reason]));
+    assert_eq!((&told["flooded"], &told["said"]), (&json!("it said a lot"), &json!(1_000)));
+    assert_eq!(told["unknown"], "unknown tool `team_none`");
+}
