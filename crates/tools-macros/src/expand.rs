@@ -9,14 +9,21 @@ use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, ReceiverKind, ReturnType, Type};
 
-use crate::flags::{Flags, documentation};
+use crate::flags::{Flags, Group, documentation};
 use crate::names;
 use crate::params::{Args, Params};
 
 /// The `impl` block without what only the macro understands, its tools as a `Toolset`, and their names as constants.
 pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let mut all = Flags::default();
-    syn::meta::parser(|meta| all.read(&meta)).parse2(attribute)?;
+    let (mut all, mut groups) = (Flags::default(), Vec::new());
+    syn::meta::parser(|meta| {
+        if meta.path.is_ident("group") {
+            groups.push(Group::read(&meta)?);
+            return Ok(());
+        }
+        all.read(&meta)
+    })
+    .parse2(attribute)?;
     if let Some(description) = &all.description {
         return Err(syn::Error::new(description.span(), "each tool has its own description"));
     }
@@ -56,6 +63,7 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
     let structs = tools.iter().map(Tool::structure);
     let described = tools.iter().map(Tool::described);
     let calls = tools.iter().map(Tool::call);
+    let groups = groups.iter().map(Group::described);
     Ok(quote! {
         #block
 
@@ -80,6 +88,10 @@ pub fn toolset(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenSt
 
                 fn tools(&self) -> ::std::vec::Vec<::trailblaze_tools::Tool> {
                     ::std::vec![#(#described),*]
+                }
+
+                fn groups(&self) -> ::std::vec::Vec<::trailblaze_tools::Group> {
+                    ::std::vec![#(#groups),*]
                 }
 
                 fn call<'a>(

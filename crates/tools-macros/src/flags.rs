@@ -130,6 +130,33 @@ fn platforms(meta: &ParseNestedMeta<'_>) -> syn::Result<Vec<Ident>> {
     Ok(platforms.into_iter().collect())
 }
 
+/// A group that a toolset declares: `group(name = "auth", description = "Signing in", enabled)`.
+pub struct Group {
+    name: LitStr,
+    description: Option<LitStr>,
+    is_enabled: bool,
+}
+
+impl Group {
+    pub fn read(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
+        let (mut name, mut description, mut is_enabled) = (None, None, None);
+        meta.parse_nested_meta(|meta| match &meta.path {
+            path if path.is_ident("name") => once(&mut name, &meta, text(&meta)?),
+            path if path.is_ident("description") => once(&mut description, &meta, text(&meta)?),
+            path if path.is_ident("enabled") => once(&mut is_enabled, &meta, flag(&meta)?),
+            _ => Err(meta.error("unknown setting of a group; there are `name`, `description` and `enabled`")),
+        })?;
+        let name = name.ok_or_else(|| meta.error("a group has a `name`"))?;
+        Ok(Group { name, description, is_enabled: is_enabled.unwrap_or(false) })
+    }
+
+    pub fn described(&self) -> TokenStream {
+        let Group { name, description, is_enabled } = self;
+        let description = description.as_ref().map(LitStr::value).unwrap_or_default();
+        quote!(::trailblaze_tools::Group { name: #name, description: #description, is_enabled: #is_enabled })
+    }
+}
+
 /// Reads the text of doc comments.
 pub fn documentation(attributes: &[syn::Attribute]) -> Option<LitStr> {
     let mut lines: Vec<String> = Vec::new();

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 
 struct Team;
 
-#[toolset]
+#[toolset(group(name = "rare", description = "What is rarely needed"))]
 impl Team {
     /// Call a method of the typed API and return what it returns.
     #[tool(name = "team_request")]
@@ -124,7 +124,7 @@ impl Team {
     }
 
     /// Only on the host.
-    #[tool(name = "team_host", host_only)]
+    #[tool(name = "team_host", host_only, groups = ["rare"])]
     async fn host(&self) -> ToolResult<()> {
         Ok(())
     }

@@ -62,7 +62,9 @@
 //! | `delegating` | it returns calls and does not act itself | false |
 //! | `host_only` | not available if the agent runs on the device | false |
 //!
-//! `#[toolset(…)]` sets the same flags for all tools of the block; `name` is then the name of the toolset in listings.
+//! `#[toolset(…)]` sets the same flags for all tools of the block; `name` is then the name of the toolset in listings. It also declares
+//! groups: with `group(name = "auth", description = "Signing in")`, models are offered tools of the group only in sessions that ask for
+//! it, or in all others too if it is `enabled`.
 //!
 //! # Parameters
 //!
@@ -91,7 +93,7 @@ pub use schemars;
 pub use serde;
 #[cfg(feature = "server")]
 pub use server::{Server, ServerError, server};
-pub use toolset::{Answer, Tool, Toolset};
+pub use toolset::{Answer, Group, Tool, Toolset};
 pub use trailblaze_client as client;
 pub use trailblaze_protocol::driver::Platform;
 pub use trailblaze_protocol::event::Level;

@@ -20,6 +20,11 @@ pub trait Toolset: Send + Sync + 'static {
     /// Its tools.
     fn tools(&self) -> Vec<Tool>;
 
+    /// The groups that it declares. Tools of a group that is not declared are always offered.
+    fn groups(&self) -> Vec<Group> {
+        Vec::new()
+    }
+
     /// Calls one of its tools.
     fn call<'a>(&'a self, tool: &'a str, cx: &'a ToolContext, args: Map<String, Value>) -> Answer<'a>;
 
@@ -27,6 +32,15 @@ pub trait Toolset: Send + Sync + 'static {
     fn definition(&self) -> &'static str {
         ""
     }
+}
+
+/// A group of tools, which a session enables as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// Whether it is enabled if a session does not say which are.
+    pub is_enabled: bool,
 }
 
 /// A tool as it is listed.

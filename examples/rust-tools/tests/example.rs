@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wallet-tools");
 
-/// A copy of the project, without its sources.
+/// A copy of the project, without its sources and without what was recorded.
 fn copy() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for part in
@@ -14,9 +14,22 @@ fn copy() -> tempfile::TempDir {
     {
         let to = folder.path().join(&part);
         std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
-        std::fs::copy(here().join(&part), to).expect("a copy");
+        let text = std::fs::read_to_string(here().join(&part)).expect("a file");
+        if !part.to_string_lossy().ends_with(".effects.yaml") {
+            std::fs::write(to, without_recordings(&text)).expect("a copy");
+        }
     }
     folder
+}
+
+fn without_recordings(trail: &str) -> String {
+    let mut is_recording = false;
+    let mut lines: Vec<&str> = trail.lines().collect();
+    lines.retain(|line| {
+        is_recording = line.starts_with("    recording:") || is_recording && line.starts_with("      ");
+        !is_recording
+    });
+    lines.join("\n") + "\n"
 }
 
 fn here() -> &'static Path {
@@ -39,14 +52,16 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn trails_pass_and_their_recordings_are_up_to_date() {
     let project = copy();
-    let ran = run(project.path(), &["run", "--record"]);
-    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    // Once more: a trail that has a recording no longer calls the tools that it replaces.
+    for _ in 0..2 {
+        let ran = run(project.path(), &["run", "--record"]);
+        assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    }
     for trail in trails() {
         let read = |root: &Path| std::fs::read_to_string(root.join(&trail)).expect("a file");
         let hint = "record again: `cargo run -p wallet-tools -- run -C examples/rust-tools --record`";
         assert_eq!(read(project.path()), read(here()), "{}: {hint}", trail.display());
     }
-    // What a delegating tool did is replayed without it.
     assert!(text(&run(project.path(), &["check"]).stdout).contains("no problems"));
 }
 

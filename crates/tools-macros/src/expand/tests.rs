@@ -59,6 +59,11 @@ fn wrong_uses_are_errors_in_plain_words() {
             unknown_flag.as_str(),
         ),
         (
+            quote!(group(description = "Signing in")),
+            quote!(impl Acme { #[doc = " Sign in."] #[tool] async fn login(&self) -> ToolResult {} }),
+            "a group has a `name`",
+        ),
+        (
             quote!(platforms = [Phone]),
             quote!(impl Acme { #[doc = " Sign in."] #[tool] async fn login(&self) -> ToolResult {} }),
             "unknown platform `Phone`; the platforms are Android, Ios, Web, Desktop",

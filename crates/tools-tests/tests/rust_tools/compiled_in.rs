@@ -18,6 +18,7 @@ fn compiled_in_tools_are_listed_explained_and_filtered() {
     assert!(why("team_count", "android/sim-1").contains("it is offered to models, through counting"));
     assert!(why("team_launch", "web/sim-1").contains("offers it, but it is for android, ios, not web"));
     assert!(why("team_launch", "ios/sim-1").contains("it is not for models"));
+    assert!(why("team_host", "android/sim-1").contains("none of its groups (rare) is enabled"));
     project.team("team", &["check"]).exits(0);
     project.team("team", &["tool", "lint"]).exits(0);
     let version = project.team("team", &["--version"]).exits(0).stdout;

@@ -6,7 +6,7 @@ use rmcp::model::{MetaObject, Tool as Listed};
 use serde_json::{Map, Value, json};
 
 use super::Served;
-use crate::toolset::Tool;
+use crate::toolset::{Group, Tool};
 
 /// The resource with the metadata of all tools.
 pub const REGISTRY: &str = "trailblaze://registry";
@@ -54,5 +54,8 @@ pub fn registry(served: &Served) -> Value {
         })
     };
     let tools: Map<String, Value> = served.tools.iter().map(|tool| (tool.name.to_string(), entry(tool))).collect();
-    json!({"tools": tools, "groups": {}, "serverInfo": {"name": served.name, "version": served.version}})
+    let group = |group: &Group| json!({"description": group.description, "defaultEnabled": group.is_enabled});
+    let groups: Map<String, Value> =
+        served.groups.iter().map(|declared| (declared.name.to_string(), group(declared))).collect();
+    json!({"tools": tools, "groups": groups, "serverInfo": {"name": served.name, "version": served.version}})
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rmcp::ServiceExt;
 use trailblaze_client::Client;
 
-use crate::toolset::{Tool, Toolset};
+use crate::toolset::{Group, Tool, Toolset};
 use handler::Handler;
 
 /// How long tools have to finish after the client has gone. Trailblaze itself waits five seconds.
@@ -149,6 +149,7 @@ impl Server {
             name: self.name,
             version: self.version,
             instructions: self.instructions,
+            groups: self.toolsets.iter().flat_map(|toolset| toolset.groups()).collect(),
             toolsets,
             tools,
             // Only shares its connections; each call has its own address.
@@ -165,6 +166,7 @@ struct Served {
     /// The toolset of each tool.
     toolsets: HashMap<&'static str, Arc<dyn Toolset>>,
     tools: Vec<Tool>,
+    groups: Vec<Group>,
     client: Client,
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use trailblaze_core::engine::code::Code;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::{Fault, Stop};
-use trailblaze_core::engine::registry::Batch;
+use trailblaze_core::engine::registry::{Batch, Group};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::schema::Schema;
@@ -48,6 +48,11 @@ fn batch(toolset: Arc<dyn Toolset>) -> Batch {
     let label = format!("toolset {} (compiled in)", toolset.name());
     let contributor = Contributor { label: Arc::from(label), origin: ToolOrigin::InProcess };
     let mut batch = Batch::new(contributor.clone(), Vec::new());
+    let group = |group: &trailblaze_tools::Group| {
+        let declared = Group { description: group.description.to_string(), is_default: group.is_enabled };
+        (group.name.to_string(), declared)
+    };
+    batch.groups = toolset.groups().iter().map(group).collect();
     for tool in toolset.tools() {
         if tool.schema.get("type").is_none_or(|kind| kind != "object") {
             batch.unusable.push((tool.name.to_string(), "its arguments must be a struct".to_string()));
