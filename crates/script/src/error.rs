@@ -18,6 +18,8 @@ pub enum ScriptError {
     Memory { limit: usize },
     #[error("its result has {bytes} bytes; the limit is {limit}")]
     TooMuchOutput { bytes: usize, limit: usize },
+    #[error("it serves no tools: it must call `run()` of @trailblaze/scripting while it is loaded")]
+    ServesNothing,
     #[error("it was cancelled")]
     Cancelled,
     /// The engine itself failed.

@@ -8,10 +8,12 @@ pub mod error;
 pub mod program;
 pub mod link;
 pub mod run;
+pub mod serve;
 pub mod world;
 
 pub use error::{Frame, ScriptError, Thrown};
 pub use link::{Entry, LinkError, Linked, link};
 pub use program::{Offset, Program};
 pub use run::{Ended, Host, HostError, call};
+pub use serve::{Served, ServedCall};
 pub use world::{Abort, Limits, LogLine, World};

@@ -19,6 +19,10 @@
     if (call === undefined) {
       throw new ErrorOf(`${operation} cannot be used while a module is loaded; use it in the tool's function`);
     }
+    return request(operation, payload);
+  }
+
+  function request(operation, payload) {
     const json = stringify(payload);
     return new PromiseOf((resolve, reject) => {
       const id = ++nextId;
@@ -311,5 +315,5 @@
     }
   }
 
-  return { run, settle };
+  return { run, settle, begin, request, problem };
 });

@@ -1,5 +1,6 @@
 //! One world: an engine with the modules of one program loaded, which carries out one call at a time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,13 +8,15 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
-use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, Value};
+use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, TypedArray, Value};
 
 use crate::error::{ScriptError, Thrown};
 use crate::program::Program;
 use crate::transpile::LOOP_PLACE;
 
 const PRELUDE: &str = include_str!("prelude.js");
+const SERVING: &str = include_str!("serving.js");
+const POLYFILLS: &str = include_str!("polyfills.js");
 
 /// What a script may use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,6 +70,8 @@ pub struct Outbox {
     pub log: Vec<LogLine>,
     /// Its result, or what it threw, as JSON.
     pub finished: Option<(bool, String)>,
+    /// The calls of a served tool that ended: their ids, whether each succeeded, and the result as JSON.
+    pub answered: Vec<(u32, bool, String)>,
     n_pending: usize,
     n_logged: usize,
     refused: Option<ScriptError>,
@@ -92,6 +97,10 @@ pub enum Step {
     Call(String),
     /// The host answers requests: their ids, whether each failed, and the answer as JSON.
     Answers(Vec<(u32, bool, String)>),
+    /// A request to what is served starts, with this id.
+    Begin(u32, String),
+    /// Such a request is cancelled. The script may still clean up, and answer.
+    Cancel(u32),
 }
 
 pub struct World {
@@ -109,6 +118,29 @@ pub struct World {
 impl World {
     /// Loads a program. This runs its modules, so it may take as long as the limits allow.
     pub fn new(program: &Arc<Program>, limits: Limits, abort: &Abort) -> Result<World, ScriptError> {
+        World::load_with(program, limits, abort, None)
+    }
+
+    /// Loads a program that serves tools, with these variables in its environment. It must say what it serves while it is loaded.
+    pub fn serving(
+        program: &Arc<Program>,
+        limits: Limits,
+        abort: &Abort,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<World, ScriptError> {
+        let world = World::load_with(program, limits, abort, Some(variables))?;
+        let is_serving = world
+            .context
+            .with(|ctx| -> rquickjs::Result<bool> { functions(&ctx)?.get::<_, Function<'_>>("isServing")?.call(()) });
+        if is_serving.map_err(engine)? { Ok(world) } else { Err(ScriptError::ServesNothing) }
+    }
+
+    fn load_with(
+        program: &Arc<Program>,
+        limits: Limits,
+        abort: &Abort,
+        variables: Option<&BTreeMap<String, String>>,
+    ) -> Result<World, ScriptError> {
         let runtime = Runtime::new().map_err(engine)?;
         runtime.set_memory_limit(limits.memory_bytes);
         runtime.set_max_stack_size(limits.stack_bytes);
@@ -119,7 +151,14 @@ impl World {
         runtime.set_loader(Linked(Arc::clone(program)), Linked(Arc::clone(program)));
         let context = Context::full(&runtime).map_err(engine)?;
         let outbox = Arc::new(Mutex::new(Outbox::default()));
-        context.with(|ctx| prelude(&ctx, program, &outbox, limits).map_err(|error| caught(&ctx, error)))?;
+        let prepared = context.with(|ctx| {
+            let prepare = || {
+                prelude(&ctx, program, &outbox, limits)?;
+                variables.map_or(Ok(()), |variables| serving(&ctx, program, &outbox, limits, variables))
+            };
+            prepare().map_err(|error| caught(&ctx, error))
+        });
+        prepared?;
         let program = Arc::clone(program);
         let mut world = World { program, limits, outbox, until, abort: abort.clone(), context, runtime };
         world.load()?;
@@ -177,6 +216,8 @@ impl World {
                         let settle: Function<'_> = functions.get("settle")?;
                         answers.into_iter().try_for_each(|answer| settle.call::<_, ()>(answer))
                     }
+                    Step::Begin(id, request) => functions.get::<_, Function<'_>>("beginServed")?.call((id, request)),
+                    Step::Cancel(id) => functions.get::<_, Function<'_>>("cancelServed")?.call((id,)),
                 }
             };
             advance().map_err(|error: rquickjs::Error| caught(&ctx, error))
@@ -191,6 +232,7 @@ impl World {
             requests: std::mem::take(&mut outbox.requests),
             log: std::mem::take(&mut outbox.log),
             finished: outbox.finished.take(),
+            answered: std::mem::take(&mut outbox.answered),
             ..Outbox::default()
         })
     }
@@ -199,6 +241,11 @@ impl World {
     pub fn answered(&mut self, n_requests: usize) {
         let mut outbox = self.outbox.lock();
         outbox.n_pending = outbox.n_pending.saturating_sub(n_requests);
+    }
+
+    /// Lets the script log as many lines again.
+    pub fn reset_log(&mut self) {
+        self.outbox.lock().n_logged = 0;
     }
 
     /// Prepares for the next call.
@@ -319,6 +366,45 @@ fn prelude<'js>(
     options.set("compile", compile(ctx, program)?)?;
     let functions: Object<'js> = make.call((post, log, finish, options))?;
     ctx.store_userdata(functions).map(drop).map_err(|_| rquickjs::Error::Unknown)
+}
+
+/// Prepares a world for a program that serves tools.
+fn serving<'js>(
+    ctx: &Ctx<'js>,
+    program: &Arc<Program>,
+    outbox: &Arc<Mutex<Outbox>>,
+    limits: Limits,
+    variables: &BTreeMap<String, String>,
+) -> rquickjs::Result<()> {
+    let make: Function<'js> = ctx.eval(SERVING)?;
+    let answered = Arc::clone(outbox);
+    let done = Function::new(ctx.clone(), move |id: u32, is_success: bool, json: String| {
+        let too_much = || ScriptError::TooMuchOutput { bytes: json.len(), limit: limits.output_bytes }.to_string();
+        let answer = if json.len() > limits.output_bytes {
+            (id, false, serde_json::json!({"name": "Error", "message": too_much()}).to_string())
+        } else {
+            (id, is_success, json)
+        };
+        answered.lock().answered.push(answer);
+    })?;
+    let random = Function::new(ctx.clone(), |ctx: Ctx<'js>, n_bytes: usize| {
+        let mut bytes = vec![0; n_bytes.min(65_536)];
+        getrandom::fill(&mut bytes).map_err(|error| Exception::throw_internal(&ctx, &error.to_string()))?;
+        TypedArray::new(ctx, bytes)
+    })?;
+    let options = Object::new(ctx.clone())?;
+    options.set("compile", compile(ctx, program)?)?;
+    options.set("done", done)?;
+    options.set("polyfills", ctx.eval::<Function<'js>, _>(POLYFILLS)?)?;
+    options.set("random", random)?;
+    options.set("script", program.entry())?;
+    options.set("variables", variables.clone())?;
+    let functions = functions(ctx)?;
+    let served: Object<'js> = make.call((functions.clone(), options))?;
+    for (ours, theirs) in [("beginServed", "begin"), ("cancelServed", "cancel"), ("isServing", "isServing")] {
+        functions.set(ours, served.get::<_, Function<'js>>(theirs)?)?;
+    }
+    Ok(())
 }
 
 /// Compiles a module that is no ES module: a script whose value is a function.
