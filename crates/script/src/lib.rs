@@ -7,6 +7,7 @@ pub mod transpile;
 pub mod error;
 pub mod program;
 pub mod link;
+pub mod bundle;
 pub mod run;
 pub mod serve;
 pub mod world;

@@ -77,7 +77,8 @@ impl Served {
         Ok(served)
     }
 
-    /// Carries out a request: `method` and `params` for the functions that the script serves. When `cancelled` completes, the script
+    /// Carries out a request: `method` and `params` for the functions that the script serves, and optionally a `name`, by which the
+    /// script can refer to the call. When `cancelled` completes, the script
     /// is told, and may still answer.
     pub async fn call(&self, request: &Value, host: &dyn Host, cancelled: impl Future<Output = ()>) -> ServedCall {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -94,7 +95,11 @@ impl Served {
             tokio::select! {
                 event = received.recv() => match event {
                     Some(Event::Request(request)) => pending.push(answer(host, request)),
-                    Some(Event::Ended(ended)) => return ended,
+                    Some(Event::Ended(ended)) => {
+                        // Requests such as log lines, which are carried out at once, count even if the script did not wait.
+                        while pending.next().now_or_never().flatten().is_some() {}
+                        return ended;
+                    }
                     None => return gone(),
                 },
                 Some((id, result)) = pending.next() => match result {

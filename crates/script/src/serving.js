@@ -5,6 +5,8 @@
   const { then } = Promise.prototype;
   const { apply } = Reflect;
   const calls = new Map();
+  /** The ids of the calls that have names. */
+  const names = new Map();
   let server;
 
   function define(object, name, value) {
@@ -24,8 +26,14 @@
       }
       server = tools;
     },
-    /** Asks the host, on behalf of a call. */
-    request: (call, operation, payload) => request(operation, { call, payload }),
+    /** Asks the host, on behalf of a call: its id or its name. */
+    request(call, operation, payload) {
+      const id = typeof call === 'string' ? names.get(call) : call;
+      if (id === undefined) {
+        throw new Error('the call has ended');
+      }
+      return request(operation, { call: id, payload });
+    },
   }));
 
   /** Starts a call; `done` is called with its result. */
@@ -33,11 +41,13 @@
     if (calls.size === 0) {
       open('{}');
     }
-    const { method, params } = parse(json);
+    const { method, params, name } = parse(json);
     const controller = new AbortController();
     calls.set(id, controller);
+    names.set(name, id);
     const finish = (isSuccess, value) => {
       calls.delete(id);
+      names.delete(name);
       let text;
       try {
         text = stringify(value) ?? 'null';

@@ -56,6 +56,7 @@ impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     pub const INVALID_PARAMS: i64 = -32602;
     /// Set by us, not by the peer: the request was cancelled.
+    pub const INTERNAL: i64 = -32603;
     pub const CANCELLED: i64 = -32800;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {

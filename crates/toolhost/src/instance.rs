@@ -15,6 +15,7 @@ use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 
 use crate::client::{Generation, Handshake, HandshakeError, handshake};
 use crate::connection::{Closed, Connection, Listener, Oddity, RequestError, RpcError};
+use crate::embedded::{Embedded, EmbeddedError, Streams};
 use crate::http::{Address, Http};
 use crate::limits;
 use crate::notification_router::NotificationRouter;
@@ -29,6 +30,8 @@ pub enum Transport {
     Url(Address),
     /// Start it and ask it to listen on a port.
     Port(Launch, PortFallback),
+    /// Run it in the script engine of this process.
+    Embedded(Embedded),
 }
 
 /// What to do when a server was asked to listen on a port and does not.
@@ -167,6 +170,7 @@ impl Starter<'_> {
                 self.on_pipe(launch.again()).await
             }
             Transport::Port(launch, fallback) => self.on_port(launch, *fallback).await,
+            Transport::Embedded(embedded) => self.embedded(embedded).await,
         }
     }
 
@@ -184,6 +188,17 @@ impl Starter<'_> {
         child.kill().await;
         let _ = tokio::time::timeout(limits::LAST_WORDS, stderr).await;
         Err(error)
+    }
+
+    async fn embedded(&self, embedded: &Embedded) -> Result<Instance, SetupError> {
+        let limit = self.spec.startup;
+        let slow = |_| SetupError::Slow { what: "while it was loaded", limit };
+        let Streams { input, output, log } =
+            tokio::time::timeout(limit, embedded.start(self.router)).await.map_err(slow)??;
+        let log = self.captured(log);
+        let connection = Connection::open(input, output, self.listener(), Arc::clone(&self.spec.spin_turn));
+        let handshake = self.handshake(&connection).await?;
+        Ok(self.instance(None, connection, handshake, vec![log]))
     }
 
     async fn at_url(&self, address: Address) -> Result<Instance, SetupError> {
@@ -377,6 +392,8 @@ pub(crate) enum SetupError {
         humantime::format_duration(*limit)
     )]
     Slow { what: &'static str, limit: Duration },
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
     #[error("there is no free port: {0}")]
     NoPort(String),
     #[error(

@@ -73,6 +73,39 @@ impl Runtimes {
     }
 }
 
+/// How to install the packages of a folder.
+pub struct Install {
+    /// The folder with the package.json.
+    pub folder: PathBuf,
+    /// Such as `npm install`.
+    pub command: &'static str,
+    pub launch: Launch,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    #[error("no package.json in `{folder}` or above")]
+    NoPackage { folder: String },
+    #[error("`{manager}` is not on PATH; its lock file is in `{folder}`, or it is the default")]
+    NoManager { manager: &'static str, folder: String },
+}
+
+impl Runtimes {
+    /// How to install the packages that the files in a folder may import.
+    pub async fn install(&self, folder: &Path) -> Result<Install, InstallError> {
+        let shown = |path: &Path| path.display().to_string();
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let package = Package::of(&folder).ok_or_else(|| InstallError::NoPackage { folder: shown(&folder) })?;
+        let command = package.install_command(self.found().await);
+        let manager = command.split(' ').next().unwrap_or(command);
+        let program = find(&self.path, manager);
+        let program = program.ok_or_else(|| InstallError::NoManager { manager, folder: shown(&package.folder) })?;
+        let mut launch = Launch::new(program, package.folder.clone());
+        launch.args = vec!["install".into()];
+        Ok(Install { folder: package.folder, command, launch })
+    }
+}
+
 /// How to start a server.
 pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> Result<Launch, LaunchError> {
     let mut launch = match (&server.script, &server.command) {
@@ -83,9 +116,15 @@ pub async fn launch(server: &Server, place: &Place<'_>, runtimes: &Runtimes) -> 
     launch.args.extend(server.args.iter().map(OsString::from));
     launch.drop_env = server.drop_env.iter().map(OsString::from).collect();
     launch.may_have = server.secrets.iter().map(OsString::from).collect();
-    let own = server.env.0.iter().map(|(name, value)| (name.value.clone(), value.clone()));
-    launch.set_env.extend(own.chain(environment(place)).map(|(name, value)| (name.into(), value.into())));
+    let own = own_variables(server, place).into_iter();
+    launch.set_env.extend(own.map(|(name, value)| (name.into(), value.into())));
     Ok(launch)
+}
+
+/// The environment variables that a server gets besides those of this process.
+pub fn own_variables(server: &Server, place: &Place<'_>) -> Vec<(String, String)> {
+    let own = server.env.0.iter().map(|(name, value)| (name.value.clone(), value.clone()));
+    own.chain(environment(place)).collect()
 }
 
 /// The environment variables that describe a session to its server. A public contract: renaming one breaks servers.
@@ -226,28 +265,34 @@ impl Package {
         kinds.iter().any(|kind| self.manifest.get(kind).is_some_and(|named| named.get(dependency).is_some()))
     }
 
-    fn not_installed(&self, found: &Found) -> LaunchError {
+    fn install_command(&self, found: &Found) -> &'static str {
         let has = |lock: &str| self.folder.join(lock).is_file();
         let manager = self.manifest.get("packageManager").and_then(Value::as_str).unwrap_or_default();
         let is_managed_by = |name: &str| manager.split('@').next() == Some(name);
-        let command = match () {
+        match () {
             () if has("bun.lock") || has("bun.lockb") || is_managed_by("bun") => "bun install",
             () if has("pnpm-lock.yaml") || is_managed_by("pnpm") => "pnpm install",
             () if has("yarn.lock") || is_managed_by("yarn") => "yarn install",
             () if found.npm.is_none() && found.bun.is_some() => "bun install",
             () => "npm install",
-        };
+        }
+    }
+
+    fn not_installed(&self, found: &Found) -> LaunchError {
+        let command = self.install_command(found);
         let shown = |path: &Path| path.display().to_string();
         let manifest = shown(&self.folder.join("package.json"));
         LaunchError::NotInstalled { manifest, command, folder: shown(&self.folder) }
     }
 }
 
+/// A program on PATH.
+fn find(path: &OsString, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|place| is_program(place))
+}
+
 async fn look(path: &OsString, supervisor: &Supervisor) -> Found {
-    let find = |name: &str| {
-        let places = std::env::split_paths(path).map(|folder| folder.join(name));
-        places.into_iter().find(|place| is_program(place))
-    };
+    let find = |name: &str| find(path, name);
     let (bun, node, npm, tsx) = (find("bun"), find("node"), find("npm"), find("tsx"));
     let node_runs_types = match (&bun, &tsx, &node) {
         (None, None, Some(node)) => runs_types(node, supervisor).await,

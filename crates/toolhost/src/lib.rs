@@ -13,6 +13,7 @@ pub mod connection;
 mod context_refusal;
 pub mod notification_router;
 mod envelope;
+pub mod embedded;
 pub mod http;
 pub mod launch;
 pub mod listing;

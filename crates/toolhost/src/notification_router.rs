@@ -61,6 +61,11 @@ impl NotificationRouter {
         RoutedCall { router: self, token }
     }
 
+    /// The context of a registered call.
+    pub fn context(&self, token: u64) -> Option<Cx> {
+        self.calls.lock().get(&token).map(|active| active.cx.clone())
+    }
+
     fn progressed(&self, params: &Value) {
         let token = params.get("progressToken").and_then(Value::as_u64);
         let mut calls = self.calls.lock();

@@ -9,7 +9,7 @@ mod toolset;
 
 pub use add_server::{AddServerError, NewServer, add_server};
 pub use project::{BrowserEntry, ColorScheme, DeviceEntry, Project};
-pub use server::{Context, MultiDevice, Restart, Server, Servers, Transport};
+pub use server::{Context, MultiDevice, Restart, Runtime, Server, Servers, Transport};
 pub use target::{PlatformEntry, Target};
 pub use tool_file::{Grants, Mode, Parameter, ParameterType, ScriptEntry, ToolFile};
 pub use toolset::Toolset;

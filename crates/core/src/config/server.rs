@@ -16,8 +16,10 @@ table! {
         "command" => command: Option<String> = None,
         /// The program's arguments.
         "args" => args: Vec<String> = Vec::new(),
-        /// A .ts or .js file to run with bun or node.
+        /// A .ts or .js file to run with bun or node, or a bundle.
         "script" => script: Option<String> = None,
+        /// Where a script runs: in a process of its own, or embedded in Trailblaze; default: process, with agentMode onDevice embedded.
+        "runtime" => runtime: Option<Runtime> = None,
         /// The URL of an http server.
         "url" => url: Option<String> = None,
         /// Headers to send with every request to an http server.
@@ -53,6 +55,13 @@ words! {
     pub enum Transport {
         "stdio" => Stdio,
         "http" => Http,
+    }
+}
+
+words! {
+    pub enum Runtime {
+        "process" => Process,
+        "embedded" => Embedded,
     }
 }
 
@@ -143,6 +152,9 @@ fn decode_one(node: &Node, problems: &mut Problems) -> Option<Server> {
         ([_, _, ..], _) => format!("a server must have only one of `{}`", ways.join("`, `")),
         (["url"], Some(Transport::Stdio)) => "`url` requires `transport: http`".to_string(),
         ([way], Some(Transport::Http)) if *way != "url" => format!("`transport: http` requires `url`, not `{way}`"),
+        ([way], _) if *way != "script" && server.runtime == Some(Runtime::Embedded) => {
+            format!("`runtime: embedded` requires `script`, not `{way}`")
+        }
         _ => return Some(server),
     };
     problems.error(server.span, wrong);

@@ -3,6 +3,7 @@
 pub mod app;
 mod cassette;
 mod check;
+mod child;
 mod choice;
 mod completions;
 mod conclude;
@@ -20,7 +21,9 @@ mod serve;
 mod shell;
 mod snapshot;
 mod tool;
+mod tool_bundle;
 mod tool_doctor;
+mod tool_install;
 mod tool_lint;
 mod tool_new;
 mod tool_test;

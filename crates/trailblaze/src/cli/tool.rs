@@ -9,7 +9,7 @@ use trailblaze_protocol::exit::Exit;
 
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
-use super::{Context, Refusal, pairs, tool_doctor, tool_lint, tool_new, tool_test};
+use super::{Context, Refusal, pairs, tool_bundle, tool_doctor, tool_install, tool_lint, tool_new, tool_test};
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::sessions::arguments::typed;
@@ -38,10 +38,12 @@ enum Verb {
     Test(tool_test::TestArgs),
     Lint(tool_lint::LintArgs),
     Doctor(tool_doctor::DoctorArgs),
+    Bundle(tool_bundle::BundleArgs),
+    Install(tool_install::InstallArgs),
 }
 
 /// The commands. `tool new` refuses these names.
-pub const VERBS: [&str; 5] = ["new", "test", "lint", "doctor", "help"];
+pub const VERBS: [&str; 7] = ["new", "test", "lint", "doctor", "bundle", "install", "help"];
 
 #[derive(Args)]
 struct CallArgs {
@@ -70,6 +72,8 @@ pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
         Some(Verb::Test(args)) => tool_test::test(context, &args).await,
         Some(Verb::Lint(args)) => tool_lint::lint(context, &args).await,
         Some(Verb::Doctor(args)) => tool_doctor::doctor(context, &args).await,
+        Some(Verb::Bundle(args)) => tool_bundle::bundle(context, &args).await,
+        Some(Verb::Install(args)) => tool_install::install(context, &args).await,
         None => call(context, args.call).await,
     }
 }

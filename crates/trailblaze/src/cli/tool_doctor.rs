@@ -20,7 +20,7 @@ use super::{Context, Refusal};
 use crate::kit::lint;
 use crate::output::print;
 use crate::project::devices::DeviceSpec;
-use crate::servers::entries::entries;
+use crate::servers::entries::{Named, entries};
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::wiring::Wiring;
 
@@ -68,13 +68,21 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
         let hint = near.or_else(|| (!names.is_empty()).then(|| format!("known servers: {}", names.join(", "))));
         return Err(Refusal::Usage { message: format!("the project has no tool server `{}`", args.server), hint });
     }
-    let entry_decides = entries(&loaded).iter().any(|named| named.name == args.server && named.entry.context.is_some());
+    let entries: Vec<Named> = entries(&loaded).into_iter().filter(|named| named.name == args.server).collect();
+    let entry_decides = entries.iter().any(|named| named.entry.context.is_some());
+    let is_embedded = entries.iter().any(|named| named.is_embedded);
     let first = Visit::make(&wiring, &device, &args.server, None).await;
     let mut signs = Vec::new();
     let exit = match &first.listed {
         Err(error) => {
             signs.push(first.failure(error));
             Exit::Environment
+        }
+        Ok((batch, _)) if is_embedded => {
+            signs.push(Sign::good("start", "it runs in the script engine of this process".to_string()));
+            let exit = tools(batch, &loaded.project.reserved_prefixes, &mut signs);
+            signs.extend(first.warnings());
+            exit
         }
         Ok((batch, raw)) => {
             let version = first.version();
@@ -155,14 +163,20 @@ impl Visit {
         Sign { state, about: "generations", message, hint: None }
     }
 
+    /// What it did wrong while it ran.
+    fn warnings(&self) -> Vec<Sign> {
+        let warning = |event: &Event| match event {
+            Event::Noted { level: Level::Warning | Level::Error, text, .. } => {
+                Some(Sign { state: State::Warning, about: "conduct", message: text.clone(), hint: None })
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(warning).collect()
+    }
+
     /// How it behaved while it ran, and how it exited.
     fn conduct(&self) -> Vec<Sign> {
-        let mut signs = Vec::new();
-        for event in &self.events {
-            if let Event::Noted { level: Level::Warning | Level::Error, text, .. } = event {
-                signs.push(Sign { state: State::Warning, about: "conduct", message: text.clone(), hint: None });
-            }
-        }
+        let mut signs = self.warnings();
         let ended = self.events.iter().find_map(|event| match event {
             Event::ServerEnded { message, .. } => Some(message.as_str()),
             _ => None,

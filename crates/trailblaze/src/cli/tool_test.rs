@@ -8,17 +8,16 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt};
 use trailblaze_core::config::Server;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{Problems, Source, block, nearest};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
+use trailblaze_supervise::{Ended, Launch, Supervisor};
 use trailblaze_toolhost::launch::{Place, Runtimes, is_python, launch, missing_module, program};
 
+use super::child::Run;
 use super::device::DeviceArgs;
-use super::interrupt::told_to_stop;
 use super::run::{RunArgs, run_once};
 use super::{Context, Refusal};
 use crate::kit::test_files;
@@ -39,11 +38,6 @@ pub struct TestArgs {
     #[arg(long, default_value = "10m", value_parser = humantime::parse_duration)]
     timeout: Duration,
 }
-
-/// How long to wait for a runner's last output.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Longer lines of a runner's output are truncated.
-const LINE_BYTES: usize = 64 << 10;
 
 pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
@@ -253,64 +247,9 @@ impl Runners<'_> {
         Ok(self.ended(launch, false).await?.0)
     }
 
-    /// Runs a program to its end and prints its output. Also returns the line that names a missing module, if any.
     async fn ended(&self, launch: Launch, is_shown: bool) -> Result<(Ended, String), Refusal> {
-        let program = Path::new(&launch.program).display().to_string();
-        let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {
-            message: format!("tests cannot run: {error}"),
-        };
-        let Running { stdin, stdout, stderr, child } = self.supervisor.start(launch).await.map_err(failed)?;
-        drop(stdin);
-        let talk = [tokio::spawn(pass_on(stdout, is_shown)), tokio::spawn(pass_on(stderr, is_shown))];
-        let message = tokio::select! {
-            ended = child.ended() => {
-                let mut lack = String::new();
-                for talk in talk {
-                    if let Ok(Ok(Some(said))) = tokio::time::timeout(LAST_WORDS, talk).await {
-                        lack = said;
-                    }
-                }
-                child.stop().await;
-                return Ok((ended, lack));
-            }
-            () = tokio::time::sleep(self.limit) => {
-                let limit = humantime::format_duration(self.limit);
-                format!("`{program}` ran tests for longer than {limit}; `--timeout` allows more")
-            }
-            () = told_to_stop() => "cancelled".to_string(),
-        };
-        child.kill().await;
-        Err(Refusal::Environment { message })
+        Run { launch, did: "ran tests", limit: self.limit, is_shown }.ended(&self.supervisor).await
     }
-}
-
-/// Prints a runner's output to stderr, line by line. Returns the first line that names a module that is not installed.
-async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> Option<String> {
-    let mut said: Vec<u8> = Vec::new();
-    let mut chunk = [0; 8 << 10];
-    let mut lack = None;
-    let mut show = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
-        if lack.is_none() && line.contains("ModuleNotFoundError") {
-            lack = Some(line.to_string());
-        }
-        if is_shown {
-            print::say(line.trim_end_matches(['\n', '\r']));
-        }
-    };
-    while let Ok(n @ 1..) = from.read(&mut chunk).await {
-        said.extend_from_slice(&chunk[..n]);
-        while let Some(at) = said.iter().position(|byte| *byte == b'\n') {
-            show(&said.drain(..=at).collect::<Vec<_>>());
-        }
-        if said.len() > LINE_BYTES {
-            show(&std::mem::take(&mut said));
-        }
-    }
-    if !said.is_empty() {
-        show(&said);
-    }
-    lack
 }
 
 #[derive(Parser)]

@@ -1,8 +1,12 @@
 //! The entries of `mcpServers:`, of the project and of its targets.
 
-use trailblaze_core::config::Server as Entry;
+use std::path::Path;
+
+use trailblaze_core::config::{Runtime, Server as Entry};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::Spanned;
+use trailblaze_protocol::driver::AgentMode;
+use trailblaze_script::bundle::is_bundle;
 
 use crate::project::loaded::Loaded;
 use crate::servers::server_sources::Key;
@@ -15,12 +19,24 @@ pub(crate) struct Named {
     pub origin: ToolOrigin,
     /// The target that it belongs to; `None` for an entry of the project.
     pub target: Option<String>,
+    /// Whether its script runs in this process.
+    pub is_embedded: bool,
 }
 
 impl Named {
     pub fn key(&self) -> Key {
         (self.target.clone(), self.name.clone())
     }
+}
+
+fn is_embedded(entry: &Entry, agent_mode: AgentMode) -> bool {
+    let Some(script) = &entry.script else { return false };
+    // Nothing else runs a bundle.
+    is_bundle(Path::new(script))
+        || match entry.runtime {
+            Some(runtime) => runtime == Runtime::Embedded,
+            None => agent_mode == AgentMode::OnDevice,
+        }
 }
 
 /// The entries of a project and of its targets.
@@ -35,6 +51,7 @@ pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
         entry: entry.clone(),
         origin: if target.is_some() { ToolOrigin::TargetServer } else { ToolOrigin::ProjectServer },
         target: target.map(str::to_string),
+        is_embedded: is_embedded(entry, loaded.project.agent_mode),
     };
     project.chain(targets).map(named).collect()
 }

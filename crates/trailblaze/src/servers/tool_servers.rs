@@ -23,6 +23,7 @@ use trailblaze_protocol::event::{Event, Level};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
+use trailblaze_toolhost::embedded::Programs;
 use trailblaze_toolhost::launch::{Place, Runtimes, missing_module};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
@@ -35,11 +36,12 @@ use crate::output::console::Console;
 use crate::output::words::count;
 use crate::project::loaded::Loaded;
 use crate::servers::cache::ToolCache;
+use crate::servers::callback::NoAddress;
 use crate::servers::cassettes::{Cassettes, Library, Recording};
 use crate::servers::entries::{Named, entries};
 use crate::servers::process::ProcessParts;
 use crate::servers::server_sources::{Concerns, Key};
-use crate::servers::transport::reach;
+use crate::servers::transport::{embedded, reach};
 
 /// How long servers may take to start before the slow ones are reported.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -55,6 +57,8 @@ pub struct ToolServers {
     is_crowded: bool,
     supervisor: Arc<Supervisor>,
     runtimes: Runtimes,
+    /// The programs of scripts that run in this process.
+    programs: Arc<Programs>,
     process: ProcessParts,
     shared: Mutex<HashMap<String, Arc<OnceCell<Arc<Server>>>>>,
     restarts: Mutex<HashMap<Key, Arc<Restarts>>>,
@@ -120,6 +124,7 @@ impl ToolServers {
             is_crowded: false,
             supervisor: Arc::new(supervisor.clone()),
             runtimes: Runtimes::new(loaded.environment.path().to_os_string(), supervisor.clone()),
+            programs: Arc::default(),
             process,
             shared: Mutex::default(),
             restarts: Mutex::default(),
@@ -210,10 +215,7 @@ impl ToolServers {
         if wanted.is_empty() {
             return Ok(SessionServers::default());
         }
-        let base_url = self.process.callback.base_url().await.map_err(|error| SourceError::NotStarted {
-            source_name: wanted[0].0.name.clone(),
-            evidence: error.to_string(),
-        })?;
+        let base_url = self.base_url(wanted.iter().map(|(named, _)| *named)).await?;
         let waiting = Waiting::new(wanted.iter().map(|(named, _)| named.name.clone()).collect());
         let started = wanted.iter().map(|(named, is_shared)| {
             let (waiting, base_url) = (&waiting, &base_url);
@@ -318,7 +320,7 @@ impl ToolServers {
         let known = self.entries.iter().find(|named| named.name == name);
         let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
         named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
-        let base_url = self.process.callback.base_url().await.map_err(|error| not_started(error.to_string()))?;
+        let base_url = self.base_url([&named]).await?;
         let server = self.started(&named, &base_url, Some(session), secrets).await?;
         let listed = list(&*server).await;
         server.stop().await;
@@ -339,10 +341,19 @@ impl ToolServers {
         Ok(session_servers)
     }
 
+    /// The address that these servers call back to. Those that run in this process need none, so no port is opened for them.
+    async fn base_url<'n>(&self, servers: impl IntoIterator<Item = &'n Named>) -> Result<String, SourceError> {
+        let Some(first) = servers.into_iter().find(|named| !named.is_embedded) else { return Ok(String::new()) };
+        let not_started =
+            |error: NoAddress| SourceError::NotStarted { source_name: first.name.clone(), evidence: error.to_string() };
+        self.process.callback.base_url().await.map_err(not_started)
+    }
+
     fn is_shared(&self, named: &Named) -> bool {
         named.origin == ToolOrigin::ProjectServer
             && match named.entry.multi_device {
-                MultiDevice::Auto => self.is_crowded,
+                // One for each session costs little there, and keeps their states apart.
+                MultiDevice::Auto => self.is_crowded && !named.is_embedded,
                 MultiDevice::Http | MultiDevice::Stdio => true,
                 MultiDevice::PerDevice => false,
             }
@@ -374,8 +385,11 @@ impl ToolServers {
     ) -> Result<Arc<Server>, SourceError> {
         let Named { name, entry, .. } = named;
         let place = Place { root: &self.root, base_url, session };
-        let reach = reach(entry, &place, &self.runtimes, secrets, session.is_none())
-            .await
+        let reach = match named.is_embedded {
+            true => embedded(entry, &place, secrets, &self.programs),
+            false => reach(entry, &place, &self.runtimes, secrets, session.is_none()).await,
+        };
+        let reach = reach
             .map_err(|error| SourceError::NotStarted { source_name: name.clone(), evidence: error.to_string() })?;
         let log = log_name(name, session.map(|(id, _)| id));
         let spec = Spec {

@@ -1,12 +1,16 @@
 //! From the entry of a server to its transport, and the secrets that its headers name.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use trailblaze_core::config::{MultiDevice, Server as Entry, Servers};
 use trailblaze_core::limits;
 use trailblaze_core::template::tokens;
 use trailblaze_core::values::secret::Secrets;
+use trailblaze_toolhost::embedded::{Embedded, Programs};
 use trailblaze_toolhost::http::{Address, AddressError};
 use trailblaze_toolhost::instance::{PortFallback, Transport};
-use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch};
+use trailblaze_toolhost::launch::{LaunchError, Place, Runtimes, launch, own_variables};
 
 use crate::project::loaded::Loaded;
 
@@ -21,6 +25,22 @@ pub enum NoReach {
         limits::SECRET_CHARS
     )]
     NoSecret { header: String, name: String },
+}
+
+/// The transport of a script that runs in this process.
+pub fn embedded(
+    entry: &Entry,
+    place: &Place<'_>,
+    secrets: &Secrets,
+    programs: &Arc<Programs>,
+) -> Result<Transport, NoReach> {
+    let script = entry.script.clone().ok_or(LaunchError::NoWay)?;
+    let secret = |name: &String| Some((name.clone(), secrets.reveal(secrets.seal(name)?)));
+    let mut variables: BTreeMap<String, String> = entry.secrets.iter().filter_map(secret).collect();
+    variables.extend(own_variables(entry, place));
+    variables.retain(|name, _| !entry.drop_env.contains(name));
+    let root = place.root.to_path_buf();
+    Ok(Transport::Embedded(Embedded { root, script, variables, programs: Arc::clone(programs) }))
 }
 
 /// The transport of a server. `is_shared` tells whether several devices will use it.

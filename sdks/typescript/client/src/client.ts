@@ -2,6 +2,7 @@
 
 import { HttpTransport, type Transport } from './connect.ts';
 import { identityOf, identityOfArgument, signalOf, type Identity } from './context.ts';
+import { currentEngine, ENGINE_ADDRESS, EngineTransport } from './engine.ts';
 import { TrailblazeError } from './errors.ts';
 import {
   GROUPS,
@@ -72,7 +73,9 @@ export class TrailblazeClient {
     const context = identityOfArgument(options.context);
     const invocationId = options.invocationId ?? context.invocationId;
     this.platform = options.platform?.toLowerCase() ?? context.platform;
-    this.baseUrl = chooseAddress(address ?? context.baseUrl, invocationId !== undefined || options.key !== undefined);
+    const engine = currentEngine();
+    const hasId = invocationId !== undefined || options.key !== undefined;
+    this.baseUrl = engine === undefined ? chooseAddress(address ?? context.baseUrl, hasId) : ENGINE_ADDRESS;
     // Empty ids would be ids that nobody has.
     this.#ids = {
       ...given('deviceId', options.deviceId ?? context.deviceId),
@@ -80,7 +83,8 @@ export class TrailblazeClient {
       ...given('invocationId', invocationId),
     };
     this.#signal = options.signal;
-    this.#transport = options.transport ?? new HttpTransport(this.baseUrl, options.key?.trim());
+    const own = () => (engine === undefined ? new HttpTransport(this.baseUrl, options.key?.trim()) : new EngineTransport(engine));
+    this.#transport = options.transport ?? own();
   }
 
   /**

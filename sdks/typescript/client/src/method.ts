@@ -124,10 +124,16 @@ function withBytes(spec: MethodSpec, response: Json): Json {
     const key = path.at(-1) ?? '';
     const holder = parents.reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), response);
     if (isRecord(holder) && typeof holder[key] === 'string') {
-      (holder as Record<string, unknown>)[key] = new Uint8Array(Buffer.from(holder[key], 'base64'));
+      (holder as Record<string, unknown>)[key] = bytesOf(holder[key]);
     }
   }
   return response;
+}
+
+function bytesOf(base64: string): Uint8Array {
+  // The script engine has no `Buffer`.
+  const isNode = typeof Buffer === 'function';
+  return isNode ? new Uint8Array(Buffer.from(base64, 'base64')) : Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
 }
 
 export function isRecord(value: unknown): value is Json {

@@ -1,18 +1,4 @@
 /** Write Trailblaze tools in TypeScript: `tool(...)` defines one, `run()` serves all of them, over stdio or HTTP. */
 
-export { tool } from './tool.ts';
-export type { Args, DefinedTool, Handler, HandlerResult, Input, JsonSchema, ToolSpec } from './tool.ts';
-export { run } from './run.ts';
-export type { RunningServer, RunOptions } from './run.ts';
-export { Server } from './server.ts';
-export type { ServerOptions } from './server.ts';
-export type { CallOptions, ToolAnswer, ToolClient, ToolContext, ToolSession } from './context.ts';
-export { Context } from './context.ts';
-export type { ToolMemory } from './memory.ts';
-export { TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
-export { ActionFailed, AssertionFailed, registry, TrailblazeClient, TrailblazeError } from '@trailblaze/client';
-export type { ToolFlags, TrailblazeTool, TrailblazeToolMeta } from './tool-meta.ts';
-export type { DevicePlatform, TrailblazeContext, TrailblazeDevice, TrailblazeMeta } from './envelope.ts';
-export type { Delegate, TrailblazeResultMeta, Variant } from './result.ts';
-export { CALLBACK_PATH, CALLBACK_VERSION } from './callback.ts';
-export type { CallbackAction, CallbackAnswer, CallbackRequest, CallbackResult } from './callback.ts';
+export * from './parts.ts';
+export { run, Server } from './run.ts';

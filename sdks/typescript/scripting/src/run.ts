@@ -27,30 +27,10 @@ import { messageOf } from './errors.ts';
 import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
+import { ServerOfTools } from './server.ts';
+import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
-import { definedTools, type DefinedTool } from './tool.ts';
-
-export type RunOptions = {
-  /** The name of the server. Default: the name of the script. */
-  name?: string;
-  version?: string;
-  /** Instructions for models about the whole server. */
-  instructions?: string;
-  /** The tools to serve. Default: all defined tools. */
-  tools?: readonly DefinedTool[];
-  /**
-   * With `--transport http --port N` they are served over HTTP, at /mcp on this machine, otherwise over stdio. Default: the
-   * arguments of the process.
-   */
-  args?: readonly string[];
-};
-
-/** A resource: its address, and what returns its text. */
-export type ServedResource = { uri: string; read: () => Promise<string> };
-
-export type ServeOptions = RunOptions & { resources?: readonly ServedResource[] };
-
-export type RunningServer = { close(): Promise<void> };
+import { definedTools } from './tool.ts';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -62,7 +42,14 @@ export function run(options: RunOptions = {}): Promise<RunningServer> {
   return serve(options);
 }
 
-export async function serve(options: ServeOptions): Promise<RunningServer> {
+/** A server of tools with a list of its own. */
+export class Server extends ServerOfTools {
+  run(options?: Pick<RunOptions, 'args'>): Promise<RunningServer> {
+    return serve(this.served(options));
+  }
+}
+
+async function serve(options: ServeOptions): Promise<RunningServer> {
   const port = askedPort(options.args ?? process.argv.slice(2));
   // Output of handlers goes to the log, even if stdout is not used for the protocol.
   const protocol = keepStdoutForProtocol();

@@ -1,8 +1,8 @@
-/** A server of tools with a list of its own, for code in the style of MCP's SDKs. */
+/** A list of tools and resources of its own, for code in the style of MCP's SDKs. How they are served, subclasses know. */
 
 import { isRecord } from './envelope.ts';
 import { success } from './result.ts';
-import { serve, type RunningServer, type RunOptions, type ServedResource } from './run.ts';
+import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import type { ToolContext } from './context.ts';
 import { add, type Args, type DefinedTool, type HandlerResult, type Input, type ToolSpec } from './tool.ts';
 
@@ -12,7 +12,7 @@ export type ServerOptions = Omit<RunOptions, 'tools' | 'args'>;
  * Handlers return a string, nothing, a result of `@trailblaze/scripting/result`, or an object, which becomes the structured
  * content of the result. One that throws has failed.
  */
-export class Server {
+export abstract class ServerOfTools {
   readonly #options: ServerOptions;
   readonly #tools = new Map<string, DefinedTool>();
   readonly #resources: ServedResource[] = [];
@@ -46,9 +46,11 @@ export class Server {
   }
 
   /** Serves the tools, as `run()` does: over stdio, or over HTTP with `--transport http --port N`. */
-  run({ args }: Pick<RunOptions, 'args'> = {}): Promise<RunningServer> {
+  abstract run(options?: Pick<RunOptions, 'args'>): Promise<RunningServer>;
+
+  protected served({ args }: Pick<RunOptions, 'args'> = {}): ServeOptions {
     const tools = [...this.#tools.values()];
-    return serve({ ...this.#options, tools, resources: this.#resources, ...(args === undefined ? {} : { args }) });
+    return { ...this.#options, tools, resources: this.#resources, ...(args === undefined ? {} : { args }) };
   }
 }
 

@@ -1,0 +1,87 @@
+//! Runs a program to its end, and passes on what it prints.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use trailblaze_supervise::{Ended, Launch, Running, Supervisor};
+
+use super::Refusal;
+use super::interrupt::told_to_stop;
+use crate::output::print;
+
+/// How long to wait for a program's last output.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Longer lines of a program's output are truncated.
+const LINE_BYTES: usize = 64 << 10;
+
+/// A program to run.
+pub struct Run {
+    pub launch: Launch,
+    /// Such as `ran tests`, for messages.
+    pub did: &'static str,
+    pub limit: Duration,
+    pub is_shown: bool,
+}
+
+impl Run {
+    /// Runs it to its end and prints its output. Also returns the line that names a missing Python module, if any.
+    pub async fn ended(self, supervisor: &Supervisor) -> Result<(Ended, String), Refusal> {
+        let Run { launch, did, limit, is_shown } = self;
+        let program = Path::new(&launch.program).display().to_string();
+        let failed = |error: trailblaze_supervise::StartError| Refusal::Environment {
+            message: format!("`{program}` cannot run: {error}"),
+        };
+        let Running { stdin, stdout, stderr, child } = supervisor.start(launch).await.map_err(failed)?;
+        drop(stdin);
+        let talk = [tokio::spawn(pass_on(stdout, is_shown)), tokio::spawn(pass_on(stderr, is_shown))];
+        let message = tokio::select! {
+            ended = child.ended() => {
+                let mut lack = String::new();
+                for talk in talk {
+                    if let Ok(Ok(Some(said))) = tokio::time::timeout(LAST_WORDS, talk).await {
+                        lack = said;
+                    }
+                }
+                child.stop().await;
+                return Ok((ended, lack));
+            }
+            () = tokio::time::sleep(limit) => {
+                let limit = humantime::format_duration(limit);
+                format!("`{program}` {did} for longer than {limit}; `--timeout` allows more")
+            }
+            () = told_to_stop() => "cancelled".to_string(),
+        };
+        child.kill().await;
+        Err(Refusal::Environment { message })
+    }
+}
+
+/// Prints a program's output to stderr, line by line. Returns the first line that names a module that is not installed.
+async fn pass_on(mut from: impl AsyncRead + Unpin, is_shown: bool) -> Option<String> {
+    let mut said: Vec<u8> = Vec::new();
+    let mut chunk = [0; 8 << 10];
+    let mut lack = None;
+    let mut show = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        if lack.is_none() && line.contains("ModuleNotFoundError") {
+            lack = Some(line.to_string());
+        }
+        if is_shown {
+            print::say(line.trim_end_matches(['\n', '\r']));
+        }
+    };
+    while let Ok(n @ 1..) = from.read(&mut chunk).await {
+        said.extend_from_slice(&chunk[..n]);
+        while let Some(at) = said.iter().position(|byte| *byte == b'\n') {
+            show(&said.drain(..=at).collect::<Vec<_>>());
+        }
+        if said.len() > LINE_BYTES {
+            show(&std::mem::take(&mut said));
+        }
+    }
+    if !said.is_empty() {
+        show(&said);
+    }
+    lack
+}

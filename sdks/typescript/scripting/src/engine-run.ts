@@ -1,0 +1,96 @@
+/** Serves the tools in Trailblaze's script engine, which this code runs in. */
+
+import { TrailblazeClient } from '@trailblaze/client';
+import { currentEngine, ENGINE_ADDRESS, within, type Engine } from '@trailblaze/client/engine';
+
+import { CallContext, type ToolClient } from './context.ts';
+import { isRecord, readMeta } from './envelope.ts';
+import { messageOf, TrailblazeCallbackError, TrailblazeToolError } from './errors.ts';
+import { invoke } from './invoke.ts';
+import { ServerOfTools } from './server.ts';
+import type { RunningServer, RunOptions, ServeOptions } from './serving.ts';
+import { definedTools } from './tool.ts';
+
+/** Serves the tools. What concerns the process, such as `args`, has no meaning here. */
+export function run(options: RunOptions = {}): Promise<RunningServer> {
+  return serve(options);
+}
+
+/** A server of tools with a list of its own. */
+export class Server extends ServerOfTools {
+  run(options?: Pick<RunOptions, 'args'>): Promise<RunningServer> {
+    return serve(this.served(options));
+  }
+}
+
+async function serve(options: ServeOptions): Promise<RunningServer> {
+  const engine = currentEngine();
+  if (engine === undefined) {
+    throw new Error('this build of @trailblaze/scripting runs in the script engine of Trailblaze only');
+  }
+  const tools = new Map((options.tools ?? definedTools()).map((tool) => [tool.name, tool]));
+  const { name = 'tools', version = '0.0.0', instructions, resources = [] } = options;
+  engine.serve({
+    list: () => ({
+      serverInfo: { name, version },
+      instructions,
+      tools: [...tools.values()].map((tool) => tool.definition),
+      resources: resources.map(({ uri }) => ({ uri, name: uri, mimeType: 'application/json' })),
+    }),
+    async call(params, { signal }) {
+      const tool = tools.get(String(params['name']));
+      if (tool === undefined) {
+        throw new TypeError(`unknown tool \`${String(params['name'])}\``);
+      }
+      const raw = isRecord(params['_meta']) ? params['_meta'] : undefined;
+      const meta = readMeta(raw);
+      const invocationId = meta?.invocationId ?? '';
+      const ctx = new CallContext({
+        meta: meta === undefined ? undefined : { baseUrl: ENGINE_ADDRESS, ...meta },
+        raw,
+        commands: () => TrailblazeClient.fromContext({ _meta: raw, signal }),
+        client: () => toolClient(engine, invocationId, signal),
+        signal,
+        log: (level, message) => tell(engine.request(invocationId, 'log', { level, message })),
+        progress: (message) => tell(engine.request(invocationId, 'progress', { message })),
+      });
+      return invoke(tool, params['arguments'], ctx);
+    },
+    async read(params) {
+      const resource = resources.find(({ uri }) => uri === params['uri']);
+      if (resource === undefined) {
+        throw new TypeError(`unknown resource \`${String(params['uri'])}\``);
+      }
+      return { contents: [{ uri: resource.uri, mimeType: 'application/json', text: await resource.read() }] };
+    },
+  });
+  return { close: async () => {} };
+}
+
+/** A log line that is not taken does not fail the call. */
+function tell(sending: Promise<unknown>): void {
+  sending.catch((error: unknown) => console.error(messageOf(error)));
+}
+
+function toolClient(engine: Engine, invocationId: string, signal: AbortSignal): ToolClient {
+  return {
+    async callTool(name, args = {}, { timeoutMs } = {}) {
+      signal.throwIfAborted();
+      let answer: unknown;
+      try {
+        const asked = engine.request(invocationId, 'call', { tool: name, args });
+        answer = await within(asked, `\`${name}\``, { signal, deadlineMs: timeoutMs });
+      } catch (error) {
+        if (signal.aborted) {
+          throw error;
+        }
+        throw new TrailblazeCallbackError(messageOf(error));
+      }
+      const { isError, text } = isRecord(answer) ? answer : {};
+      if (isError === true) {
+        throw new TrailblazeToolError(name, String(text ?? ''));
+      }
+      return { text: String(text ?? '') };
+    },
+  };
+}
