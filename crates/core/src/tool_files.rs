@@ -82,8 +82,8 @@ fn build(file: ToolFile, source: &Arc<Source>) -> Option<FileTool> {
             let (id, class) = (file.id.value, class.clone());
             return Some(FileTool::Alias(Alias { id, class, contributor, source: Arc::clone(source) }));
         }
-        Mode::Script(script, grants) => {
-            let (script, grants, source) = (script.clone(), grants.clone(), Arc::clone(source));
+        Mode::Script(script) => {
+            let ((script, grants), source) = ((**script).clone(), Arc::clone(source));
             return Some(FileTool::Script(Box::new(ScriptFile { file, script, grants, source })));
         }
         Mode::Tools(calls) => Body::Expansion(Arc::from(calls.as_slice())),

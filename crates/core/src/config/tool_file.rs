@@ -116,7 +116,7 @@ pub struct ToolFile {
 pub enum Mode {
     Class(Spanned<String>),
     Tools(Vec<ToolCall>),
-    Script(ScriptEntry, Option<Grants>),
+    Script(Box<(ScriptEntry, Option<Grants>)>),
 }
 
 impl Decode for ToolFile {
@@ -135,7 +135,8 @@ impl Decode for ToolFile {
         let class = raw.class.map(Mode::Class);
         let tools = raw.tools.map(|tools| Mode::Tools(tools.value));
         let grants = raw.grants.map(|grants| grants.value);
-        let mode = class.or(tools).or_else(|| raw.script.map(|script| Mode::Script(script.value, grants)))?;
+        let mode =
+            class.or(tools).or_else(|| raw.script.map(|script| Mode::Script(Box::new((script.value, grants)))))?;
         Some(ToolFile {
             id: raw.id,
             description: raw.description.map(|text| text.value.trim_end().to_string()).unwrap_or_default(),

@@ -25,10 +25,8 @@ fn errors_name_the_place_in_the_tools_file() {
     let source = "interface Named { name: string }\nconst one: Named = { name: 'a' };\nfunction deep(): never {\n  throw new TypeError(`no ${one.name}`);\n}\ndeep();";
     let said = failure(source);
     assert!(said.starts_with(&format!("TypeError: no a ({PLACE}:10:")), "{said}");
-    assert_eq!(
-        failure("await tools.tap({ text: 'Nowhere', timeoutMs: 0 })").contains(&format!("({PLACE}:7:17)")),
-        true
-    );
+    let said = failure("await tools.tap({ text: 'Nowhere', timeoutMs: 0 })");
+    assert!(said.contains(&format!("({PLACE}:7:17)")), "{said}");
 }
 
 #[test]
