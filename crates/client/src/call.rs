@@ -92,7 +92,7 @@ impl Call {
     /// Makes the call and returns its messages as they arrive.
     pub fn follow<T: DeserializeOwned + Send + 'static>(self) -> Answer<Messages<T>> {
         Box::pin(async move {
-            if let Way::Own(_) = self.client.way() {
+            if let Way::Transport(_) = self.client.way() {
                 let text = format!("{} returns a stream, which this client does not have", self.path);
                 return Err(Error::api(Code::Unimplemented, text));
             }
@@ -110,7 +110,7 @@ impl Call {
     async fn message<T: DeserializeOwned>(self) -> Result<T, Error> {
         let pool = match self.client.way() {
             Way::Http(pool) => pool,
-            Way::Own(transport) => {
+            Way::Transport(transport) => {
                 let timeout = self.deadline.or(self.client.timeout()).unwrap_or(TIMEOUT);
                 let called = tokio::time::timeout(timeout, transport.call(&self.path, self.fields));
                 let response = called.await.unwrap_or_else(|_| Err(too_late(&self.path)))?;

@@ -24,7 +24,7 @@ pub struct Client {
 #[derive(Clone)]
 pub(crate) enum Way {
     Http(Arc<Pool>),
-    Own(Arc<dyn Transport>),
+    Transport(Arc<dyn Transport>),
 }
 
 #[derive(Clone, Default)]
@@ -64,7 +64,7 @@ impl Client {
 
     /// A client whose calls do not go over HTTP. Whoever carries them out knows on whose behalf.
     pub fn over(transport: Arc<dyn Transport>) -> Client {
-        Client { settings: Arc::default(), way: Way::Own(transport) }
+        Client { settings: Arc::default(), way: Way::Transport(transport) }
     }
 
     fn of(settings: Settings) -> Client {

@@ -63,7 +63,8 @@ screens:
 ";
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo bench` adds a flag of its own.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     // Peak memory belongs to a process, so what is measured by it gets one of its own.
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["devices", n_devices, pictures, settings @ ..] => devices(n_devices, pictures, settings),

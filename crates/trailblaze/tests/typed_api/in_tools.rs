@@ -6,10 +6,10 @@ use serde_json::json;
 use trailblaze_protocol::event::{CallOrigin, Event};
 use trailblaze_protocol::ids::Parent;
 
-use super::cases::{Case, DEVICES, cases, project};
+use super::cases::{Case, DEVICES, cases, project, without_times};
 use super::served::Served;
 use super::support::{Project, RunFolder, repository, skip};
-use super::wire::{Caller, Protocol, without_times};
+use super::wire::{Caller, Protocol};
 
 const PYTHON: &str = r#"
 from fastmcp import Context, FastMCP

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 use trailblaze_client::{Client, Direction, Error, LaunchMode};
 
-use super::cases::{Case, DEVICES, cases, project};
+use super::cases::{Case, DEVICES, cases, normal, project, without_times};
 use super::in_calls::InCalls;
 use super::parity::record;
 use super::served::Served;
-use super::wire::{Caller, Protocol, normal, without_times};
+use super::wire::{Caller, Protocol};
 
 #[tokio::test]
 async fn the_rust_client_gives_the_same_answers_recording_and_events() {
