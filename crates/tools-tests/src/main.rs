@@ -1,6 +1,7 @@
 //! A team's own build of Trailblaze, whose tools try what tools can do. With the argument `serve-tools` it is an MCP server for the
 //! same tools. TEAM_TOOLSETS says which toolsets are in it, as names separated by commas.
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -102,6 +103,7 @@ impl Team {
             "parse" => Ok("x".parse::<u8>().map(drop)?),
             "panic" => panic!("no way"),
             "sleep" => {
+                let _dropped = Dropped;
                 tokio::time::sleep(Duration::from_secs(600)).await;
                 Ok(())
             }
@@ -127,6 +129,15 @@ impl Team {
     #[tool(name = "team_host", host_only, groups = ["rare"])]
     async fn host(&self) -> ToolResult<()> {
         Ok(())
+    }
+}
+
+/// Says so in the log when a call ends.
+struct Dropped;
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        let _ = writeln!(std::io::stderr(), "the tool was dropped");
     }
 }
 

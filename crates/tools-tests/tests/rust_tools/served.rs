@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::compiled_in::outcomes;
-use super::support::Project;
+use super::support::{Project, wait_until};
 use super::{Team, with_server};
 
 #[test]
@@ -49,6 +49,19 @@ fn one_server_on_a_port_serves_several_devices() {
     assert_eq!(outcomes(&run, "team_count").len(), 2);
     assert!(run.mentions("counted Count: 2 on ios/sim-1") > 0, "what a tool logs is recorded");
     assert!(run.mentions("2 of 2") > 0, "its progress is recorded");
+}
+
+#[test]
+fn a_tool_of_a_server_on_a_port_is_cancelled_with_its_run() {
+    let trail = "trail:\n  - step: Sleep\n    tools:\n      - team_fail: {how: sleep}\n";
+    let project = with_server(Project::counter(), "    multiDevice: http\n").with("trails/sleep.trail.yaml", trail);
+    let running = project.team_start("", &["run", "-d", "android/sim-1"]);
+    wait_until("the tool runs", || (project.runs().pop()?.mentions("\"sleep\"") > 0).then_some(()));
+    running.interrupt();
+    project.ended(running).exits(2);
+    let log = std::fs::read_dir(project.last_run().path.join("servers")).expect("the logs of servers");
+    let log: String = log.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("text")).collect();
+    assert!(log.contains("the tool was dropped"), "{log}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! One connection of a client.
+//! The requests of a client.
 
 // Trailblaze shows the messages that tools log, although newer versions of the protocol drop them.
 #![allow(deprecated)]
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use futures::FutureExt;
 use rmcp::model::{
@@ -28,11 +28,9 @@ use crate::error::{ToolError, ToolResult};
 use crate::output::Output;
 use crate::toolset::Toolset;
 
-/// One connection of a client.
+/// One connection of a client; over HTTP, one request.
 pub struct Handler {
     served: Arc<Served>,
-    /// The position of the lowest level that the client wants to be told of.
-    lowest: AtomicUsize,
 }
 
 const LEVELS: [LoggingLevel; 8] = [
@@ -48,7 +46,7 @@ const LEVELS: [LoggingLevel; 8] = [
 
 impl Handler {
     pub fn new(served: &Arc<Served>) -> Handler {
-        Handler { served: Arc::clone(served), lowest: AtomicUsize::new(0) }
+        Handler { served: Arc::clone(served) }
     }
 
     async fn call(
@@ -100,7 +98,7 @@ impl Handler {
                     Level::Warning => LoggingLevel::Warning,
                     Level::Error => LoggingLevel::Error,
                 };
-                if position(level) < self.lowest.load(Ordering::Relaxed) {
+                if position(level) < self.served.lowest.load(Ordering::Relaxed) {
                     return;
                 }
                 let mut message = LoggingMessageNotificationParam::new(level, text.into());
@@ -183,7 +181,7 @@ impl ServerHandler for Handler {
     }
 
     async fn set_level(&self, request: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.lowest.store(position(request.level), Ordering::Relaxed);
+        self.served.lowest.store(position(request.level), Ordering::Relaxed);
         Ok(())
     }
 

@@ -34,7 +34,9 @@ pub async fn serve(served: &Arc<Served>, address: SocketAddr) -> Result<(), Serv
     let _ = writeln!(std::io::stderr(), "listening on http://{address}{PATH}");
     let service = {
         let served = Arc::clone(served);
+        // Without sessions, what a tool says is sent with its answer, and a client that disconnects cancels its call.
         let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
             .enforce_origin_validation()
             .with_max_request_body_bytes(REQUEST_BYTES);
         Arc::new(Service::new(move || Ok(Handler::new(&served)), Arc::default(), config))

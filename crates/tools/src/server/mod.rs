@@ -10,6 +10,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
@@ -152,6 +153,7 @@ impl Server {
             groups: self.toolsets.iter().flat_map(|toolset| toolset.groups()).collect(),
             toolsets,
             tools,
+            lowest: AtomicUsize::new(0),
             // Only shares its connections; each call has its own address.
             client: Client::new("127.0.0.1"),
         })
@@ -167,6 +169,8 @@ struct Served {
     toolsets: HashMap<&'static str, Arc<dyn Toolset>>,
     tools: Vec<Tool>,
     groups: Vec<Group>,
+    /// The position of the lowest level of messages that clients want to be told of.
+    lowest: AtomicUsize,
     client: Client,
 }
 
