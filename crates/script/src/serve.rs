@@ -289,7 +289,7 @@ impl Keeper {
         if let Some(call) = owner.and_then(|id| self.calls.get_mut(&id)) {
             call.pending.push(request.id);
             let _ = call.events.send(Event::Request(request));
-        } else if request.operation == "sleep" {
+        } else if matches!(request.operation.as_str(), "sleep" | "timer") {
             let ms = payload["ms"].as_f64().unwrap_or_default().clamp(0.0, LONGEST_SLEEP_MS);
             let id = request.id;
             let over = tokio::time::sleep(Duration::from_secs_f64(ms / 1_000.0));
