@@ -172,6 +172,37 @@ fn a_broken_edit_keeps_the_old_tools_and_a_mended_one_swaps() {
 }
 
 #[test]
+fn a_toolset_in_the_engine_is_swapped_too() {
+    let Some(lab) = Lab::under(Runtime::Nothing) else { return };
+    lab.configured("mcpServers:\n  acme: {script: tools/acme.ts, runtime: embedded}\n");
+    let saying = |word: &str| {
+        format!(
+            "import {{ run, tool }} from '@trailblaze/scripting';\nimport {{ name }} from './name.ts';\n\
+             let n = 0;\ntool('acme_say', {{ description: 'Says it.' }}, () => `${{name}} {word} ${{++n}}`);\nrun();\n"
+        )
+    };
+    lab.with("tools/acme.ts", &saying("one")).with("tools/name.ts", "export const name = 'a';\n");
+    let mut author = Author::at(&lab, &[]);
+    assert_eq!(author.ask("acme_say"), "a one 1");
+    assert_eq!(author.ask("acme_say"), "a one 2");
+    lab.with("tools/name.ts", "export const name = ;\n");
+    let said = author.hears("(imported by tools/acme.ts:2:22)");
+    assert!(said.contains("warning: server `acme` is unchanged: it cannot run in the script engine:"), "{said}");
+    assert!(said.contains("tools/name.ts:1:21: "), "{said}");
+    assert_eq!(author.ask("acme_say"), "a one 3");
+    lab.with("tools/name.ts", "export const name = 'b';\n");
+    author.hears("server `acme` was swapped: its list of tools is unchanged\n");
+    assert_eq!(author.ask("acme_say"), "b one 1");
+    lab.with(
+        "tools/acme.ts",
+        &saying("two").replace("run();", "tool('acme_more', { description: '' }, () => 'more');\nrun();"),
+    );
+    author.hears("server `acme` was swapped: added `acme_more`\n");
+    assert_eq!(author.ask("acme_more"), "more");
+    author.leaves();
+}
+
+#[test]
 fn a_tool_that_an_edit_removed_is_unknown() {
     let Some(lab) = acme() else { return };
     let mut author = Author::at(&lab, &[]);

@@ -27,11 +27,12 @@ macro_rules! sources {
     };
 }
 
-static CLIENT: [(&str, &str); 11] = sources![
+static CLIENT: [(&str, &str); 12] = sources![
     "client":
     "client.ts",
     "connect.ts",
     "context.ts",
+    "engine.ts",
     "errors.ts",
     "generated.ts",
     "index.ts",
@@ -42,10 +43,12 @@ static CLIENT: [(&str, &str); 11] = sources![
     "transport.ts",
 ];
 
-static SCRIPTING: [(&str, &str); 17] = sources![
+static SCRIPTING: [(&str, &str); 21] = sources![
     "scripting":
     "callback.ts",
     "context.ts",
+    "engine-run.ts",
+    "engine.ts",
     "envelope.ts",
     "errors.ts",
     "http-client.ts",
@@ -54,9 +57,11 @@ static SCRIPTING: [(&str, &str); 17] = sources![
     "input.ts",
     "invoke.ts",
     "memory.ts",
+    "parts.ts",
     "result.ts",
     "run.ts",
     "server.ts",
+    "serving.ts",
     "stdout.ts",
     "testing.ts",
     "tool-meta.ts",

@@ -38,7 +38,9 @@ pub fn embedded(
     let secret = |name: &String| Some((name.clone(), secrets.reveal(secrets.seal(name)?)));
     let mut variables: BTreeMap<String, String> = entry.secrets.iter().filter_map(secret).collect();
     variables.extend(own_variables(entry, place));
-    variables.retain(|name, _| !entry.drop_env.contains(name));
+    // Its calls need no address.
+    let is_address = |name: &str| matches!(name, "TRAILBLAZE_BASE_URL" | "TRAILBLAZE_CALLBACK_URL");
+    variables.retain(|name, _| !is_address(name) && !entry.drop_env.contains(name));
     let root = place.root.to_path_buf();
     Ok(Transport::Embedded(Embedded { root, script, variables, programs: Arc::clone(programs) }))
 }

@@ -93,7 +93,7 @@ fn a_tool_that_never_ends_fails_and_the_session_goes_on() {
 }
 
 #[test]
-fn a_file_that_changes_is_swapped_and_its_lock_notices() {
+fn the_next_run_uses_changed_files() {
     let Some(lab) = toolset(Runtime::Nothing) else { return };
     serve(&lab, "script: tools/toolset.ts, runtime: embedded");
     lab.calls(&["shout: {text: hey}"]);
@@ -113,6 +113,27 @@ fn doctor_and_lint_know_a_toolset_in_the_engine() {
     assert!(doctor.stdout.contains("it lists 16 tools"), "{}", doctor.stdout);
     let lint = lab.go(&["tool", "lint"]);
     assert!(!lint.stderr.contains("did not start"), "{}", lint.stderr);
+}
+
+#[test]
+fn a_tool_from_the_template_runs_in_the_engine() {
+    let Some(lab) = toolset(Runtime::Nothing) else { return };
+    lab.configured("");
+    let link = |name: &str| lab.project.root().join("node_modules/@trailblaze").join(name);
+    ["client", "scripting"].iter().for_each(|name| std::fs::remove_file(link(name)).expect("removed"));
+    lab.go(&["tool", "new", "acme_countText", "--lang", "ts"]).exits(0);
+    // As `npm install` links the copies.
+    for name in ["client", "scripting"] {
+        std::os::unix::fs::symlink(format!("../../.trailblaze/{name}"), link(name)).expect("a link");
+    }
+    let entry = "script: tools/tool-server.ts";
+    let config = lab.project.read("trailblaze.yaml");
+    assert!(config.contains(entry), "{config}");
+    lab.with("trailblaze.yaml", &config.replace(entry, &format!("{entry}\n    runtime: embedded")));
+    let called = lab.go(&["tool", "-d", "android/sim-1", "acme_countText", "text=Pay"]).exits(0);
+    assert!(called.stdout.contains("0 on the screen"), "{}", called.stdout);
+    let tested = lab.go(&["run", "trails/tools", "-d", "android/sim-1"]).exits(0);
+    assert!(tested.stderr.contains("passed") || tested.stdout.contains("passed"), "{}", tested.stderr);
 }
 
 #[test]
