@@ -367,7 +367,7 @@ fn lint_names_what_a_model_would_stumble_over() {
 
 #[test]
 fn the_examples_have_nothing_to_mend() {
-    assert_eq!(Project::wallet().run(&["tool", "lint", "--strict"]).exits(0).stdout, "2 tools, no problems\n");
+    assert_eq!(Project::wallet().run(&["tool", "lint", "--strict"]).exits(0).stdout, "3 tools, no problems\n");
     let Some(lab) = with_python(Runtime::Bun) else { return };
     lab.example("acme-tools");
     assert_eq!(lab.go(&["tool", "lint", "--strict"]).exits(0).stdout, "6 tools, no problems\n");
@@ -511,7 +511,7 @@ fn the_budget_counts_what_models_are_offered() {
     let expected =
         json!([{"name": "wallet_signIn", "tools": 1, "characters": characters, "tokens": characters.div_ceil(4)}]);
     assert_eq!(row("tools", "wallet_signIn"), expected);
-    assert_eq!(row("toolsets", "wallet")[0]["tools"], 2);
+    assert_eq!(row("toolsets", "wallet")[0]["tools"], 3);
     assert_eq!(row("sources", "trailblaze-config/tools/wallet_signIn.yaml")[0]["tokens"], expected[0]["tokens"]);
     let sum: u64 = budget[0]["tools"].as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).sum();
     assert_eq!(budget[0]["total"]["tokens"], sum);
