@@ -70,7 +70,8 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
     }
     let entries: Vec<Named> = entries(&loaded).into_iter().filter(|named| named.name == args.server).collect();
     let entry_decides = entries.iter().any(|named| named.entry.context.is_some());
-    let is_embedded = entries.iter().any(|named| named.is_embedded);
+    let driver = wiring.driver(&device);
+    let is_embedded = entries.iter().any(|named| named.is_embedded(&driver.describe().driver));
     let first = Visit::make(&wiring, &device, &args.server, None).await;
     let mut signs = Vec::new();
     let exit = match &first.listed {

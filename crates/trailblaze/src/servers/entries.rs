@@ -5,7 +5,7 @@ use std::path::Path;
 use trailblaze_core::config::{Runtime, Server as Entry};
 use trailblaze_core::names::ToolOrigin;
 use trailblaze_core::yaml::Spanned;
-use trailblaze_protocol::driver::AgentMode;
+use trailblaze_protocol::driver::{AgentMode, DriverKey};
 use trailblaze_script::bundle::is_bundle;
 
 use crate::project::loaded::Loaded;
@@ -19,24 +19,24 @@ pub(crate) struct Named {
     pub origin: ToolOrigin,
     /// The target that it belongs to; `None` for an entry of the project.
     pub target: Option<String>,
-    /// Whether its script runs in this process.
-    pub is_embedded: bool,
+    agent_mode: AgentMode,
 }
 
 impl Named {
     pub fn key(&self) -> Key {
         (self.target.clone(), self.name.clone())
     }
-}
 
-fn is_embedded(entry: &Entry, agent_mode: AgentMode) -> bool {
-    let Some(script) = &entry.script else { return false };
-    // Nothing else runs a bundle.
-    is_bundle(Path::new(script))
-        || match entry.runtime {
-            Some(runtime) => runtime == Runtime::Embedded,
-            None => agent_mode == AgentMode::OnDevice,
-        }
+    /// Whether its script runs in this process, in a session with this driver.
+    pub fn is_embedded(&self, driver: &DriverKey) -> bool {
+        let Some(script) = &self.entry.script else { return false };
+        // Nothing else runs a bundle.
+        is_bundle(Path::new(script))
+            || match self.entry.runtime {
+                Some(runtime) => runtime == Runtime::Embedded,
+                None => self.agent_mode == AgentMode::OnDevice && driver.runs_agent_on_device(),
+            }
+    }
 }
 
 /// The entries of a project and of its targets.
@@ -51,7 +51,7 @@ pub(crate) fn entries(loaded: &Loaded) -> Vec<Named> {
         entry: entry.clone(),
         origin: if target.is_some() { ToolOrigin::TargetServer } else { ToolOrigin::ProjectServer },
         target: target.map(str::to_string),
-        is_embedded: is_embedded(entry, loaded.project.agent_mode),
+        agent_mode: loaded.project.agent_mode,
     };
     project.chain(targets).map(named).collect()
 }

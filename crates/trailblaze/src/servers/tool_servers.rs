@@ -73,6 +73,15 @@ pub struct ToolServers {
     outlets: Outlets,
 }
 
+/// A server that a session needs.
+struct Wanted<'n> {
+    named: &'n Named,
+    /// Whether all sessions use the same one.
+    is_shared: bool,
+    /// Whether it runs in this process.
+    is_embedded: bool,
+}
+
 /// Whether servers are started, taken from the cache, or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -211,21 +220,21 @@ impl ToolServers {
             Mode::Remember => return self.remember(target).await,
             Mode::Absent => return Ok(SessionServers::default()),
         }
-        let wanted: Vec<(&Named, bool)> = self.of(target).map(|named| (named, self.is_shared(named))).collect();
+        let wanted: Vec<Wanted<'_>> = self.of(target).map(|named| self.wanted(named, session.1)).collect();
         if wanted.is_empty() {
             return Ok(SessionServers::default());
         }
-        let base_url = self.base_url(wanted.iter().map(|(named, _)| *named)).await?;
-        let waiting = Waiting::new(wanted.iter().map(|(named, _)| named.name.clone()).collect());
-        let started = wanted.iter().map(|(named, is_shared)| {
-            let (waiting, base_url) = (&waiting, &base_url);
+        let base_url = self.base_url(&wanted).await?;
+        let waiting = Waiting::new(wanted.iter().map(|wanted| wanted.named.name.clone()).collect());
+        let started = wanted.iter().map(|wanted| {
+            let (named, is_shared, waiting, base_url) = (wanted.named, wanted.is_shared, &waiting, &base_url);
             async move {
                 // A server that did not start is not started again for every trail.
                 let failed = self.failed.lock().get(&named.key()).cloned();
                 let server = match (failed, is_shared) {
                     (Some(error), _) => Err(error),
-                    (None, true) => self.shared(named, base_url, secrets).await,
-                    (None, false) => self.started(named, base_url, Some(session), secrets).await,
+                    (None, true) => self.shared(wanted, base_url, secrets).await,
+                    (None, false) => self.started(wanted, base_url, Some(session), secrets).await,
                 };
                 let server = server.inspect_err(|_| waiting.no_more(&named.name))?;
                 let revision = server.revision();
@@ -234,7 +243,7 @@ impl ToolServers {
                 match listed {
                     Ok(batch) => {
                         self.cache.keep(named.target.as_deref(), &named.name, &named.entry, &server.redacted_listing());
-                        Ok((SessionSource { tools: server, is_shared: *is_shared, revision }, batch))
+                        Ok((SessionSource { tools: server, is_shared, revision }, batch))
                     }
                     Err(error) => {
                         server.stop().await;
@@ -248,7 +257,7 @@ impl ToolServers {
             () = waiting.complain(self.outlets.console.as_deref()) => unreachable!("it never returns"),
         };
         let mut session_servers = SessionServers::default();
-        for (source, (named, _)) in started.into_iter().zip(&wanted) {
+        for (source, Wanted { named, .. }) in started.into_iter().zip(&wanted) {
             match source {
                 Ok((source, batch)) => {
                     session_servers.sources.push(source);
@@ -320,8 +329,9 @@ impl ToolServers {
         let known = self.entries.iter().find(|named| named.name == name);
         let mut named = known.cloned().ok_or_else(|| not_started("no entry names it".to_string()))?;
         named.entry.protocol = protocol.map(str::to_string).or(named.entry.protocol);
-        let base_url = self.base_url([&named]).await?;
-        let server = self.started(&named, &base_url, Some(session), secrets).await?;
+        let wanted = Wanted { is_shared: false, ..self.wanted(&named, session.1) };
+        let base_url = self.base_url(std::slice::from_ref(&wanted)).await?;
+        let server = self.started(&wanted, &base_url, Some(session), secrets).await?;
         let listed = list(&*server).await;
         server.stop().await;
         Ok((listed?, server.raw_listing()))
@@ -342,50 +352,59 @@ impl ToolServers {
     }
 
     /// The address that these servers call back to. Those that run in this process need none, so no port is opened for them.
-    async fn base_url<'n>(&self, servers: impl IntoIterator<Item = &'n Named>) -> Result<String, SourceError> {
-        let Some(first) = servers.into_iter().find(|named| !named.is_embedded) else { return Ok(String::new()) };
-        let not_started =
-            |error: NoAddress| SourceError::NotStarted { source_name: first.name.clone(), evidence: error.to_string() };
+    async fn base_url(&self, servers: &[Wanted<'_>]) -> Result<String, SourceError> {
+        let Some(first) = servers.iter().find(|wanted| !wanted.is_embedded) else { return Ok(String::new()) };
+        let not_started = |error: NoAddress| SourceError::NotStarted {
+            source_name: first.named.name.clone(),
+            evidence: error.to_string(),
+        };
         self.process.callback.base_url().await.map_err(not_started)
     }
 
-    fn is_shared(&self, named: &Named) -> bool {
-        named.origin == ToolOrigin::ProjectServer
+    fn wanted<'n>(&self, named: &'n Named, device: &Description) -> Wanted<'n> {
+        let is_embedded = named.is_embedded(&device.driver);
+        let is_shared = named.origin == ToolOrigin::ProjectServer
             && match named.entry.multi_device {
                 // One for each session costs little there, and keeps their states apart.
-                MultiDevice::Auto => self.is_crowded && !named.is_embedded,
+                MultiDevice::Auto => self.is_crowded && !is_embedded,
                 MultiDevice::Http | MultiDevice::Stdio => true,
                 MultiDevice::PerDevice => false,
-            }
+            };
+        Wanted { named, is_shared, is_embedded }
     }
 
     /// The server that all sessions share: started by the first session that needs it, and restarted if it died.
-    async fn shared(&self, named: &Named, base_url: &str, secrets: &Arc<Secrets>) -> Result<Arc<Server>, SourceError> {
-        let known = self.shared.lock().get(&named.name).and_then(|cell| cell.get().cloned());
+    async fn shared(
+        &self,
+        wanted: &Wanted<'_>,
+        base_url: &str,
+        secrets: &Arc<Secrets>,
+    ) -> Result<Arc<Server>, SourceError> {
+        let known = self.shared.lock().get(&wanted.named.name).and_then(|cell| cell.get().cloned());
         if let Some(server) = known {
             server.settled().await;
         }
         let cell = {
             let mut shared = self.shared.lock();
-            let cell = shared.entry(named.name.clone()).or_default();
+            let cell = shared.entry(wanted.named.name.clone()).or_default();
             if cell.get().is_some_and(|server| server.death().is_some()) {
                 *cell = Arc::default();
             }
             Arc::clone(cell)
         };
-        cell.get_or_try_init(|| self.started(named, base_url, None, secrets)).await.cloned()
+        cell.get_or_try_init(|| self.started(wanted, base_url, None, secrets)).await.cloned()
     }
 
     async fn started(
         &self,
-        named: &Named,
+        Wanted { named, is_embedded, .. }: &Wanted<'_>,
         base_url: &str,
         session: Option<(&SessionId, &Description)>,
         secrets: &Arc<Secrets>,
     ) -> Result<Arc<Server>, SourceError> {
-        let Named { name, entry, .. } = named;
+        let Named { name, entry, .. } = *named;
         let place = Place { root: &self.root, base_url, session };
-        let reach = match named.is_embedded {
+        let reach = match is_embedded {
             true => embedded(entry, &place, secrets, &self.programs),
             false => reach(entry, &place, &self.runtimes, secrets, session.is_none()).await,
         };

@@ -71,7 +71,9 @@ fn a_tool_for_one_driver_is_absent_with_any_other() {
 fn a_tool_for_the_host_is_absent_where_the_agent_runs_on_the_device() {
     let Some(lab) = lab() else { return };
     assert_eq!(registered(&lab, &["-d", "android/sim-1"]), TOOLS);
-    let lab = lab.configured("target: fixture\nagentMode: onDevice\n");
+    // It needs Node, so it cannot run where the default is the engine.
+    let entry = "{name: fixture, script: tools/toolset.ts, runtime: process}";
+    let lab = lab.configured("target: fixture\nagentMode: onDevice\n").target(&[entry]);
     assert_eq!(registered(lab, &["-d", "android/sim-1"]), without("fixture_onHost"));
     // That driver cannot run an agent on its device.
     assert!(registered(lab, &["-d", "ios/sim-1"]).contains(&"fixture_onHost".to_string()));
