@@ -20,7 +20,10 @@ fn the_toolbox_lists_what_a_device_and_a_target_see() {
     assert!(has(&["-d", "ios/sim-1"], "wallet_signIn"));
     // Hidden tools can be called, and are listed on request.
     assert!(!has(&["-d", "android/sim-1"], "maestro") && has(&["-d", "android/sim-1", "--all"], "maestro"));
-    assert_eq!(names(&project, &["-d", "ios/sim-1", "--prefix", "wallet_*"]), ["wallet_balanceFell", "wallet_fillField", "wallet_signIn"]);
+    assert_eq!(
+        names(&project, &["-d", "ios/sim-1", "--prefix", "wallet_*"]),
+        ["wallet_balanceFell", "wallet_fillField", "wallet_signIn"]
+    );
     assert_eq!(names(&project, &["-d", "ios/sim-1", "--search", "SIGN in"]), ["wallet_signIn"]);
 
     let text = project.run(&["toolbox", "-d", "ios/sim-1", "--search", "wallet"]).exits(0).stdout;
