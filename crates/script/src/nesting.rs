@@ -108,7 +108,7 @@ fn is_nesting_word(word: &str) -> bool {
 fn continues(source: &str, line_break: usize) -> bool {
     let before = source[..line_break].trim_end();
     let after = source[line_break..].trim_start();
-    let last = &before[before.rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').map_or(0, |at| at + 1)..];
+    let last = &before[before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '$').len()..];
     // `if (a)` and its like end with a bracket, which is also how calls end; only the keywords can tell them apart.
     let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
     let opens =
@@ -126,6 +126,7 @@ mod tests {
         assert_eq!(too_deep(&semicolon_free), None);
         assert_eq!(too_deep(&"a.b(c => d ? e : f);".repeat(20_000)), None);
         assert_eq!(too_deep(&format!("const x = [{}]", "1, 2, {a: 3}, ".repeat(20_000))), None);
+        assert_eq!(too_deep("const a = `…\nb…if\nc`"), None);
     }
 
     #[test]

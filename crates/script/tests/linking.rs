@@ -447,3 +447,60 @@ async fn packages_from_the_registry_run() {
         assert_eq!(run_linked(linked).await, Ok(expected), "{source}");
     }
 }
+
+mod hostile {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Pieces that modules are made of, in any order.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            Just("import x from './b.js';"),
+            Just("import './a.ts';"),
+            Just("export * from 'pkg';"),
+            Just("export default 1;"),
+            Just("require('./b.js');"),
+            Just("module.exports = require('pkg');"),
+            Just("exports.a = exports;"),
+            Just("import('./' + 1);"),
+            Just("import('fs');"),
+            Just("{ ("),
+            Just("`${"),
+            Just("//"),
+            Just("\n"),
+            Just("return "),
+            Just("\u{2028}'\\u0000'"),
+            Just("#!/x"),
+            Just("await 1;"),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_import_is_resolved_or_refused(specifier in "(\\PC{0,20}|[./@#?:a-z\\\\%]{0,12})") {
+            let source = format!("import {};", json!(specifier));
+            let folder = project(&[("a.ts", &source), ("b.ts", ""), ("node_modules/pkg/index.js", "")]);
+            if let Err(errors) = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Tool)) {
+                prop_assert!(!errors.is_empty());
+            }
+        }
+
+        #[test]
+        fn any_modules_are_linked_and_loaded_or_refused(a in pieces(), b in pieces(), c in pieces()) {
+            let folder = project(&[("a.ts", &a), ("b.js", &b), ("node_modules/pkg/index.js", &c)]);
+            if let Ok(linked) = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Module)) {
+                let _ = World::new(&Arc::new(linked.program), Limits::default(), &Abort::default());
+            }
+        }
+
+        #[test]
+        fn any_package_json_is_read_or_refused(json in "[{}\\[\\]\":,./*a-z#]{0,60}") {
+            let folder = project(&[("a.ts", "import 'pkg'; import 'pkg/x';"), ("node_modules/pkg/package.json", &json)]);
+            let _ = link(folder.path(), Entry::file(Path::new("a.ts"), Role::Tool));
+        }
+    }
+}
