@@ -137,6 +137,17 @@ fn a_tool_from_the_template_runs_in_the_engine() {
 }
 
 #[test]
+fn cassettes_are_recorded_from_the_engine_and_replayed() {
+    let Some(lab) = toolset(Runtime::Nothing) else { return };
+    serve(&lab, "script: tools/toolset.ts, runtime: embedded");
+    lab.calls(&["shout: {text: hey}", "callsOthers: {}"]);
+    let recorded = lab.run(&["-d", "android/sim-1", "--cassette", "record"], 0).texts("callsOthers");
+    lab.with("tools/toolset.ts", "throw new Error('it is not started')");
+    let played = lab.run(&["-d", "android/sim-1", "--cassette", "replay"], 0);
+    assert_eq!(played.texts("callsOthers"), recorded);
+}
+
+#[test]
 fn a_runtime_is_for_scripts() {
     let Some(lab) = toolset(Runtime::Nothing) else { return };
     serve(&lab, "command: python3, runtime: embedded");
