@@ -250,7 +250,8 @@ fn a_killed_run_still_opens_as_a_report() {
     // How many lines a whole run writes decides when to kill the others.
     let trail = project.read("trails/send-money.trail.yaml");
     // A copy of `tools:`, which every run removes.
-    let copy = "    recording: {android: [{assertVisible: {id: balance, expectedText: €107.50}}]}\n";
+    let copy = "    recording: {android: [{assertVisible: {id: balance}}, \
+                {wallet_balanceFell: {from: €120.00, by: '{{amount}}'}}]}\n";
     let authored = format!("{trail}{copy}");
     project.write("trails/send-money.trail.yaml", &authored);
     project.run(&flags).exits(0);
