@@ -22,6 +22,8 @@ pub enum ScriptError {
     ServesNothing,
     #[error("it was cancelled")]
     Cancelled,
+    #[error("its default export is not a function")]
+    NoFunction,
     /// The engine itself failed.
     #[error("the script engine failed: {0}")]
     Engine(String),

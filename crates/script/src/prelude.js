@@ -24,10 +24,12 @@
 
   function request(operation, payload) {
     const json = stringify(payload);
+    // Taken now, because the stack does not go back beyond an `await`.
+    const { stack } = new ErrorOf();
     return new PromiseOf((resolve, reject) => {
       const id = ++nextId;
       post(id, operation, json);
-      waiting[id] = { resolve, reject };
+      waiting[id] = { resolve, reject, stack };
     });
   }
 
@@ -71,13 +73,7 @@
     // Taken now, because the stack does not go back beyond an `await`.
     const { stack } = new ErrorOf();
     return (async () => {
-      let answer;
-      try {
-        answer = await checkedCall(name, args);
-      } catch (error) {
-        define(error, 'stack', stack);
-        throw error;
-      }
+      const answer = await checkedCall(name, args);
       if (answer.isError) {
         const error = new ToolError(name, answer.text, answer.variant);
         define(error, 'stack', stack);
@@ -305,11 +301,13 @@
 
   /** Gives the host's answer to whoever waits for it. */
   function settle(id, isError, json) {
-    const { resolve, reject } = waiting[id];
+    const { resolve, reject, stack } = waiting[id];
     delete waiting[id];
     const value = parse(json);
     if (isError) {
-      reject(new ErrorOf(value.message));
+      const error = new ErrorOf(value.message);
+      define(error, 'stack', stack);
+      reject(error);
     } else {
       resolve(value);
     }

@@ -85,10 +85,6 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
             n_open -= usize::from(!is_timer(&request));
             match answer {
                 Ok(value) => {
-                    if finished.is_some() && value["isError"] == true {
-                        let text = format!("a call that the script did not wait for failed: {}", value["text"]);
-                        host.log(LogLine { level: "warning".to_string(), text });
-                    }
                     answers.push((request.id, false, value.to_string()));
                 }
                 Err(HostError::Refused(message)) => {
@@ -104,7 +100,13 @@ pub async fn call(world: World, abort: &Abort, input: String, host: &dyn Host) -
     stop.1 = false;
     let ended = match finished {
         Some((is_success, json)) => match serde_json::from_str(&json) {
-            Ok(value) if is_success => Ended::Returned(value),
+            Ok(value) if is_success => match world.unhandled() {
+                None => Ended::Returned(value),
+                Some(mut thrown) => {
+                    thrown.message = format!("something that the script did not wait for failed: {}", thrown.message);
+                    Ended::Threw(Value::Null, Box::new(thrown))
+                }
+            },
             Ok(value) => match world.explained_thrown(thrown(&value)) {
                 ScriptError::Thrown(thrown) => Ended::Threw(value, thrown),
                 error => return (None, Ended::Failed(error)),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    DoWhileStatement, Expression, ForInStatement, ForOfStatement, ForStatement, ImportExpression, Program, Statement,
-    WhileStatement,
+    DoWhileStatement, ExportSpecifier, Expression, ForInStatement, ForOfStatement, ForStatement, ImportExpression,
+    Program, Statement, WhileStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_codegen::{Codegen, CodegenOptions};
@@ -128,12 +128,35 @@ fn on_this_stack(path: &str, source: &str, role: Role) -> Result<Transpiled, Vec
         return Err(errors);
     }
     if role == Role::Tool && !is_unnamed {
+        if let Some(at) = no_default_export(&parsed.program) {
+            let message = "the script has exports, but no default one, which is the tool".to_string();
+            let hint = Some("write `export default` before the tool's function".to_string());
+            return Err(vec![SyntaxError { at: position(at), message, hint }]);
+        }
         make_default_export(&parsed.program, source, &mut insertions);
     }
     let mut loops = Loops { path, text: &text, whole: &whole, insertions };
     loops.visit_program(&parsed.program);
     let inserted = loops.insertions.apply(source);
     generate(path, kind, &inserted, &text)
+}
+
+/// Where the first export is, if a script has exports but no default one.
+fn no_default_export(program: &Program<'_>) -> Option<usize> {
+    let names_default =
+        |specifiers: &[ExportSpecifier<'_>]| specifiers.iter().any(|one| one.exported.name() == "default");
+    let is_default = |statement: &Statement<'_>| match statement {
+        Statement::ExportDefaultDeclaration(_) => true,
+        Statement::ExportNamedDeclaration(export) => names_default(&export.specifiers),
+        Statement::ExportFromDeclaration(export) => names_default(&export.specifiers),
+        _ => false,
+    };
+    let is_import = |statement: &Statement<'_>| matches!(statement, Statement::ImportDeclaration(_));
+    let mut exports = program.body.iter().filter(|one| one.is_module_declaration() && !is_import(one));
+    if program.body.iter().any(is_default) {
+        return None;
+    }
+    exports.next().map(|export| export.span().start as usize)
 }
 
 /// Turns a single function, or statements, into a default export.
@@ -359,6 +382,15 @@ mod tests {
         // One that is found after the source was wrapped.
         let errors = transpile("a.ts", "let a = 1;\nlet a = 2;", Role::Tool).expect_err("invalid");
         assert_eq!(errors[0].at.line, 1, "{errors:?}");
+    }
+
+    #[test]
+    fn a_tool_without_a_default_export_is_refused() {
+        for source in ["export const a = 1", "function f() {}\nexport { f }", "export * from './a.ts'"] {
+            assert!(transpile("a.ts", source, Role::Tool).is_err(), "{source}");
+            assert!(transpile("a.ts", source, Role::Module).is_ok(), "{source}");
+        }
+        assert!(transpile("a.ts", "function f() {}\nexport { f as default }", Role::Tool).is_ok());
     }
 
     #[test]

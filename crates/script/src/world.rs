@@ -8,11 +8,15 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::runtime::RejectionTracker;
 use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Promise, Runtime, TypedArray, Value};
 
 use crate::error::{ScriptError, Thrown};
 use crate::program::Program;
 use crate::transpile::LOOP_PLACE;
+
+/// How many unhandled rejections are kept.
+const UNHANDLED: usize = 100;
 
 const PRELUDE: &str = include_str!("prelude.js");
 const SERVING: &str = include_str!("serving.js");
@@ -75,6 +79,8 @@ pub struct Outbox {
     n_pending: usize,
     n_logged: usize,
     refused: Option<ScriptError>,
+    /// What promises were rejected with that nothing has handled.
+    unhandled: Vec<Thrown>,
 }
 
 /// Stops the script that runs in a world.
@@ -151,6 +157,7 @@ impl World {
         runtime.set_loader(Linked(Arc::clone(program)), Linked(Arc::clone(program)));
         let context = Context::full(&runtime).map_err(engine)?;
         let outbox = Arc::new(Mutex::new(Outbox::default()));
+        runtime.set_host_promise_rejection_tracker(Some(track_rejections(&outbox)));
         let prepared = context.with(|ctx| {
             let prepare = || {
                 prelude(&ctx, program, &outbox, limits)?;
@@ -203,6 +210,9 @@ impl World {
 
     /// Runs the script until it waits for its host, or is done.
     pub fn advance(&mut self, step: Step) -> Result<Outbox, ScriptError> {
+        if matches!(step, Step::Call(_)) && !self.has_tool() {
+            return Err(ScriptError::NoFunction);
+        }
         self.start_clock();
         let advanced = self.context.with(|ctx| {
             let advance = || {
@@ -246,6 +256,12 @@ impl World {
     /// Lets the script log as many lines again.
     pub fn reset_log(&mut self) {
         self.outbox.lock().n_logged = 0;
+    }
+
+    /// What a promise was rejected with that nothing has handled.
+    pub fn unhandled(&self) -> Option<Thrown> {
+        let thrown = self.outbox.lock().unhandled.first().cloned()?;
+        Some(thrown.mapped(&self.program))
     }
 
     /// Prepares for the next call.
@@ -426,14 +442,35 @@ fn caught(ctx: &Ctx<'_>, error: rquickjs::Error) -> ScriptError {
     if !error.is_exception() {
         return ScriptError::Engine(error.to_string());
     }
-    let value = ctx.catch();
+    thrown(&ctx.catch()).into()
+}
+
+fn thrown(value: &Value<'_>) -> Thrown {
     let Some(object) = value.as_object().filter(|object| object.is_error()) else {
         let shown = value.as_string().and_then(|text| text.to_string().ok());
         let shown = shown.unwrap_or_else(|| value.type_name().to_string());
-        return Thrown::new("", format!("it threw {shown}, which is not an Error"), "").into();
+        return Thrown::new("", format!("it threw {shown}, which is not an Error"), "");
     };
     let field = |name: &str| object.get::<_, String>(name).unwrap_or_default();
-    Thrown::new(&field("name"), field("message"), &field("stack")).into()
+    Thrown::new(&field("name"), field("message"), &field("stack"))
+}
+
+/// Notes rejections until they are handled.
+fn track_rejections(outbox: &Arc<Mutex<Outbox>>) -> RejectionTracker {
+    let outbox = Arc::clone(outbox);
+    Box::new(move |ctx, _, reason, is_handled| {
+        // Read first: what scripts throw may have getters, which may make calls.
+        let thrown = thrown(&reason);
+        if ctx.has_exception() {
+            drop(ctx.catch());
+        }
+        let unhandled = &mut outbox.lock().unhandled;
+        match unhandled.iter().position(|known| *known == thrown) {
+            Some(at) if is_handled => drop(unhandled.remove(at)),
+            None if !is_handled && unhandled.len() < UNHANDLED => unhandled.push(thrown),
+            _ => {}
+        }
+    })
 }
 
 /// Finds and loads the modules of a program.

@@ -127,6 +127,18 @@ async fn calls_run_at_the_same_time_and_those_not_awaited_are_finished() {
 }
 
 #[tokio::test]
+async fn a_forgotten_await_does_not_hide_a_failure() {
+    assert_eq!(
+        failure("tools.broken();\nreturn 1").await,
+        "ToolError: something that the script did not wait for failed: no such element (tools/a.ts:1:7)"
+    );
+    assert!(failure("(async () => { await tools.a(); throw new Error('late') })(); return 1").await.contains("late"));
+    // The loser of a race is handled, and so is what is awaited later.
+    assert_eq!(value("return await Promise.race([tools.number(), tools.a().then(() => tools.broken())])").await, 42);
+    assert_eq!(value("const a = tools.broken(); await tools.a(); try { await a } catch { return 2 }").await, 2);
+}
+
+#[tokio::test]
 async fn timers_ring_while_the_script_waits_and_not_longer() {
     assert_eq!(value("return await new Promise((done) => setTimeout(done, 0, 'rang'))").await, "rang");
     assert_eq!(

@@ -240,7 +240,7 @@ impl Linker {
             Missing::Builtin => (
                 format!("`{specifier}` is a module of Node, which the script engine does not have"),
                 Some(format!(
-                    "in a tool with `requiresHost`, use `await import(\"{specifier}\")` inside its function; or run the tools as a process"
+                    "`grants:` give a script files, requests and variables; a toolset can run as a process, or use `await import(\"{specifier}\")` in tools with `requiresHost`"
                 )),
             ),
             Missing::Scheme(scheme) => (format!("`{specifier}`: modules cannot be loaded from `{scheme}:`"), None),

@@ -17,7 +17,7 @@ use crate::servers::entries::entries;
 /// Install the npm packages of the project's tool servers, with the package manager whose lock file is there
 #[derive(Args)]
 pub struct InstallArgs {
-    /// A folder with a package.json, or in one [default: those of all servers with a `script:`]
+    /// A folder with a package.json, or in one [default: those of the project and of all servers with a `script:`]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Limit each installation to this time
@@ -27,7 +27,7 @@ pub struct InstallArgs {
 
 pub async fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
-    Refusal::unless_sound(&loaded.problems)?;
+    // Files may have problems that end when the packages are there.
     let folders = match &args.folder {
         Some(folder) => vec![folder.clone()],
         None => script_folders(&loaded),
@@ -47,7 +47,10 @@ pub async fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refu
     }
     if installs.is_empty() {
         let hint = Some("`trailblaze tool install DIR` installs those of a folder".to_string());
-        return Err(Refusal::Usage { message: "no tool server of the project has a package.json".to_string(), hint });
+        return Err(Refusal::Usage {
+            message: "neither the project nor a tool server of it has a package.json".to_string(),
+            hint,
+        });
     }
     for install in installs {
         let shown = shown(&loaded.root, &install.folder);
@@ -65,7 +68,9 @@ pub async fn install(context: &Context, args: &InstallArgs) -> Result<Exit, Refu
 
 fn script_folders(loaded: &Loaded) -> Vec<PathBuf> {
     let scripts = entries(loaded).into_iter().filter_map(|named| named.entry.script);
-    scripts.filter_map(|script| loaded.root.join(script).parent().map(Path::to_path_buf)).collect()
+    let of_servers = scripts.filter_map(|script| loaded.root.join(script).parent().map(Path::to_path_buf));
+    // Scripts of tool files use the packages of the project.
+    of_servers.chain([loaded.root.clone()]).collect()
 }
 
 /// A folder as it is shown: from the root of the project, if it is inside.

@@ -65,7 +65,10 @@ fn a_wrong_name_or_argument_does_not_compile() {
         ("await tools.tap({ txt: 'a' })", "TS2561"),
         ("await tools.acme_count()", "TS2554"),
         ("const a: string = await tools.isVisible({ text: 'a' })", "TS2322"),
-        ("const { elements } = await screen(); const a: string = elements[0].bounds.left", "TS2322"),
+        (
+            "export const a = async ({ screen }: TrailblazeScript): Promise<string> => (await screen()).elements[0].bounds.left",
+            "TS2322",
+        ),
     ] {
         project.write("tools/wrong.ts", format!("{source};\nexport {{}};\n"));
         let said = check();

@@ -67,7 +67,6 @@ interface TrailblazeScript {
 
 declare const tools: TrailblazeScript['tools'];
 declare const callTool: TrailblazeScript['callTool'];
-declare const screen: TrailblazeScript['screen'];
 declare const memory: TrailblazeMemory;
 declare const platform: string;
 declare const device: TrailblazeDevice;
