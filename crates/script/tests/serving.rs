@@ -127,7 +127,7 @@ async fn failures_end_a_call_and_a_script_that_is_stopped_starts_again() {
     let engine = load(TOOLS).await.expect("loaded");
     assert_eq!(engine.text(json!({"tool": "fails"})).await, "TypeError: no (a.ts:11:28)");
     assert_eq!(engine.text(json!({"tool": "refused"})).await, "no `nothing` (a.ts:12:38)");
-    assert_eq!(engine.text(json!({"tool": "fetches"})).await, "`fetch` is not available to served tools");
+    assert_eq!(engine.text(json!({"tool": "fetches"})).await, "`fetch` is not available to served tools (a.ts:13:18)");
     assert_eq!(engine.text(json!({"tool": "large"})).await, "its result has 5000002 bytes; the limit is 4194304");
     assert_eq!(engine.text(json!({"tool": "count"})).await, "1");
     let stuck = "it never ends: it waits for a promise that nothing can settle";
