@@ -94,7 +94,11 @@ impl Stage {
         for (name, text) in tools {
             std::fs::write(folder.join(name), text).expect("a tool");
         }
-        std::fs::write(project.path().join("trailblaze.yaml"), format!("mcpServers:\n{entries}")).expect("a project");
+        std::fs::write(
+            project.path().join("trailblaze.yaml"),
+            if entries.is_empty() { String::new() } else { format!("mcpServers:\n{entries}") },
+        )
+        .expect("a project");
         let loaded = Loaded::read(project.path(), &trailblaze::project::environment::Environment::of_process().into())
             .expect("the project is read");
         assert!(!loaded.has_errors(), "{:?}", loaded.problems);
