@@ -62,7 +62,7 @@ impl Client {
         Ok(Client { settings: Arc::new(settings), way: self.way.clone() })
     }
 
-    /// A client whose calls do not go over HTTP. Whoever carries them out knows on whose behalf.
+    /// A client whose calls do not go over HTTP. The transport knows which call or session they belong to.
     pub fn over(transport: Arc<dyn Transport>) -> Client {
         Client { settings: Arc::default(), way: Way::Transport(transport) }
     }

@@ -226,8 +226,7 @@
   }
 
   const script = {
-    callTool, execute, tools, memory, fail, sleep, readFile, env, fetch,
-    screen,
+    callTool, tools, memory, screen, fail, sleep, readFile, env, fetch,
     log: (...values) => write('info', values),
   };
   const trailblaze = { execute, callTool, ToolError };
@@ -238,11 +237,10 @@
     warn: (...values) => write('warning', values),
     error: (...values) => write('error', values),
   };
-  const { callTool: _, execute: __, ...named } = script;
-  for (const [name, value] of Object.entries({ ...named, callTool, trailblaze, console, ToolError, setTimeout, clearTimeout })) {
+  const globals = { ...script, trailblaze, console, ToolError, setTimeout, clearTimeout, structuredClone: copy };
+  for (const [name, value] of Object.entries(globals)) {
     define(globalThis, name, value);
   }
-  define(globalThis, 'structuredClone', copy);
   define(globalThis, '__trailblaze', freeze({ compile: limits.compile }));
   if (!limits.clock) {
     hideClock();
@@ -291,15 +289,15 @@
     for (const [name, value] of [['args', args], ['platform', platform], ['device', device], ['input', { params: args, memory: input.memory }]]) {
       define(globalThis, name, value);
     }
-    const context = { ...script, ...{ platform, device, input: globalThis.input, args } };
+    const context = { ...script, args, platform, device, input: globalThis.input };
     const promise = (async () => await tool(args, context))();
     settleWith(promise, (value) => {
       const changes = { memoryDelta: call.set, memoryDeletions: ownKeys(call.deleted) };
-      return stringify({ value, changes, isUndefined: value === undefined });
+      return stringify({ value, changes });
     });
   }
 
-  /** Gives the host's answer to whoever waits for it. */
+  /** Settles the promise of a request with the host's answer. */
   function settle(id, isError, json) {
     const { resolve, reject, stack } = waiting[id];
     delete waiting[id];

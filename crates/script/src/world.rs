@@ -278,7 +278,7 @@ impl World {
             match self.runtime.execute_pending_job() {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                // A job that throws has nobody to tell, unless it was stopped.
+                // Only an interrupted job matters; the rejection of a promise is tracked elsewhere.
                 Err(_) if self.is_stopped() => return Err(self.stopped()),
                 Err(_) => {}
             }

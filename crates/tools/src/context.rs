@@ -128,7 +128,7 @@ impl ToolContext {
         self.host.cancelled().await;
     }
 
-    /// What the tool changed in memory. Whoever made the context takes it when the tool has returned.
+    /// What the tool changed in memory. The host that made the context takes it when the tool has returned.
     pub fn take_memory_changes(&self) -> MemoryChanges {
         std::mem::take(&mut self.changes.lock())
     }

@@ -232,7 +232,7 @@ impl Linker {
 
     fn problem(&self, specifier: &str, at: Position, missing: Missing) -> Problem {
         let shown = |path: &Path| {
-            let path = normal(path);
+            let path = normalized(path);
             path.strip_prefix(&self.root).map_or_else(|_| path.display().to_string(), slashed)
         };
         let (message, hint) = match missing {
@@ -266,15 +266,15 @@ fn slashed(path: &Path) -> String {
     parts.join("/")
 }
 
-/// A path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
+/// A path without `.` and `..`. Links are not followed.
+pub fn normalized(path: &Path) -> PathBuf {
+    let mut normalized = PathBuf::new();
     for part in path.components() {
         match part {
-            std::path::Component::ParentDir => drop(normal.pop()),
+            std::path::Component::ParentDir => drop(normalized.pop()),
             std::path::Component::CurDir => {}
-            part => normal.push(part),
+            part => normalized.push(part),
         }
     }
-    normal
+    normalized
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use oxc_resolver::{ResolveError, ResolveOptions, Resolver};
 
-use super::normal;
+use super::normalized;
 
 /// The endings that are tried, in this order.
 const ENDINGS: [&str; 5] = [".ts", ".mts", ".js", ".mjs", ".json"];
@@ -144,7 +144,7 @@ fn scheme(specifier: &str) -> Option<&str> {
 
 /// Whether a path stays inside a folder, as it is written.
 fn stays_inside(folder: &Path, specifier: &str, area: &Path) -> bool {
-    normal(&folder.join(specifier)).starts_with(area)
+    normalized(&folder.join(specifier)).starts_with(area)
 }
 
 /// What is tried for a path that was not found.

@@ -11,6 +11,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri};
 use serde_json::{Value, json};
 use trailblaze_script::HostError;
+use trailblaze_script::link::normalized;
 
 use crate::{http, limits};
 
@@ -117,7 +118,7 @@ impl Granted {
         let broken = |error: std::io::Error| refuse(error.to_string());
         // Compared after links and `..` were followed, so that a pattern means what it says.
         let root = tokio::fs::canonicalize(&self.root).await.map_err(broken)?;
-        let lexical = normal(&root.join(path));
+        let lexical = normalized(&root.join(path));
         let inside = lexical.strip_prefix(&root).map_err(|_| not_granted())?;
         if !self.files.is_match(inside) {
             return Err(not_granted());
@@ -184,19 +185,6 @@ fn request(uri: Uri, asked: &Value) -> Result<Request<Full<Bytes>>, String> {
         request = request.header(name, value);
     }
     request.body(Full::from(body)).map_err(|error| error.to_string())
-}
-
-/// A path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::ParentDir => drop(normal.pop()),
-            std::path::Component::CurDir => {}
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 #[cfg(test)]

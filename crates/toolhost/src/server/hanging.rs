@@ -42,7 +42,7 @@ impl Server {
             return self.router.events.note(&self.spec.name, Level::Warning, text);
         }
         instance.connection.close_because(hung);
-        // Whoever waits for this check finds the server dead or restarting. Always comes, since its process is killed.
+        // Calls that wait for this check then find the server dead or restarting. This ends, because its process is killed.
         let _ = instance.death.subscribe().wait_for(Option::is_some).await;
     }
 

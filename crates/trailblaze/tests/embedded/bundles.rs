@@ -55,6 +55,21 @@ fn manager(lab: &Lab, name: &str, code: u8) {
 }
 
 #[test]
+fn install_needs_no_server_and_no_package_that_is_missing() {
+    let Some(lab) = toolset(Runtime::Nothing) else { return };
+    lab.with("package.json", "{\"dependencies\": {\"not-there\": \"1\"}}");
+    lab.with("package-lock.json", "");
+    let source = "import a from 'not-there';\\nexport default () => a;";
+    let file = format!("id: tryIt\ndescription: A script.\nparameters: []\nscript: {{source: \"{source}\"}}\n");
+    lab.with("trailblaze-config/tools/tryIt.yaml", &file);
+    let said = lab.go(&["check", "--offline"]).exits(3).stderr;
+    assert!(said.contains("the package `not-there` is not installed"), "{said}");
+    manager(&lab, "npm", 0);
+    lab.go(&["tool", "install"]).exits(0);
+    assert_eq!(lab.project.read("installed"), "done\n");
+}
+
+#[test]
 fn install_runs_the_package_manager_whose_lock_file_is_there() {
     let Some(lab) = toolset(Runtime::Nothing) else { return };
     serve(&lab, "script: tools/toolset.ts");

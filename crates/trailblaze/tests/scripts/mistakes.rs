@@ -21,6 +21,23 @@ fn a_syntax_error_is_found_before_anything_runs() {
 }
 
 #[test]
+fn a_script_without_a_tool_is_found_before_anything_runs() {
+    let ran = with_tool("export const a = 1;").run(&["check"]).exits(3);
+    assert!(ran.stderr.contains("the script has exports, but no default one"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("{PLACE}:7:5")), "{}", ran.stderr);
+    assert_eq!(failure("export default 7"), "its default export is not a function");
+}
+
+#[test]
+fn a_forgotten_await_does_not_pass_a_check() {
+    let project = with_tool("tools.assertVisible({ text: 'Nowhere', timeoutMs: 0 });\nreturn 'seen';")
+        .with("trails/a.trail.yaml", "trail:\n  - verify: It is there\n    tools: [{tryIt: {}}]\n");
+    let ran = project.run(&["run", "--pictures", "off", "-d", "android/sim-1"]).exits(1);
+    assert!(ran.stdout.contains("something that the script did not wait for failed: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains(&format!("({PLACE}:7:")), "{}", ran.stdout);
+}
+
+#[test]
 fn errors_name_the_place_in_the_tools_file() {
     let source = "interface Named { name: string }\nconst one: Named = { name: 'a' };\nfunction deep(): never {\n  throw new TypeError(`no ${one.name}`);\n}\ndeep();";
     let said = failure(source);
