@@ -20,6 +20,7 @@ pub mod selector;
 pub mod snapshot;
 pub mod query;
 pub mod driver;
+pub mod model;
 
 pub mod trail;
 pub mod config;
