@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use trailblaze_protocol::ids::{AttemptId, CallId, SessionId};
+use trailblaze_protocol::ids::{AttemptId, CallId, ModelRequestId, SessionId};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -52,6 +52,15 @@ pub fn session_key() -> String {
 
 pub fn attempt() -> AttemptId {
     AttemptId::new(random("a-", 60))
+}
+
+pub fn model_request() -> ModelRequestId {
+    ModelRequestId::new(random("m-", 60))
+}
+
+/// Marks text that comes from a screen in the requests of one session.
+pub fn nonce() -> String {
+    random("", 40)
 }
 
 /// The token that represents a secret on its way to the device.

@@ -24,6 +24,8 @@ pub const CALL_IDLE: Duration = Duration::from_secs(120);
 pub const CALL_TOTAL: Duration = Duration::from_secs(600);
 /// How long a cancelled call has to end by itself.
 pub const CANCEL_GRACE: Duration = Duration::from_millis(200);
+/// How long a model may take for one reply, including retries.
+pub const MODEL_REPLY: Duration = Duration::from_secs(180);
 /// The minimum pause between two reloads of tools.
 pub const RELOAD_PAUSE: Duration = Duration::from_millis(200);
 /// How long one driver command may take.

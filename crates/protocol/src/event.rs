@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::driver::{AgentMode, DriverKey, Platform};
 use crate::exit::Exit;
 use crate::geometry::{Point, Rect, Size};
-use crate::ids::{AttemptId, CallId, DeviceId, Parent, RunId, SessionId, StepId};
+use crate::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, RunId, SessionId, StepId};
 use crate::outcome::Outcome;
 
 /// The version of the event format that this build writes.
@@ -236,6 +236,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<u32>,
     },
+    /// A request was sent to a language model.
+    ModelAsked(Box<ModelAsked>),
+    /// A language model replied, or failed to.
+    ModelReplied(Box<ModelReplied>),
     /// The run ended. Always the last event; missing if the run was killed.
     RunEnded {
         /// The most severe result of the run. Decides the exit code of the process.
@@ -381,6 +385,72 @@ pub struct Pictured {
     pub screen: Size,
     /// The file with the element tree as text, relative to the run folder; `null` if there is none.
     pub tree: Option<String>,
+}
+
+/// A request to a language model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelAsked {
+    /// The new request. `modelReplied` refers to it by this id.
+    pub request: ModelRequestId,
+    /// The step or call that needs the reply.
+    pub about: Parent,
+    /// What the reply is for.
+    pub purpose: ModelPurpose,
+    /// The model, as `provider/model`.
+    pub model: String,
+    /// The file with the system prompt and the offered tools, relative to the run folder. They hardly ever change, so many
+    /// requests have the same file.
+    pub setup: String,
+    /// The messages, in order, as text.
+    pub messages: Vec<String>,
+    /// The files of the pictures that were sent, relative to the run folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<String>,
+}
+
+/// What a model was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ModelPurpose {
+    /// To carry out a step.
+    Step,
+    /// To judge a statement about the screen.
+    Judgement,
+    /// To repair a recorded call whose element was not found.
+    Heal,
+    /// To answer a question of a person.
+    Question,
+    /// A tool asked for a completion.
+    Sampling,
+}
+
+/// What a language model replied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelReplied {
+    /// The request.
+    pub request: ModelRequestId,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+    /// The text of the reply. Empty if the model only called tools.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// The calls that the model asked for, each as `{tool: args}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Value>,
+    /// Why there is no reply, or why it is incomplete. Absent if it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// All input tokens, including those that the provider had cached.
+    pub tokens_in: u64,
+    /// The tokens of the reply.
+    pub tokens_out: u64,
+    /// How many of the input tokens the provider had cached.
+    pub tokens_cached: u64,
+    /// What it cost, in US dollars. Absent if the price of the model is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 /// When a screenshot was taken, relative to the step or call that it is about.

@@ -51,6 +51,10 @@ id!(
     CallId
 );
 id!(
+    /// One request to a language model.
+    ModelRequestId
+);
+id!(
     /// A device, as `platform/name`.
     DeviceId
 );

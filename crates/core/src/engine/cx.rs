@@ -14,6 +14,7 @@ use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::Outcome;
 
 use crate::driver::Budget;
+use crate::engine::ask::ModelAccess;
 use crate::engine::count::Count;
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Fault;
@@ -49,6 +50,7 @@ pub struct Attempt {
     /// The trail's folder, relative to the project's.
     folder: String,
     memory: Mutex<Memory>,
+    model: Option<Arc<ModelAccess>>,
 }
 
 /// A call in flight, and the calls above it.
@@ -80,8 +82,17 @@ impl Drop for Entered {
 impl Attempt {
     /// `trail` is the path of the trail's file relative to the project's folder, or empty.
     pub fn new(id: AttemptId, memory: Memory, trail: &str) -> Arc<Attempt> {
+        Attempt::with_model(id, memory, trail, None)
+    }
+
+    /// The same with a model, which steps without a recording need.
+    pub fn with_model(id: AttemptId, memory: Memory, trail: &str, model: Option<Arc<ModelAccess>>) -> Arc<Attempt> {
         let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
-        Arc::new(Attempt { id, folder, memory: Mutex::new(memory) })
+        Arc::new(Attempt { id, folder, memory: Mutex::new(memory), model })
+    }
+
+    pub fn model(&self) -> Option<&Arc<ModelAccess>> {
+        self.model.as_ref()
     }
 
     pub fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -12,6 +12,7 @@ pub mod code;
 pub mod registry;
 pub mod changes;
 pub mod invocations;
+pub mod ask;
 pub mod dispatch;
 mod play;
 pub mod fault;

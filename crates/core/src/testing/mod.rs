@@ -3,11 +3,13 @@
 
 mod driver;
 mod events;
+mod model;
 mod session;
 mod source;
 
 pub use driver::{FakeDriver, Mishap, Page, button, field, label};
 pub use events::Events;
+pub use model::{FakeModel, calls};
 pub use session::{TestSession, Wiring, scope};
 pub use source::FakeSource;
 

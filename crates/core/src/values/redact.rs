@@ -58,6 +58,15 @@ impl Secrets {
                 text(server);
                 text(message);
             }
+            Event::ModelAsked(asked) => {
+                text(&mut asked.model);
+                asked.messages.iter_mut().for_each(text);
+            }
+            Event::ModelReplied(replied) => {
+                text(&mut replied.text);
+                replied.calls.iter_mut().for_each(|call| self.redact_value(call));
+                replied.problem.iter_mut().for_each(text);
+            }
             Event::Undone { .. } | Event::RunEnded { .. } => {}
         }
     }

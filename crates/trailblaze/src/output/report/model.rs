@@ -10,7 +10,8 @@ use std::{fs, io};
 use serde_json::{Map, Value};
 use trailblaze_protocol::driver::{AgentMode, Platform};
 use trailblaze_protocol::event::{
-    self, CallOrigin, CallResult, Device, Failure, Header, Level, Moment, Plan, StepKind, ToolKind, TrailRef, Verdict,
+    self, CallOrigin, CallResult, Device, Failure, Header, Level, ModelAsked, ModelReplied, Moment, Plan, StepKind,
+    ToolKind, TrailRef, Verdict,
 };
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
@@ -136,6 +137,19 @@ pub struct Attempt {
     pub calls: Vec<Call>,
     /// Calls whose parent is not in the file.
     pub loose: Vec<usize>,
+    /// The requests to models, in the order they were sent.
+    pub turns: Vec<Turn>,
+}
+
+/// A request to a model, and the reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    pub at: u64,
+    /// The step that it was made in; `None` if that is not in the file.
+    pub step: Option<usize>,
+    pub asked: ModelAsked,
+    /// `None` if the run was killed before the reply.
+    pub replied: Option<ModelReplied>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

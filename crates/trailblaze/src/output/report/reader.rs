@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trailblaze_protocol::event::{Called, Event, Header, Level, Line, Parsed};
-use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, Parent, SessionId, StepId};
+use trailblaze_protocol::event::{Called, Event, Header, Level, Line, ModelAsked, Parsed};
+use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, SessionId, StepId};
 
 use super::model::{
     Answered, Attempt, AttemptEnd, Call, Closed, End, NotRun, Note, Picture, Run, Server, Session, Standing, Start,
-    Step, StepEnd, Touch, Wait,
+    Step, StepEnd, Touch, Turn, Wait,
 };
 
 /// Assembles lines. The maps hold the indices of known items; if an id occurs twice, the latest item is meant.
@@ -19,6 +19,7 @@ pub struct Reader {
     attempts: HashMap<AttemptId, usize>,
     steps: HashMap<StepId, (usize, usize)>,
     calls: HashMap<CallId, (usize, usize)>,
+    turns: HashMap<ModelRequestId, (usize, usize)>,
 }
 
 /// The line is about something that is not in the file.
@@ -75,6 +76,7 @@ impl Reader {
                     steps: Vec::new(),
                     calls: Vec::new(),
                     loose: Vec::new(),
+                    turns: Vec::new(),
                 });
             }
             Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
@@ -116,6 +118,11 @@ impl Reader {
                 });
             }
             Event::Noted { about, level, text } => self.notes(about.as_ref())?.push(Note { at, level, text }),
+            Event::ModelAsked(asked) => self.take_request(at, *asked)?,
+            Event::ModelReplied(replied) => {
+                let (place, nth) = *self.turns.get(&replied.request).ok_or(Stray)?;
+                self.run.attempts[place].turns[nth].replied = Some(*replied);
+            }
             Event::Undone { what, .. } => {
                 self.notes(Some(&what))?.push(Note { at, level: Level::Info, text: "undone".to_string() });
             }
@@ -194,6 +201,28 @@ impl Reader {
         });
         self.calls.insert(called.call, (place, nth));
         Ok(())
+    }
+
+    fn take_request(&mut self, at: u64, asked: ModelAsked) -> Result<(), Stray> {
+        let (place, step) = match &asked.about {
+            Parent::Step(id) => self.steps.get(id).map(|(place, nth)| (*place, Some(*nth))),
+            Parent::Call(id) => self.calls.get(id).map(|(place, nth)| (*place, self.step_of(*place, *nth))),
+        }
+        .ok_or(Stray)?;
+        let turns = &mut self.run.attempts[place].turns;
+        self.turns.insert(asked.request.clone(), (place, turns.len()));
+        turns.push(Turn { at, step, asked, replied: None });
+        Ok(())
+    }
+
+    /// The step that a call was made in, directly or through other calls.
+    fn step_of(&self, place: usize, call: usize) -> Option<usize> {
+        let attempt = &self.run.attempts[place];
+        let mut top = call;
+        while let Some(parent) = attempt.calls[..top].iter().position(|above| above.children.contains(&top)) {
+            top = parent;
+        }
+        attempt.steps.iter().position(|step| step.calls.contains(&top))
     }
 
     fn attempt(&mut self, id: &AttemptId) -> Result<&mut Attempt, Stray> {
