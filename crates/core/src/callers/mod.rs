@@ -3,4 +3,6 @@
 pub mod preflight;
 pub mod shadow;
 pub mod script;
+pub mod step_result;
+pub mod agent;
 pub mod replay;

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, TrailRef, Verdict};
-use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
-use trailblaze_protocol::outcome::{Outcome, Variant};
 
+use crate::callers::agent::{self, Task};
 use crate::callers::script::Custom;
+use crate::callers::step_result::{StepResult, failure};
+use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Call, dispatch_named};
-use crate::engine::fault::{Fault, Stop};
+use crate::engine::registry::Offer;
 use crate::engine::session::Session;
 use crate::engine::source::SourceError;
 use crate::ids;
@@ -38,6 +38,10 @@ pub struct Try<'a> {
     pub timeout: Option<Duration>,
     pub cancel: CancellationToken,
     pub custom: Custom<'a>,
+    /// Carries out the steps that have no recording.
+    pub model: Option<Arc<ModelAccess>>,
+    /// Which tools the model is offered.
+    pub offer: Offer,
 }
 
 /// How a try ended.
@@ -85,8 +89,8 @@ pub fn fail_before_start(
 /// Runs the trail from its trailhead to its end, or until the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
     let id = ids::attempt();
-    let Try { trail, about, number, repeat, memory, timeout, cancel, custom } = attempt;
-    let attempt = Attempt::new(id.clone(), memory, &about.path);
+    let Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer } = attempt;
+    let attempt = Attempt::with_model(id.clone(), memory, &about.path, model);
     session.emit(Event::AttemptStarted {
         attempt: id.clone(),
         session: session.id.clone(),
@@ -109,6 +113,9 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
                 cancel: cancel.child_token(),
                 custom,
                 differences: Mutex::default(),
+                context: trail.config.context.clone(),
+                earlier: Mutex::default(),
+                offer,
             };
             runner.run_within(trail, timeout).await
         }
@@ -136,23 +143,11 @@ struct Runner<'a> {
     custom: Custom<'a>,
     /// How custom calls differ from their recorded effects, by step.
     differences: Mutex<BTreeMap<usize, Vec<String>>>,
-}
-
-/// How a step or an attempt ended.
-struct StepResult {
-    verdict: Verdict,
-    message: String,
-    failure: Option<Failure>,
-    /// Whether retrying is pointless.
-    is_fatal: bool,
-    is_device_lost: bool,
-}
-
-impl Default for StepResult {
-    fn default() -> StepResult {
-        let verdict = Verdict::Passed;
-        StepResult { verdict, message: String::new(), failure: None, is_fatal: false, is_device_lost: false }
-    }
+    /// What models are told about the trail.
+    context: Option<String>,
+    /// The steps so far, for models.
+    earlier: Mutex<Vec<String>>,
+    offer: Offer,
 }
 
 impl Runner<'_> {
@@ -246,12 +241,8 @@ impl Runner<'_> {
             text: step.text.value.clone(),
             plan,
         });
-        let result = if needs_model {
-            let message = "it has no recording for this device, and no model is configured".to_string();
-            Err(StepResult { verdict: Verdict::Invalid, message, is_fatal: true, ..StepResult::default() })
-        } else {
-            self.calls(&cx, index, calls).await
-        };
+        let result = if needs_model { self.carry_out(&cx, step).await } else { self.calls(&cx, index, calls).await };
+        self.earlier.lock().push(step.text.value.clone());
         let (verdict, message) = match &result {
             Ok(()) => (Verdict::Passed, String::new()),
             Err(ended) => (ended.verdict, ended.message.clone()),
@@ -268,6 +259,22 @@ impl Runner<'_> {
             let message = format!("{place} \"{}\": {}", step.text.value.trim(), ended.message);
             StepResult { message, failure: Some(failure), ..ended }
         })
+    }
+
+    /// Lets the model carry out a step that has no recording.
+    async fn carry_out(&self, cx: &Cx, step: &Step) -> Result<(), StepResult> {
+        self.picture_before(cx).await?;
+        let earlier = self.earlier.lock().clone();
+        let task =
+            Task { kind: step.kind, text: &step.text.value, context: self.context.as_deref(), earlier: &earlier };
+        let result = agent::carry_out(cx, task, &self.offer).await;
+        if result.is_err() {
+            let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
+            return result;
+        }
+        let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
+        *self.after.lock() = after;
+        Ok(())
     }
 
     async fn calls(&self, cx: &Cx, step: usize, calls: &[ToolCall]) -> Result<(), StepResult> {
@@ -329,51 +336,7 @@ impl Runner<'_> {
             return Ok(None);
         }
         let shot = self.session.device.shoot(cx, cx.parent(), moment).await;
-        shot.map_err(|stop| match stop {
-            Stop::Failed(outcome) => StepResult::failed("screenshot", &outcome),
-            Stop::Fault(fault) => StepResult::fault("screenshot", &fault),
-        })
-    }
-}
-
-impl StepResult {
-    fn failed(tool: &str, outcome: &Outcome) -> StepResult {
-        let message = format!("`{tool}` failed: {}", outcome.text);
-        let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
-        let is_fatal = outcome.variant == Variant::FatalError;
-        StepResult { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..StepResult::default() }
-    }
-
-    fn fault(tool: &str, fault: &Fault) -> StepResult {
-        let verdict = match fault {
-            Fault::Cancelled => Verdict::Cancelled,
-            other => match other.exit() {
-                Exit::Invalid => Verdict::Invalid,
-                Exit::Bug => Verdict::Bug,
-                _ => Verdict::Errored,
-            },
-        };
-        StepResult {
-            verdict,
-            message: fault.to_string(),
-            failure: Some(failure(Some(tool), &fault.to_string(), None)),
-            is_fatal: true,
-            is_device_lost: verdict == Verdict::Errored && !matches!(fault, Fault::Source(_)),
-        }
-    }
-}
-
-/// A failure for `attemptEnded`, with `expected` and `saw` from the structured result.
-pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
-    let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
-    Failure {
-        step: None,
-        call: None,
-        tool: tool.map(str::to_string),
-        message: message.to_string(),
-        expected: part("expected"),
-        saw: part("saw"),
-        place: None,
+        shot.map_err(|stop| StepResult::stopped("screenshot", &stop))
     }
 }
 

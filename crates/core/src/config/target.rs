@@ -35,6 +35,12 @@ table! {
         "drivers" => drivers: Vec<String> = Vec::new(),
         /// The URL of a web app.
         "base_url" => base_url: Option<String> = None,
+        /// Other URLs that models may open; those of the same origin are included.
+        "allowed_urls" => allowed_urls: Vec<String> = Vec::new(),
+        /// The groups of tools that models are offered; default: those that are enabled by default.
+        "groups" => groups: Vec<String> = Vec::new(),
+        /// Only tools whose names start with one of these are offered to models; default: all.
+        "prefixes" => prefixes: Vec<String> = Vec::new(),
     }
 }
 

@@ -7,10 +7,12 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, ModelAsked, ModelPurpose, ModelReplied};
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::driver::Budget;
 use crate::engine::cx::Cx;
+use crate::engine::fault::Fault;
 use crate::ids;
 use crate::limits;
 use crate::model::{Arguments, Message, Model, ModelError, ModelErrorKind, Part, Reply, Request, StopReason, Usage};
@@ -121,6 +123,43 @@ impl Spent {
             },
             dollars: self.dollars - earlier.dollars,
             time: self.time.saturating_sub(earlier.time),
+        }
+    }
+}
+
+impl AskError {
+    /// The message, with what the user can do about it.
+    pub fn advice(&self) -> String {
+        match self {
+            AskError::NoModel => format!("{self}; choose one with --model, or with `llm:` in trailblaze.yaml"),
+            AskError::Model(ModelError { message, hint: Some(hint), .. }) => format!("{message}; {hint}"),
+            AskError::OverBudget(_) | AskError::Model(_) => self.to_string(),
+        }
+    }
+
+    /// How severe it is for the run.
+    pub fn exit(&self) -> Exit {
+        match self {
+            AskError::NoModel => Exit::Invalid,
+            AskError::OverBudget(_) => Exit::Failed,
+            AskError::Model(error) => match error.kind {
+                ModelErrorKind::Setup | ModelErrorKind::Unscripted => Exit::Invalid,
+                ModelErrorKind::TooLong => Exit::Failed,
+                ModelErrorKind::Quota
+                | ModelErrorKind::Unavailable
+                | ModelErrorKind::Unreadable
+                | ModelErrorKind::TimedOut
+                | ModelErrorKind::Cancelled => Exit::Environment,
+            },
+        }
+    }
+}
+
+impl From<AskError> for Fault {
+    fn from(error: AskError) -> Fault {
+        match &error {
+            AskError::Model(ModelError { kind: ModelErrorKind::Cancelled, .. }) => Fault::Cancelled,
+            other => Fault::Model { message: other.advice(), exit: other.exit() },
         }
     }
 }

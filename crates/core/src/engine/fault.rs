@@ -30,6 +30,9 @@ pub enum Fault {
     DeviceSilent { what: String },
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// A language model was needed and did not answer.
+    #[error("{message}")]
+    Model { message: String, exit: Exit },
     #[error("cancelled")]
     Cancelled,
     #[error("this is a bug in Trailblaze: `{tool}` panicked: {message}")]
@@ -56,6 +59,7 @@ impl Fault {
             | Fault::DeviceSilent { .. }
             | Fault::Source(_)
             | Fault::Cancelled => Exit::Environment,
+            Fault::Model { exit, .. } => *exit,
             Fault::Bug { .. } => Exit::Bug,
         }
     }
@@ -80,6 +84,7 @@ impl Fault {
                 SourceError::NotAnswered { source_name, evidence: redact(evidence) }.into()
             }
             Fault::Bug { tool, message } => Fault::Bug { tool, message: redact(message) },
+            Fault::Model { message, exit } => Fault::Model { message: redact(message), exit },
             // The other texts are about authored arguments, in which secrets are placeholders.
             other => other,
         }

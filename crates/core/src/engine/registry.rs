@@ -54,6 +54,13 @@ pub struct ToolScope {
     pub reserved_prefixes: Vec<String>,
 }
 
+/// Which of the session's tools a trail wants its models to be offered. Empty lists mean what the session offers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Offer {
+    pub groups: Vec<String>,
+    pub prefixes: Vec<String>,
+}
+
 /// The tools of a session. Immutable.
 pub struct Registry {
     pub generation: u64,
@@ -65,6 +72,8 @@ pub struct Registry {
     pub absent: Vec<SourceError>,
     tools: BTreeMap<String, Arc<Tool>>,
     offered: BTreeSet<String>,
+    /// The tools that would be offered without groups and prefixes.
+    eligible: BTreeSet<String>,
     /// Tools that were left out, each with the reason.
     pub filtered: Vec<Filtered>,
     /// Batches that could not be registered.
@@ -75,6 +84,13 @@ pub struct Registry {
     not_offered: BTreeMap<String, String>,
     /// The declared groups, and whether each is enabled by default.
     groups: BTreeMap<String, bool>,
+    /// The requested groups and prefixes.
+    wanted_groups: Vec<String>,
+    prefixes: Vec<String>,
+    /// The tools that the target names.
+    named: BTreeSet<String>,
+    /// The URLs that belong to the app under test, or that its target allows models to open.
+    pub own_urls: Vec<String>,
 }
 
 /// A toolset that is enabled in a session.
@@ -146,12 +162,17 @@ impl Registry {
             absent: Vec::new(),
             tools: BTreeMap::new(),
             offered: BTreeSet::new(),
+            eligible: BTreeSet::new(),
+            prefixes: scope.prefixes.clone(),
+            wanted_groups: scope.groups.clone(),
             filtered: Vec::new(),
             refused: Vec::new(),
             warnings: Vec::new(),
             toolsets: BTreeMap::new(),
             not_offered: BTreeMap::new(),
             groups: BTreeMap::new(),
+            named: scope.target.iter().flat_map(|target| &target.tools).map(|tool| tool.value.clone()).collect(),
+            own_urls: scope.target.iter().flat_map(own_urls).cloned().collect(),
         };
         for batch in batches {
             registry.add(batch, scope);
@@ -181,8 +202,22 @@ impl Registry {
         self.offered.iter().filter_map(|name| self.tools.get(name))
     }
 
+    /// The tools that are offered in a trail with wishes of its own.
+    pub fn offered_with<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = &'a Arc<Tool>> {
+        let groups = if offer.groups.is_empty() { &self.wanted_groups } else { &offer.groups };
+        let prefixes = if offer.prefixes.is_empty() { &self.prefixes } else { &offer.prefixes };
+        self.eligible.iter().filter_map(|name| self.tools.get(name)).filter(move |tool| {
+            hidden_by_group(tool, &self.groups, groups).is_none() && hidden_by_prefix(&tool.name, prefixes).is_none()
+        })
+    }
+
     pub fn is_offered(&self, name: &str) -> bool {
         self.offered.contains(name)
+    }
+
+    /// Whether the target names this tool.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.named.contains(name)
     }
 
     /// Why a registered tool is not offered to models.
@@ -309,8 +344,12 @@ impl Registry {
                 None if tool.contributor.origin == ToolOrigin::BuiltIn => Some("it is not in any toolset".to_string()),
                 None => None,
             };
-            let reason =
-                reason.or_else(|| hidden_by_group(tool, &self.groups, scope)).or_else(|| hidden_by_prefix(name, scope));
+            if reason.is_none() {
+                self.eligible.insert(name.clone());
+            }
+            let reason = reason
+                .or_else(|| hidden_by_group(tool, &self.groups, &scope.groups))
+                .or_else(|| hidden_by_prefix(name, &scope.prefixes));
             match reason {
                 Some(reason) => {
                     self.not_offered.insert(name.clone(), reason);
@@ -372,6 +411,10 @@ impl Registry {
     }
 }
 
+fn own_urls(target: &PlatformEntry) -> impl Iterator<Item = &String> {
+    target.base_url.iter().chain(&target.app_ids).chain(&target.allowed_urls).filter(|url| url.contains("://"))
+}
+
 /// Applies the filters, in order. A filtered tool is not an error.
 fn filter(tool: &Tool, scope: &ToolScope) -> Option<LeftOut> {
     if !tool.supported_drivers.is_empty()
@@ -397,18 +440,18 @@ fn is_named_by_target(name: &str, scope: &ToolScope) -> bool {
 }
 
 /// A tool is shown if any of its groups is enabled. Undeclared groups count as enabled, as does having no group.
-fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, scope: &ToolScope) -> Option<String> {
+fn hidden_by_group(tool: &Tool, groups: &BTreeMap<String, bool>, wanted: &[String]) -> Option<String> {
     let is_enabled = |name: &String| match groups.get(name) {
         None => true,
-        Some(_) if !scope.groups.is_empty() => scope.groups.contains(name),
+        Some(_) if !wanted.is_empty() => wanted.contains(name),
         Some(is_default) => *is_default,
     };
     let is_hidden = !tool.groups.is_empty() && !tool.groups.iter().any(is_enabled);
     is_hidden.then(|| format!("none of its groups ({}) is enabled", tool.groups.join(", ")))
 }
 
-fn hidden_by_prefix(name: &str, scope: &ToolScope) -> Option<String> {
+fn hidden_by_prefix(name: &str, prefixes: &[String]) -> Option<String> {
     let matches = |prefix: &String| name.starts_with(prefix.trim_end_matches('*'));
-    let is_hidden = !scope.prefixes.is_empty() && !scope.prefixes.iter().any(matches);
-    is_hidden.then(|| format!("only tools whose names start with {} were requested", scope.prefixes.join(", ")))
+    let is_hidden = !prefixes.is_empty() && !prefixes.iter().any(matches);
+    is_hidden.then(|| format!("only tools whose names start with {} were requested", prefixes.join(", ")))
 }

@@ -30,7 +30,12 @@ pub trait EventSink: Send + Sync {
     fn store(&self, attachment: &Attachment) -> String;
 
     /// A picture as PNG for a caller, with these parts of the screen masked; `None` if this sink cannot encode pictures.
-    fn encode(&self, _picture: &Picture, _masks: &[Rect], _screen: Size) -> Option<Arc<[u8]>> {
+    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
+        self.encode_within(picture, masks, screen, u32::MAX)
+    }
+
+    /// The same, scaled down so that no side is longer than `longest` pixels.
+    fn encode_within(&self, _picture: &Picture, _masks: &[Rect], _screen: Size, _longest: u32) -> Option<Arc<[u8]>> {
         None
     }
 }
@@ -85,8 +90,8 @@ impl EventSink for Redacted {
         self.record.store(attachment)
     }
 
-    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
-        self.record.encode(picture, masks, screen)
+    fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
+        self.record.encode_within(picture, masks, screen, longest)
     }
 }
 

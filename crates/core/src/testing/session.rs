@@ -13,11 +13,12 @@ use super::{Events, FakeDriver, args};
 use crate::callers::replay::{AttemptResult, Try, replay};
 use crate::callers::script::Custom;
 use crate::driver::{Description, Driver};
+use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Fault;
 use crate::engine::invocations::Invocations;
-use crate::engine::registry::{Batch, Registry, ToolScope};
+use crate::engine::registry::{Batch, Offer, Registry, ToolScope};
 use crate::engine::session::{Parts, Session};
 use crate::ids;
 use crate::record::events::PicturePolicy;
@@ -42,6 +43,8 @@ pub struct TestSession {
     pub events: Arc<Events>,
     pub driver: Arc<FakeDriver>,
     pub attempt: Arc<Attempt>,
+    /// The model of replayed trails.
+    pub model: Option<Arc<ModelAccess>>,
     pub cancel: CancellationToken,
 }
 
@@ -89,7 +92,7 @@ impl Wiring {
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()), "");
-        TestSession { inner, events, driver: self.driver, attempt, cancel: CancellationToken::new() }
+        TestSession { inner, events, driver: self.driver, attempt, model: None, cancel: CancellationToken::new() }
     }
 }
 
@@ -130,6 +133,18 @@ impl TestSession {
         let seeds = trail.config.memory.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         let memory = Memory::new(seeds.collect(), Map::new());
         let cancel = self.cancel.clone();
-        replay(&self.inner, Try { trail, about, number: 1, repeat: None, memory, timeout: None, cancel, custom }).await
+        let attempt = Try {
+            trail,
+            about,
+            number: 1,
+            repeat: None,
+            memory,
+            timeout: None,
+            cancel,
+            custom,
+            model: self.model.clone(),
+            offer: Offer::default(),
+        };
+        replay(&self.inner, attempt).await
     }
 }

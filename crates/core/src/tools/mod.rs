@@ -6,6 +6,7 @@ mod commands;
 #[rustfmt::skip]
 mod contract;
 mod elements;
+mod judging;
 mod keyboard;
 mod maestro;
 mod reload;
@@ -33,6 +34,7 @@ pub fn batches() -> Vec<Batch> {
         remember::ROWS,
         maestro::ROWS,
         reload::ROWS,
+        judging::ROWS,
     ];
     let mut batches = vec![row::batch(commands::rows(), rows.into_iter().flatten().chain(web::rows()))];
     batches.extend(shipped::batches());

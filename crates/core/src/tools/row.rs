@@ -132,6 +132,11 @@ impl Row {
         Row { is_for_llm: false, ..self }
     }
 
+    /// Marks a tool that asks a model each time, so that it cannot be replayed without one.
+    pub const fn needing_a_model(self) -> Row {
+        Row { is_recordable: false, ..self }
+    }
+
     /// Marks a tool that returns delegates, which are recorded in its place.
     pub const fn delegating(self) -> Row {
         Row { is_delegating: true, is_recordable: false, ..self }

@@ -70,6 +70,7 @@ const ROWS: &[Row] = &[
             "assertVisibleWithText",
             "assertNotVisibleWithText",
             "waitUntilNotVisible",
+            "verifyVisually",
         ],
     },
     Row {

@@ -34,6 +34,10 @@ table! {
         "memory" => memory: Texts = Texts::default(),
         /// The arguments that a run can or must pass.
         "args" => args: Entries<ArgDeclaration> = Entries::default(),
+        /// The groups of tools that models are offered; default: those of the target.
+        "groups" => groups: Vec<String> = Vec::new(),
+        /// Only tools whose names start with one of these are offered to models; default: those of the target.
+        "prefixes" => prefixes: Vec<String> = Vec::new(),
         /// Context for models, for all steps.
         "context" => context: Option<String> = None,
         /// Data for other programs.
@@ -55,6 +59,8 @@ impl Default for TrailConfig {
             skip: Entries::default(),
             memory: Texts::default(),
             args: Entries::default(),
+            groups: Vec::new(),
+            prefixes: Vec::new(),
             context: None,
             metadata: Texts::default(),
             span: Span::default(),

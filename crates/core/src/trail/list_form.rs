@@ -146,6 +146,8 @@ impl ListConfig {
             skip: by_platform(&platforms, self.skip.map(|skip| Spanned { value: Some(skip.value), span: skip.span })),
             memory: self.memory,
             args: self.args,
+            groups: Vec::new(),
+            prefixes: Vec::new(),
             context: self.context,
             metadata,
             span: self.span,

@@ -85,7 +85,7 @@ impl EventSink for DeviceLog {
         self.events.store(attachment)
     }
 
-    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
-        self.events.encode(picture, masks, screen)
+    fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
+        self.events.encode_within(picture, masks, screen, longest)
     }
 }

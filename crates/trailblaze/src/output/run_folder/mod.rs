@@ -126,7 +126,7 @@ impl EventSink for RunFolder {
         name
     }
 
-    fn encode(&self, picture: &Picture, masks: &[Rect], screen: Size) -> Option<Arc<[u8]>> {
+    fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
         album::encode(picture, &album::scaled(masks, screen, picture.size)).ok().map(Into::into)
     }
 }

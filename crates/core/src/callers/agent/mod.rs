@@ -1,0 +1,400 @@
+//! Carries out a step that has no recording: shows a model the screen, makes the calls that it asks for, and repeats until a
+//! call completes the step. A check passes only by an assertion that was executed and held.
+
+mod limits;
+pub mod offer;
+mod origin;
+pub mod prompt;
+pub(crate) mod sight;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use trailblaze_protocol::event::{CallOrigin, ModelPurpose, StepKind, ToolKind, Verdict};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::outcome::Variant;
+
+pub use self::limits::{MISTAKES, REPEATS};
+use self::offer::{COMPLETES, STATUS};
+pub use self::prompt::Task;
+use self::sight::Sight;
+use crate::callers::step_result::StepResult;
+use crate::engine::ask::{AskError, ModelAccess, Spent, ask};
+use crate::engine::cx::Cx;
+use crate::engine::dispatch::{self, Call, dispatch_named};
+use crate::engine::fault::Fault;
+use crate::engine::registry::{Offer, Registry};
+use crate::model::{
+    Arguments, Choice, Message, ModelErrorKind, OfferedTool, Part, Reply, Request, RequestedCall, StopReason,
+    ToolResult,
+};
+use crate::template;
+
+/// Carries out a step with the model of the attempt.
+pub(crate) async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), StepResult> {
+    let Some(access) = cx.attempt.model() else {
+        let message = "it has no recording for this device, and no model is configured";
+        return Err(StepResult { is_fatal: true, ..StepResult::ended(Verdict::Invalid, message) });
+    };
+    let registry = cx.session.registry();
+    let mut agent = Agent {
+        cx,
+        task,
+        access,
+        tools: offer::offered(&registry, task.kind, offer).into(),
+        system: prompt::system(&access.settings.nonce).into(),
+        registry,
+        log: Vec::new(),
+        n_calls: 0,
+        has_proof: false,
+        in_a_row: 0,
+        last_error: None,
+        tried: HashMap::new(),
+        before: access.spent.so_far(),
+        started: Instant::now(),
+    };
+    agent.run().await
+}
+
+struct Agent<'a> {
+    cx: &'a Cx,
+    task: Task<'a>,
+    access: &'a Arc<ModelAccess>,
+    registry: Arc<Registry>,
+    tools: Arc<[OfferedTool]>,
+    system: Arc<str>,
+    /// What was called in this step, and the results.
+    log: Vec<String>,
+    n_calls: usize,
+    /// Whether an assertion about the app held.
+    has_proof: bool,
+    /// How many replies in a row led to nothing but errors.
+    in_a_row: usize,
+    last_error: Option<StepResult>,
+    /// How often the same calls were made on the same screen.
+    tried: HashMap<(String, String), usize>,
+    /// What the run had spent before this step.
+    before: Spent,
+    started: Instant,
+}
+
+/// What became of a reply.
+enum Turn {
+    Completed,
+    /// Something was called, so the screen may have changed.
+    Acted,
+    /// Nothing was called, because of mistakes that the model can correct on the same screen.
+    Mistaken(Vec<Message>),
+}
+
+impl Agent<'_> {
+    async fn run(&mut self) -> Result<(), StepResult> {
+        let mut last: Option<String> = None;
+        loop {
+            let sight = sight::look(self.cx, self.access, self.task.text).await;
+            let sight = sight.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
+            let changes = last.as_ref().map(|last| crate::snapshot::changes(last, &sight.text));
+            match self.turn(&sight, changes.as_deref()).await? {
+                Turn::Completed => return Ok(()),
+                Turn::Acted | Turn::Mistaken(_) => {}
+            }
+            last = Some(sight.text);
+        }
+    }
+
+    /// Asks until the model asks for calls that can be made, and makes them.
+    async fn turn(&mut self, sight: &Sight, changes: Option<&str>) -> Result<Turn, StepResult> {
+        let nonce = &self.access.settings.nonce;
+        let parts = prompt::turn(&self.task, &self.log, &sight.text, changes, nonce);
+        let mut messages = vec![prompt::message(parts, sight.picture.clone())];
+        let mut is_shortened = false;
+        loop {
+            self.check_budget()?;
+            let reply = match self.ask(messages.clone()).await {
+                Ok(reply) => reply,
+                Err(AskError::Model(error)) if error.kind == ModelErrorKind::TooLong && !is_shortened => {
+                    // The screen is what can be shortened; most of it is seldom needed.
+                    is_shortened = true;
+                    let short = prompt::cut(&sight.text, prompt::SCREEN / 8);
+                    messages = vec![prompt::message(prompt::turn(&self.task, &self.log, &short, None, nonce), None)];
+                    continue;
+                }
+                Err(error) => return Err(unanswered(error)),
+            };
+            match self.perform(reply, sight).await? {
+                Turn::Mistaken(more) => messages.extend(more),
+                turn => return Ok(turn),
+            }
+        }
+    }
+
+    async fn ask(&self, messages: Vec<Message>) -> Result<Reply, AskError> {
+        let request = Request {
+            tools: Arc::clone(&self.tools),
+            choice: Choice::Required,
+            ..Request::new(Arc::clone(&self.system), messages)
+        };
+        ask(self.cx, ModelPurpose::Step, request).await
+    }
+
+    fn check_budget(&self) -> Result<(), StepResult> {
+        let spent = self.access.spent.so_far().since(&self.before);
+        let spent = Spent { time: self.started.elapsed(), ..spent };
+        let Some(limit) = self.access.settings.per_step.exceeded(&spent) else { return Ok(()) };
+        let message = format!("the model did not complete the step within {limit}{}", self.last_words());
+        Err(StepResult::ended(Verdict::Failed, message))
+    }
+
+    /// The last error, as an addition to a message.
+    fn last_words(&self) -> String {
+        self.last_error.as_ref().map(|last| format!("; the last error was: {}", last.message)).unwrap_or_default()
+    }
+
+    /// Makes the calls of a reply, in order, up to the first that fails or that no longer means what the model saw.
+    async fn perform(&mut self, reply: Reply, sight: &Sight) -> Result<Turn, StepResult> {
+        match &reply.stop {
+            StopReason::End => {}
+            StopReason::Refused(why) => {
+                let why = if why.is_empty() { &reply.text } else { why };
+                let message = format!("the model refused to carry out the step: {}", prompt::cut(why.trim(), 300));
+                return Err(StepResult::ended(Verdict::Failed, message));
+            }
+            StopReason::CutOff => {
+                let text = "Your reply was cut off at the limit of output tokens. Reply with the calls only.";
+                return self.mistaken("the reply was cut off", vec![Message::user(text)]);
+            }
+            StopReason::Malformed => {
+                let text = "Your call could not be parsed. Call one of the tools with valid JSON.";
+                return self.mistaken("the model wrote a call that could not be parsed", vec![Message::user(text)]);
+            }
+        }
+        if reply.calls.is_empty() {
+            let said = prompt::cut(reply.text.trim(), 300);
+            let text = format!("Call a tool. If the step is complete, or impossible, call {STATUS}.");
+            let answer = [Message::Assistant(Box::new(reply)), Message::user(text)];
+            return self.mistaken(&format!("the model replied without calling a tool: {said}"), answer.into());
+        }
+        self.note_repeat(&reply.calls, sight)?;
+        let mut is_completed = false;
+        for (number, call) in reply.calls.iter().enumerate() {
+            let mut args = match self.checked(call, sight) {
+                Ok(args) => args,
+                Err(mistake) if number == 0 => return self.corrected(&reply, &mistake),
+                Err(mistake) => {
+                    self.note(call, &mistake);
+                    return Ok(Turn::Acted);
+                }
+            };
+            let completes = args.shift_remove(COMPLETES).is_some_and(|flag| flag == Value::Bool(true));
+            if number > 0
+                && let Some(changed) = self.changed_ref(&args, sight).await?
+            {
+                self.note(call, &format!("not called: the screen changed, and `{changed}` is not what it was"));
+                return Ok(Turn::Acted);
+            }
+            if call.name == STATUS {
+                match self.status(call, &args).await? {
+                    Status::Done => return Ok(Turn::Completed),
+                    Status::Continue => return Ok(Turn::Acted),
+                }
+            }
+            let made = Call::new(&call.name, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
+            let (id, answer) = dispatch_named(self.cx, made).await;
+            let outcome = match answer {
+                Ok(outcome) => outcome,
+                Err(fault @ (Fault::UnknownTool { .. } | Fault::BadArguments { .. } | Fault::BadTemplate { .. })) => {
+                    if number == 0 {
+                        return self.corrected(&reply, &fault.to_string());
+                    }
+                    self.note(call, &fault.to_string());
+                    return Ok(Turn::Acted);
+                }
+                Err(fault) => return Err(StepResult::fault(&call.name, &fault)),
+            };
+            self.note(call, &outcome.text);
+            if outcome.is_error() {
+                let mut ended = StepResult::failed(&call.name, &outcome);
+                if let Some(failure) = &mut ended.failure {
+                    failure.call = id;
+                }
+                if outcome.variant == Variant::FatalError {
+                    return Err(ended);
+                }
+                self.count_error(ended)?;
+                return Ok(Turn::Acted);
+            }
+            self.in_a_row = 0;
+            self.has_proof |= self.is_proof(&call.name, &args);
+            is_completed |= completes;
+        }
+        if is_completed && self.is_accepted() {
+            return Ok(Turn::Completed);
+        }
+        Ok(Turn::Acted)
+    }
+
+    /// Whether the model may call the completion of the step: a check needs an assertion that held.
+    fn is_accepted(&mut self) -> bool {
+        let is_accepted = self.task.kind != StepKind::Verify || self.has_proof;
+        if !is_accepted {
+            self.n_calls += 1;
+            let text = "not accepted: a check passes only by an assertion about the app that holds";
+            self.log.push(format!("{}. {COMPLETES} → {text}", self.n_calls));
+        }
+        is_accepted
+    }
+
+    /// Whether a call that succeeded proves something about the app. Comparing two constants does not.
+    fn is_proof(&self, tool: &str, args: &Map<String, Value>) -> bool {
+        let is_assertion = self.registry.get(tool).is_some_and(|tool| tool.kind == ToolKind::Assertion);
+        let compares = matches!(tool, "assertEquals" | "assertNotEquals");
+        is_assertion && (!compares || args.values().any(template::holds_token))
+    }
+
+    async fn status(&mut self, call: &RequestedCall, args: &Map<String, Value>) -> Result<Status, StepResult> {
+        let made = Call::new(STATUS, dispatch::Arguments::Json(args.clone()), CallOrigin::Step);
+        let answer = dispatch_named(self.cx, made).await.1;
+        let outcome = answer.map_err(|fault| StepResult::fault(STATUS, &fault))?;
+        let explanation = args.get("explanation").and_then(Value::as_str).unwrap_or_default().trim();
+        let status = args.get("status").and_then(Value::as_str).unwrap_or_default().to_uppercase();
+        match status.as_str() {
+            "COMPLETED" if self.is_accepted() => return Ok(Status::Done),
+            "COMPLETED" => {
+                let message = "the model said that the check holds, but no assertion proved it";
+                self.count_error(StepResult::ended(Verdict::Failed, message))?;
+            }
+            "FAILED" => {
+                let message = format!("the model says that it cannot be done: {}", prompt::cut(explanation, 500));
+                let message = match self.task.kind {
+                    StepKind::Verify => format!("the model says that it is not so: {}", prompt::cut(explanation, 500)),
+                    StepKind::Step | StepKind::Trailhead => message,
+                };
+                return Err(StepResult::ended(Verdict::Failed, format!("{message}{}", self.last_words())));
+            }
+            _ => self.note(call, &outcome.text),
+        }
+        Ok(Status::Continue)
+    }
+
+    /// The arguments of a call that may be made, or what is wrong with it.
+    fn checked(&self, call: &RequestedCall, sight: &Sight) -> Result<Map<String, Value>, String> {
+        let name = &call.name;
+        let args = match &call.arguments {
+            Arguments::Object(args) => args.clone(),
+            Arguments::Malformed(text) => {
+                return Err(format!("the arguments of `{name}` are not a JSON object: {}", prompt::cut(text, 100)));
+            }
+        };
+        if !self.tools.iter().any(|tool| tool.name == *name) {
+            let is_known = self.registry.get(name).is_some_and(|tool| tool.kind == ToolKind::Action);
+            return Err(match self.task.kind {
+                StepKind::Verify if is_known => format!("`{name}` acts; a check may only look and assert"),
+                _ => format!("there is no tool `{name}`; use one of the offered tools"),
+            });
+        }
+        origin::check(&self.registry, &self.task, sight.app.as_deref(), name, &args)?;
+        Ok(args)
+    }
+
+    /// A ref among the arguments whose element changed since the model saw it, because of an earlier call of the same reply.
+    async fn changed_ref<'c>(
+        &self,
+        args: &'c Map<String, Value>,
+        sight: &Sight,
+    ) -> Result<Option<&'c str>, StepResult> {
+        let mut refs = Vec::new();
+        collect_refs(args, &mut refs);
+        if refs.is_empty() {
+            return Ok(None);
+        }
+        let now = self.cx.session.device.look(self.cx).await.map_err(|stop| StepResult::stopped("screen", &stop))?;
+        Ok(sight.changed_ref(&now, refs))
+    }
+
+    /// Fails the step if the same calls were made too often on the same screen.
+    fn note_repeat(&mut self, calls: &[RequestedCall], sight: &Sight) -> Result<(), StepResult> {
+        let key = (sight.text.clone(), calls.iter().map(shown).collect::<Vec<_>>().join("\n"));
+        let times = self.tried.entry(key).or_default();
+        *times += 1;
+        if *times <= REPEATS {
+            return Ok(());
+        }
+        let message = format!(
+            "the model made no progress: it repeated {} on the same screen {REPEATS} times{}",
+            calls.iter().map(shown).collect::<Vec<_>>().join(", "),
+            self.last_words()
+        );
+        Err(StepResult::ended(Verdict::Failed, message))
+    }
+
+    fn note(&mut self, call: &RequestedCall, result: &str) {
+        self.n_calls += 1;
+        self.log.push(prompt::entry(self.n_calls, &shown(call), result, &self.access.settings.nonce));
+    }
+
+    /// Counts a reply that led to nothing, and fails the step after too many in a row.
+    fn count_error(&mut self, error: StepResult) -> Result<(), StepResult> {
+        self.in_a_row += 1;
+        if self.in_a_row < MISTAKES {
+            self.last_error = Some(error);
+            return Ok(());
+        }
+        let message = format!("the model failed {MISTAKES} times in a row; the last error was: {}", error.message);
+        Err(StepResult { message, ..error })
+    }
+
+    fn mistaken(&mut self, what: &str, messages: Vec<Message>) -> Result<Turn, StepResult> {
+        self.count_error(StepResult::ended(Verdict::Failed, what))?;
+        Ok(Turn::Mistaken(messages))
+    }
+
+    /// Tells the model what was wrong with the first call of its reply; none were made.
+    fn corrected(&mut self, reply: &Reply, mistake: &str) -> Result<Turn, StepResult> {
+        let result = |(number, call): (usize, &RequestedCall)| {
+            let text = if number == 0 { mistake } else { "not called, because an earlier call was wrong" };
+            let parts = vec![Part::Text(prompt::cut(text, 1_000))];
+            ToolResult { id: call.id.clone(), name: call.name.clone(), parts, is_error: true }
+        };
+        let results = reply.calls.iter().enumerate().map(result).collect();
+        self.mistaken(mistake, vec![Message::Assistant(Box::new(reply.clone())), Message::Results(results)])
+    }
+}
+
+enum Status {
+    Done,
+    Continue,
+}
+
+/// A call as it is shown to the model and in messages.
+fn shown(call: &RequestedCall) -> String {
+    match &call.arguments {
+        Arguments::Object(args) => {
+            let mut args = args.clone();
+            args.shift_remove(COMPLETES);
+            format!("{} {}", call.name, Value::Object(args))
+        }
+        Arguments::Malformed(_) => call.name.clone(),
+    }
+}
+
+/// The refs among the arguments of a call, also in lists of fields.
+fn collect_refs<'c>(args: &'c Map<String, Value>, refs: &mut Vec<&'c str>) {
+    for (name, value) in args {
+        match value {
+            Value::String(text) if matches!(name.as_str(), "ref" | "toRef") => refs.push(text),
+            Value::Array(items) => items.iter().filter_map(Value::as_object).for_each(|item| collect_refs(item, refs)),
+            _ => {}
+        }
+    }
+}
+
+/// How a step ends if the model does not answer.
+fn unanswered(error: AskError) -> StepResult {
+    match error.exit() {
+        // The budget, or a screen that is too long: the step failed, and the environment is fine.
+        Exit::Failed => StepResult { is_fatal: true, ..StepResult::ended(Verdict::Failed, error.advice()) },
+        _ => StepResult { failure: None, ..StepResult::fault("model", &Fault::from(error)) },
+    }
+}

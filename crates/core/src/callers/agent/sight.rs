@@ -1,0 +1,143 @@
+//! What the model sees of a screen: its text, and a picture if the text is not enough.
+
+use std::collections::HashMap;
+
+use crate::engine::ask::{ModelAccess, Vision};
+use crate::engine::cx::Cx;
+use crate::engine::fault::Stop;
+use crate::model::Picture;
+use crate::refs;
+use crate::screen::{Node, Screen};
+use crate::snapshot;
+
+/// The longest side of a picture, unless the project sets another.
+const LONGEST_SIDE: u32 = 1_024;
+
+/// Words of steps that are about how something looks.
+const LOOKS: &[&str] = &[
+    "color",
+    "colour",
+    "look",
+    "icon",
+    "image",
+    "picture",
+    "photo",
+    "logo",
+    "screenshot",
+    "red",
+    "green",
+    "blue",
+    "yellow",
+    "grey",
+    "gray",
+    "align",
+    "overlap",
+    "chart",
+    "graph",
+    "map",
+    "canvas",
+    "draw",
+    "layout",
+    "bold",
+    "dark mode",
+];
+
+/// A screen, as it was shown to the model.
+pub struct Sight {
+    pub text: String,
+    pub picture: Option<Picture>,
+    /// The URL or app in front.
+    pub app: Option<String>,
+    /// The line of each ref.
+    lines: HashMap<String, String>,
+}
+
+/// Looks at the screen, and makes its refs usable in calls. `text` is what the model is asked to do.
+pub async fn look(cx: &Cx, access: &ModelAccess, text: &str) -> Result<Sight, Stop> {
+    look_with(cx, access, text, access.settings.vision).await
+}
+
+/// The same with a picture, if the model accepts pictures.
+pub async fn with_picture(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> {
+    look_with(cx, access, "", Vision::Always).await
+}
+
+async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) -> Result<Sight, Stop> {
+    let info = access.model.describe();
+    let vision = if info.has_vision { vision } else { Vision::Never };
+    let details = snapshot::Details::default();
+    let device = &cx.session.device;
+    let (screen, masks) = match vision {
+        Vision::Always => device.show_pictured(cx, &details).await?,
+        Vision::Auto if is_about_looks(text) => device.show_pictured(cx, &details).await?,
+        Vision::Never => (device.show(cx).await?, Vec::new()),
+        Vision::Auto => {
+            let screen = device.show(cx).await?;
+            match is_text_enough(&screen) {
+                true => (screen, Vec::new()),
+                false => device.show_pictured(cx, &details).await?,
+            }
+        }
+    };
+    let longest = info.max_picture.unwrap_or(LONGEST_SIDE);
+    let encoded = screen
+        .picture
+        .as_ref()
+        .and_then(|picture| cx.session.sink().encode_within(picture, &masks, screen.size, longest));
+    let picture = encoded.map(|bytes| Picture { media_type: "image/png".to_string(), bytes });
+    let text = snapshot::text(&screen, &details);
+    let lines = lines(&text);
+    Ok(Sight { text, picture, app: screen.app, lines })
+}
+
+impl Sight {
+    /// The refs among the arguments of a call whose elements are no longer what the model saw.
+    pub fn changed_ref<'a>(&self, now: &Screen, args: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        let lines = lines(&snapshot::text(now, &snapshot::Details::default()));
+        args.into_iter().find(|reference| {
+            let key = refs::of_line(reference).unwrap_or(reference.trim());
+            self.lines.get(key).is_some_and(|line| lines.get(key) != Some(line))
+        })
+    }
+}
+
+fn lines(text: &str) -> HashMap<String, String> {
+    text.lines()
+        .filter_map(|line| refs::split_line(line).map(|(reference, rest)| (reference.to_string(), rest.to_string())))
+        .collect()
+}
+
+fn is_about_looks(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    LOOKS.iter().any(|look| {
+        let is_word = |word: &&str| word.strip_prefix(look).is_some_and(|rest| matches!(rest, "" | "s" | "ed" | "ing"));
+        if look.contains(' ') { text.contains(look) } else { words.iter().any(|word| is_word(&word)) }
+    })
+}
+
+/// Whether everything that can be used has a name, and nothing is drawn.
+fn is_text_enough(screen: &Screen) -> bool {
+    let is_visible = |node: &&Node| screen.visible_part(node).is_some();
+    let is_canvas = |node: &Node| node.class().is_some_and(|class| class.eq_ignore_ascii_case("canvas"));
+    let is_nameless = |node: &Node| {
+        let is_named = |node: &Node| node.text().is_some() || node.label().is_some() || node.developer_id().is_some();
+        node.is_interactive() && !node.walk().any(is_named)
+    };
+    !screen.root.walk().filter(is_visible).any(|node| is_canvas(node) || is_nameless(node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_about_looks;
+
+    #[test]
+    fn a_step_about_looks_is_recognized_by_whole_words() {
+        for text in ["The button is red", "The logo is shown", "The chart's bars overlap", "It looks right"] {
+            assert!(is_about_looks(text), "{text}");
+        }
+        for text in ["Pay Fred", "Sign in as redford", "Tap Send money", "Greenland is selected"] {
+            assert!(!is_about_looks(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! How a step or an attempt ended.
+
+use serde_json::Value;
+use trailblaze_protocol::event::{Failure, Verdict};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::outcome::{Outcome, Variant};
+
+use crate::engine::fault::{Fault, Stop};
+
+/// How a step or an attempt ended.
+#[derive(Debug, Clone)]
+pub(crate) struct StepResult {
+    pub verdict: Verdict,
+    pub message: String,
+    pub failure: Option<Failure>,
+    /// Whether retrying is pointless.
+    pub is_fatal: bool,
+    pub is_device_lost: bool,
+}
+
+impl Default for StepResult {
+    fn default() -> StepResult {
+        let verdict = Verdict::Passed;
+        StepResult { verdict, message: String::new(), failure: None, is_fatal: false, is_device_lost: false }
+    }
+}
+
+impl StepResult {
+    /// A step that ended for a reason that is not a call.
+    pub fn ended(verdict: Verdict, message: impl Into<String>) -> StepResult {
+        StepResult { verdict, message: message.into(), ..StepResult::default() }
+    }
+
+    pub fn failed(tool: &str, outcome: &Outcome) -> StepResult {
+        let message = format!("`{tool}` failed: {}", outcome.text);
+        let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
+        let is_fatal = outcome.variant == Variant::FatalError;
+        StepResult { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..StepResult::default() }
+    }
+
+    pub fn fault(tool: &str, fault: &Fault) -> StepResult {
+        let verdict = match fault {
+            Fault::Cancelled => Verdict::Cancelled,
+            other => match other.exit() {
+                Exit::Invalid => Verdict::Invalid,
+                Exit::Bug => Verdict::Bug,
+                _ => Verdict::Errored,
+            },
+        };
+        StepResult {
+            verdict,
+            message: fault.to_string(),
+            failure: Some(failure(Some(tool), &fault.to_string(), None)),
+            is_fatal: true,
+            is_device_lost: verdict == Verdict::Errored && !matches!(fault, Fault::Source(_) | Fault::Model { .. }),
+        }
+    }
+
+    pub fn stopped(what: &str, stop: &Stop) -> StepResult {
+        match stop {
+            Stop::Failed(outcome) => StepResult::failed(what, outcome),
+            Stop::Fault(fault) => StepResult::fault(what, fault),
+        }
+    }
+}
+
+/// A failure for `attemptEnded`, with `expected` and `saw` from the structured result.
+pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) -> Failure {
+    let part = |name: &str| structured.and_then(|value| value.get(name)?.as_str()).map(str::to_string);
+    Failure {
+        step: None,
+        call: None,
+        tool: tool.map(str::to_string),
+        message: message.to_string(),
+        expected: part("expected"),
+        saw: part("saw"),
+        place: None,
+    }
+}
