@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
+use super::agent::Agent;
 use super::server::Servers;
 use crate::table;
 use crate::yaml::{Decode, Node, Problems, Spanned};
@@ -22,6 +23,8 @@ table! {
         "devices" => devices: Vec<DeviceEntry> = Vec::new(),
         /// Where natural-language steps are carried out.
         "agentMode" => agent_mode: AgentMode = AgentMode::Host,
+        /// How models carry out steps, and what they may spend.
+        "agent" => agent: Option<Agent> = None,
         /// Tool servers.
         "mcpServers" | "mcp_servers" => servers: Servers = Servers::default(),
         /// Reserved name prefixes that this project's own tools may use, such as `org_`.

@@ -29,6 +29,8 @@ pub struct Tool {
     pub is_for_llm: bool,
     /// Whether its calls are recorded.
     pub is_recordable: bool,
+    /// Whether it asks a model in every call.
+    pub needs_model: bool,
     /// Whether it returns delegates instead of acting.
     pub is_delegating: bool,
     /// Whether it only works if the agent runs on the host.
@@ -79,6 +81,7 @@ impl Tool {
             contributor,
             is_for_llm: true,
             is_recordable: true,
+            needs_model: false,
             is_delegating: false,
             requires_host: false,
             requires_context: false,

@@ -23,6 +23,7 @@ pub struct Row {
     pub is_for_llm: bool,
     pub is_recordable: bool,
     pub is_delegating: bool,
+    pub needs_model: bool,
     pub run: BuiltIn,
 }
 
@@ -102,6 +103,7 @@ impl Row {
             is_for_llm: true,
             is_recordable,
             is_delegating: false,
+            needs_model: false,
             run,
         }
     }
@@ -134,7 +136,7 @@ impl Row {
 
     /// Marks a tool that asks a model each time, so that it cannot be replayed without one.
     pub const fn needing_a_model(self) -> Row {
-        Row { is_recordable: false, ..self }
+        Row { is_recordable: false, needs_model: true, ..self }
     }
 
     /// Marks a tool that returns delegates, which are recorded in its place.
@@ -155,6 +157,7 @@ impl Row {
         tool.is_for_llm = self.is_for_llm;
         tool.is_recordable = self.is_recordable;
         tool.is_delegating = self.is_delegating;
+        tool.needs_model = self.needs_model;
         tool.supported_platforms = self.platforms.to_vec();
         tool
     }

@@ -106,6 +106,7 @@ impl From<Fault> for TypedError {
             | Fault::DeviceNotStarted { .. }
             | Fault::DeviceSilent { .. }
             | Fault::Source(_) => Code::Unavailable,
+            Fault::Model { .. } => Code::FailedPrecondition,
             Fault::Cancelled => Code::Canceled,
             Fault::Bug { .. } => Code::Internal,
         };

@@ -68,7 +68,7 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
     for device in &devices.all {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
-    let rule = Rule { changes: strictness(args.strict), replay: Replay::Intent };
+    let rule = Rule { changes: strictness(args.strict), replay: Replay::Intent, has_model: wiring.models.is_chosen() };
     let judgement = before_start(&wiring, (&jobs, &broken), &devices, rule).await;
     wiring.close().await;
     problems.extend(judgement.problems);

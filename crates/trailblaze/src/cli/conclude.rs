@@ -7,13 +7,21 @@ use trailblaze_protocol::exit::Exit;
 
 use crate::output::print::{self, Line};
 use crate::output::report::alike;
+use crate::output::report::turns::ModelUse;
 use crate::run::job::{Done, Job};
 
 const SHOWN: usize = 10;
 /// How many trails with the same failure are listed by name.
 const NAMED: usize = 5;
 
-pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: Option<&Path>) {
+pub fn conclude(
+    jobs: &[Job],
+    done: &[Done],
+    not_run: usize,
+    micros: u64,
+    model_use: Option<ModelUse>,
+    html: Option<&Path>,
+) {
     let failed = done.iter().filter(|done| done.verdict.exit() != Exit::Passed);
     let groups = alike::together(failed, |done| (done.verdict, alike::fold(&done.failure)));
     for group in groups.iter().take(SHOWN) {
@@ -57,6 +65,9 @@ pub fn conclude(jobs: &[Job], done: &[Done], not_run: usize, micros: u64, html: 
     let words: Vec<String> =
         counts.iter().filter(|(n, word)| *n > 0 || *word == "passed").map(|(n, word)| format!("{n} {word}")).collect();
     print::data(format!("\n{} in {}", words.join(", "), print::seconds(micros)));
+    if let Some(model_use) = model_use {
+        print::data(model_use.to_string());
+    }
     if let Some(html) = html {
         print::data(format!("Report: {}", html.display()));
     }

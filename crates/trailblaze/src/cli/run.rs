@@ -16,6 +16,7 @@ use super::interrupt::Interrupt;
 use super::watch;
 use super::{Context, Refusal, pairs};
 use crate::output::progress::Progress;
+use crate::output::report::turns::ModelUse;
 use crate::output::{github, print, report};
 use crate::project::sim::SimOptions;
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
@@ -261,7 +262,8 @@ pub async fn run_once(
         (Err(_), true) => {}
         (written, false) => {
             let html = written.as_ref().ok().map(|written| written.html.as_path());
-            conclude(&jobs, &done, n_not_run, micros, html);
+            let model_use = written.as_ref().ok().and_then(|written| ModelUse::of_run(&written.run));
+            conclude(&jobs, &done, n_not_run, micros, model_use, html);
         }
     }
     written?;

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use futures::future::join_all;
 use serde_json::json;
-use trailblaze_core::engine::registry::{Refusal as Refused, Registry};
+use trailblaze_core::callers::agent::offer;
+use trailblaze_core::engine::registry::{Offer, Refusal as Refused, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::yaml::nearest;
+use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
@@ -42,12 +44,21 @@ pub struct ToolboxArgs {
     /// Also list tools that are not offered to models
     #[arg(long)]
     all: bool,
+    /// Print the tools as JSON, exactly as a model is sent them: for a step, or for one that checks something
+    #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "step", conflicts_with_all = ["all", "search"])]
+    for_model: Option<ForModel>,
     /// Start no tool servers; use the tools they listed when last started
     #[arg(long, global = true)]
     offline: bool,
     /// Print as JSON, with schemas
     #[arg(long, global = true)]
     json: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+enum ForModel {
+    Step,
+    Verify,
 }
 
 #[derive(Subcommand)]
@@ -87,6 +98,10 @@ pub async fn toolbox(context: &Context, args: ToolboxArgs) -> Result<Exit, Refus
     match &args.verb {
         Some(Verb::Budget(budget)) => Ok(toolbox_budget::budget(&registries, budget, args.json)),
         Some(Verb::Why { name, .. }) => why(name, &registries, &wiring, args.json),
+        None if args.for_model.is_some() => {
+            for_model(&registries, args.for_model.unwrap_or(ForModel::Step));
+            Ok(Exit::Passed)
+        }
         None => {
             list(&registries, &wiring, &args);
             Ok(Exit::Passed)
@@ -178,6 +193,22 @@ fn list(registries: &[(DeviceSpec, Registry)], wiring: &Wiring, args: &ToolboxAr
     }
 }
 
+/// Prints what a model is sent, one list per device.
+fn for_model(registries: &[(DeviceSpec, Registry)], kind: ForModel) {
+    let kind = match kind {
+        ForModel::Step => StepKind::Step,
+        ForModel::Verify => StepKind::Verify,
+    };
+    let sent = |registry| json!(offer::offered(registry, kind, &Offer::default()));
+    match registries {
+        [(_, registry)] => print::json(&sent(registry)),
+        several => {
+            let devices = several.iter().map(|(device, registry)| (device.id.to_string(), sent(registry)));
+            print::json(&devices.collect::<serde_json::Map<_, _>>());
+        }
+    }
+}
+
 fn line(tool: &Tool) -> String {
     let about = tool.description.lines().next().unwrap_or_default();
     format!("{:<28} {about}", signature(tool))
@@ -238,7 +269,7 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
             facts.push(format!("{} offers it; it can be called by name", tool.contributor.label));
             let permissions = tool.code().map(|code| code.permissions()).unwrap_or_default();
             facts.extend(permissions.iter().map(|permission| format!("its script {permission}")));
-            facts.push(match registry.why_not_offered(name) {
+            facts.push(match registry.why_not_offered(name).or(offer::why_omitted(registry, tool)) {
                 Some(reason) => format!("it is not offered to models: {reason}"),
                 None => {
                     let sets: Vec<&str> = registry
@@ -253,8 +284,9 @@ fn why(name: &str, registries: &[(DeviceSpec, Registry)], wiring: &Wiring, as_js
                     }
                 }
             });
-            let schema = tool.schema.json().to_string().chars().count();
-            let about = tool.description.chars().count();
+            let offered = offer::for_model(tool);
+            let schema = offered.parameters.to_string().chars().count();
+            let about = offered.description.chars().count();
             facts.push(format!(
                 "it costs a model {} characters: {schema} of schema, {about} of description",
                 schema + about

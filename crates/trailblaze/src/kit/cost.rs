@@ -1,15 +1,15 @@
 //! Estimates what a tool costs the model that it is offered to, in tokens.
 
 use serde::Serialize;
-use serde_json::json;
+use trailblaze_core::callers::agent::offer::for_model;
 use trailblaze_core::engine::tool::Tool;
+use trailblaze_core::model::OfferedTool;
 
 /// Tokenizers differ, and some are not public; this many characters of English and JSON are about one token.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// How tokens are counted, for display.
-pub const METHOD: &str =
-    "one token for 4 characters of name, description and schema, as compact JSON; an estimate, for models differ";
+pub const METHOD: &str = "one token for 4 characters of name, description and schema, as models are sent them; an estimate, for models differ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Cost {
@@ -18,10 +18,13 @@ pub struct Cost {
     pub tokens: usize,
 }
 
-/// The cost of one tool.
+/// The cost of one tool, as a model is offered it.
 pub fn of(tool: &Tool) -> Cost {
-    let offered = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.schema.json()});
-    let characters = offered.to_string().chars().count();
+    of_offered(&for_model(tool))
+}
+
+pub fn of_offered(tool: &OfferedTool) -> Cost {
+    let characters = serde_json::to_string(tool).map_or(0, |text| text.chars().count());
     Cost { tools: 1, characters, tokens: characters.div_ceil(CHARACTERS_PER_TOKEN) }
 }
 

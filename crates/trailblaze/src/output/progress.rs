@@ -7,11 +7,12 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use trailblaze_core::yaml::Problem;
-use trailblaze_protocol::event::{Event, Level, Verdict};
+use trailblaze_protocol::event::{Event, Level, ModelReplied, Verdict};
 use trailblaze_protocol::ids::{DeviceId, Parent};
 
 use crate::output::console::Console;
 use crate::output::print::{self, Line};
+use crate::output::report::turns;
 
 pub struct Progress {
     mode: Mode,
@@ -70,6 +71,12 @@ impl Progress {
                 self.show(device, progress, "");
             }
             Event::Called(called) => self.show(device, progress, &called.tool),
+            Event::ModelAsked(asked) => self.show(device, progress, &format!("asking {}", asked.model)),
+            Event::ModelReplied(replied) => {
+                let line = replied_line(device, replied);
+                drop(devices);
+                self.show_line(line);
+            }
             // How far a call is, in its own words.
             Event::Noted { about: Some(Parent::Call(_)), level: Level::Info, text } => {
                 self.show(device, progress, text)
@@ -137,6 +144,22 @@ impl Console for Progress {
             Mode::Live(_) | Mode::Plain => print::data(text),
         }
     }
+}
+
+/// What a model decided, and what that cost.
+fn replied_line(device: &DeviceId, replied: &ModelReplied) -> Line {
+    let calls: Vec<String> = replied.calls.iter().map(turns::written).collect();
+    let said = match &replied.problem {
+        Some(problem) => problem.clone(),
+        None if calls.is_empty() => replied.text.clone(),
+        None => calls.join(", "),
+    };
+    let cost = replied.cost.map(|cost| format!(", {}", turns::dollars(cost))).unwrap_or_default();
+    let tokens = format!(" {} + {} tokens{cost}, ", replied.tokens_in, replied.tokens_out);
+    let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect();
+    Line::styled(print::DIM, "·")
+        .then(format!(" {:<14} {said}", device.to_string()))
+        .then_styled(print::DIM, tokens + &print::seconds(replied.micros))
 }
 
 /// How an attempt ended, on one line.

@@ -151,7 +151,7 @@ impl RunPlan {
     }
 
     pub fn rule(&self) -> Rule {
-        Rule { changes: self.options.changes, replay: self.options.replay }
+        Rule { changes: self.options.changes, replay: self.options.replay, has_model: self.wiring.models.is_chosen() }
     }
 
     /// The minimum number of attempts, if nothing stops the run.

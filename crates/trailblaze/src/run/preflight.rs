@@ -148,6 +148,8 @@ pub struct Rule {
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
     pub replay: Replay,
+    /// Whether steps without a recording can be carried out.
+    pub has_model: bool,
 }
 
 /// The problems of a run that were found before it starts.
@@ -224,11 +226,11 @@ impl Group<'_> {
             let is_derived = |tools: &[_], recorded: &[_]| kept.is_derived(place, tools, recorded);
             problems.extend(shadowed(trail, registry, lineage, is_derived));
             if rule.replay == Replay::Effects {
-                problems.extend(preflight_played(trail, registry, lineage));
+                problems.extend(preflight_played(trail, registry, lineage, rule.has_model));
                 problems.extend(tools.stale(trail, kept, lineage));
                 problems.extend(other_args(trail, kept, lineage, &kept_args(&wiring.secrets, args)));
             } else {
-                problems.extend(preflight(trail, registry, lineage));
+                problems.extend(preflight(trail, registry, lineage, rule.has_model));
             }
             if rule.replay != Replay::Intent {
                 problems.extend(kept.script(trail, registry, lineage).err().into_iter().flatten());

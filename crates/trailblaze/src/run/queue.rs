@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::preflight::missing;
 use trailblaze_core::callers::replay::{AttemptResult, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
+use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::events::EventSink;
 use trailblaze_core::trail::{Trail, lineage};
@@ -260,7 +261,16 @@ impl DeviceWorker<'_> {
             Replay::Effects => Custom::Play(&script),
             Replay::Verify => Custom::Verify(&script, &**self.sink),
         };
-        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel, custom };
+        let config = &job.trail.config;
+        // Those of the command line replace those of the trail.
+        let unless_given =
+            |given: &[String], own: &Vec<String>| if given.is_empty() { own.clone() } else { Vec::new() };
+        let offer = Offer {
+            groups: unless_given(&shared.wiring.groups, &config.groups),
+            prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
+        };
+        let model = shared.wiring.models.access();
+        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel, custom, model, offer };
         let ended = replay(session, attempt).await;
         self.done(task, ended, started, session)
     }

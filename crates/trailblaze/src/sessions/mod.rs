@@ -3,6 +3,7 @@
 pub mod drivers;
 pub mod pool;
 pub mod host;
+pub mod models;
 pub mod wiring;
 pub mod hot_swap;
 pub mod device_log;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
+use trailblaze_core::config::PlatformEntry;
 use trailblaze_core::driver::Driver;
 use trailblaze_core::engine::registry::{Registry, ToolScope};
 use trailblaze_core::engine::session::{Parts, Session, SessionSource, stop_own};
@@ -31,6 +32,7 @@ use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, header_secrets};
 use crate::sessions::drivers::Drivers;
 use crate::sessions::host::Host;
+use crate::sessions::models::Models;
 
 /// What every session of a run shares.
 pub struct Wiring {
@@ -44,6 +46,7 @@ pub struct Wiring {
     pub host: Host,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
+    pub models: Models,
     pub servers: ToolServers,
     /// Starts and owns every process of the run.
     pub supervisor: Supervisor,
@@ -83,6 +86,7 @@ impl Wiring {
             host: host.clone(),
             groups: Vec::new(),
             prefixes: Vec::new(),
+            models: Models::none(),
             servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()),
             browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,
@@ -377,14 +381,20 @@ fn scope(
     prefixes: &[String],
 ) -> ToolScope {
     let target = target.and_then(|id| loaded.target(id).ok());
+    let entry = target.and_then(|target| target.on(device.platform)).cloned();
+    // Those of the command line replace those of the target.
+    let or_own = |given: &[String], own: fn(&PlatformEntry) -> &Vec<String>| match given {
+        [] => entry.as_ref().map(own).cloned().unwrap_or_default(),
+        given => given.to_vec(),
+    };
     ToolScope {
         platform: device.platform,
         driver: device.driver.clone(),
         agent_mode: loaded.project.agent_mode,
         toolsets: loaded.toolsets.clone(),
-        target: target.and_then(|target| target.on(device.platform)).cloned(),
-        groups: groups.to_vec(),
-        prefixes: prefixes.to_vec(),
+        groups: or_own(groups, |entry| &entry.groups),
+        prefixes: or_own(prefixes, |entry| &entry.prefixes),
+        target: entry,
         reserved_prefixes: loaded.project.reserved_prefixes.clone(),
     }
 }

@@ -22,6 +22,7 @@ use super::alike;
 use super::clip::clip;
 use super::model::{Attempt, Call, Note, Picture, Run, Server, Session, Standing, Step, Wait};
 use super::summary::{Counts, count, headline, totals};
+use super::turns::{self, ModelUse, TurnView};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -89,6 +90,7 @@ struct Index<'a> {
     unknown: usize,
     stray: usize,
     counts: Counts,
+    model_use: Option<String>,
     lanes: Vec<Lane<'a>>,
     servers: Vec<ServerView<'a>>,
     leaked_processes: usize,
@@ -186,12 +188,16 @@ struct StepView<'a> {
     calls: Vec<CallView<'a>>,
     pictures: Vec<PictureView>,
     notes: Vec<NoteView<'a>>,
+    /// The requests to models.
+    turns: Vec<TurnView<'a>>,
+    model_use: Option<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallView<'a> {
     id: &'a str,
+    at: u64,
     depth: usize,
     tool: &'a str,
     args: Vec<(&'a str, String)>,
@@ -291,6 +297,7 @@ fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
         unknown: run.unread.unknown,
         stray: run.unread.stray,
         counts: count(run),
+        model_use: ModelUse::of_run(run).map(|sum| sum.to_string()),
         lanes: devices.iter().map(|device| lane(run, device.as_str())).collect(),
         servers: run.servers.iter().map(|known| server(run, known, album)).collect(),
         leaked_processes: run.end.map_or(0, |end| end.leaked_processes),
@@ -379,12 +386,12 @@ fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> {
     let failing = attempt.failing_step().map(|step| &step.id);
     Detail {
         failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),
-        steps: attempt.steps.iter().map(|step| step_view(attempt, step, album)).collect(),
+        steps: attempt.steps.iter().enumerate().map(|(idx, step)| step_view(attempt, idx, step, album)).collect(),
         loose: calls(attempt, &attempt.loose, album),
     }
 }
 
-fn step_view<'a>(attempt: &'a Attempt, step: &'a Step, album: &mut Album) -> StepView<'a> {
+fn step_view<'a>(attempt: &'a Attempt, idx: usize, step: &'a Step, album: &mut Album) -> StepView<'a> {
     StepView {
         number: attempt.step_number(step),
         kind: step.kind,
@@ -396,6 +403,8 @@ fn step_view<'a>(attempt: &'a Attempt, step: &'a Step, album: &mut Album) -> Ste
         calls: calls(attempt, &step.calls, album),
         pictures: step.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
         notes: step.notes.iter().map(note).collect(),
+        turns: turns::of_step(attempt, idx, album),
+        model_use: ModelUse::of(attempt.turns.iter().filter(|turn| turn.step == Some(idx))).map(|sum| sum.to_string()),
     }
 }
 
@@ -406,6 +415,7 @@ fn calls<'a>(attempt: &'a Attempt, roots: &[usize], album: &mut Album) -> Vec<Ca
 fn call_view<'a>(depth: usize, call: &'a Call, album: &mut Album) -> CallView<'a> {
     CallView {
         id: call.id.as_str(),
+        at: call.at,
         depth,
         tool: &call.tool,
         args: values(&call.args),

@@ -11,6 +11,7 @@ mod merge_files;
 pub mod model;
 mod reader;
 pub mod summary;
+pub mod turns;
 mod write;
 
 pub use model::{ReadError, Run};

@@ -5,6 +5,7 @@ use trailblaze_protocol::event::{Place, TrailRef};
 use trailblaze_protocol::exit::Exit;
 
 use super::model::{Attempt, Run, Standing, State};
+use super::turns::ModelUse;
 use crate::output::print;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,6 +24,9 @@ pub struct Summary {
     pub seed: Option<u64>,
     pub devices: Vec<String>,
     pub counts: Counts,
+    /// What models were used for; absent if none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_use: Option<ModelUse>,
     pub attempts: Vec<AttemptSummary>,
     /// Trails that were not started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -64,6 +68,8 @@ pub struct AttemptSummary {
     pub is_flaky: bool,
     pub duration_ms: u64,
     pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_use: Option<ModelUse>,
     pub failure: Option<FailureSummary>,
 }
 
@@ -97,6 +103,7 @@ pub fn summary(run: &Run) -> Summary {
         seed: run.start.as_ref().map(|start| start.seed),
         devices: run.devices().into_iter().map(ToString::to_string).collect(),
         counts: count(run),
+        model_use: ModelUse::of_run(run),
         attempts: run.attempts.iter().map(summarise).collect(),
         not_run: run.not_run.iter().map(|missed| missed.trail.clone()).collect(),
         unread_lines: unread.torn + unread.unknown + unread.stray,
@@ -171,6 +178,7 @@ fn summarise(attempt: &Attempt) -> AttemptSummary {
         is_flaky: attempt.standing == Standing::Flaky,
         duration_ms: attempt.micros() / 1000,
         message: attempt.message().to_string(),
+        model_use: ModelUse::of(&attempt.turns),
         failure: attempt.state().is_bad().then(|| summarise_failure(attempt)),
     }
 }

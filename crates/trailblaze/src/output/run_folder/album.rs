@@ -100,6 +100,47 @@ pub fn scaled(masks: &[Rect], screen: Size, picture: Size) -> Vec<Rect> {
         .collect()
 }
 
+/// The same, scaled down so that no side is longer than `longest`.
+pub fn encode_within(picture: &Picture, masks: &[Rect], longest: u32) -> std::io::Result<Vec<u8>> {
+    if picture.size.width.max(picture.size.height) <= longest {
+        return encode(picture, masks);
+    }
+    let (mut pixels, size) = unpacked(picture)?;
+    // Masked first: scaling mixes neighboring pixels.
+    cover(&mut pixels, size, masks);
+    let (pixels, size) = scaled_down(&pixels, size, longest.max(1));
+    pack(&pixels, size)
+}
+
+/// Averages the pixels that become one.
+fn scaled_down(pixels: &[u8], from: Size, longest: u32) -> (Vec<u8>, Size) {
+    let side = from.width.max(from.height).max(1);
+    let scale = |length: u32| (u64::from(length) * u64::from(longest) / u64::from(side)).max(1) as u32;
+    let to = Size { width: scale(from.width), height: scale(from.height) };
+    let range = |at: u32, from: u32, to: u32| {
+        let start = (u64::from(at) * u64::from(from) / u64::from(to)) as usize;
+        let end = (u64::from(at + 1) * u64::from(from) / u64::from(to)) as usize;
+        start..end.max(start + 1)
+    };
+    let mut scaled = Vec::with_capacity(to.width as usize * to.height as usize * 4);
+    for y in 0..to.height {
+        let rows = range(y, from.height, to.height);
+        for x in 0..to.width {
+            let columns = range(x, from.width, to.width);
+            let mut sums = [0_u32; 4];
+            for row in rows.clone() {
+                let start = (row * from.width as usize + columns.start) * 4;
+                for pixel in pixels[start..start + columns.len() * 4].chunks_exact(4) {
+                    sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += u32::from(*value));
+                }
+            }
+            let count = (rows.len() * columns.len()) as u32;
+            scaled.extend(sums.map(|sum| (sum / count) as u8));
+        }
+    }
+    (scaled, to)
+}
+
 /// The picture as PNG, with a grey box over everything that must not be seen.
 pub fn encode(picture: &Picture, masks: &[Rect]) -> std::io::Result<Vec<u8>> {
     if let (Pixels::Png(bytes), true) = (&picture.pixels, masks.is_empty()) {

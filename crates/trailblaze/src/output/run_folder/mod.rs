@@ -127,7 +127,7 @@ impl EventSink for RunFolder {
     }
 
     fn encode_within(&self, picture: &Picture, masks: &[Rect], screen: Size, longest: u32) -> Option<Arc<[u8]>> {
-        album::encode(picture, &album::scaled(masks, screen, picture.size)).ok().map(Into::into)
+        album::encode_within(picture, &album::scaled(masks, screen, picture.size), longest).ok().map(Into::into)
     }
 }
 

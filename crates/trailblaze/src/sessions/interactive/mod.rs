@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::callers::replay::failure;
+use trailblaze_core::callers::step_result::failure;
+use trailblaze_core::engine::ask::ModelAccess;
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch_named};
 use trailblaze_core::engine::fault::{Fault, Stop};
@@ -101,10 +102,11 @@ impl Interactive {
         session: Arc<Session>,
         sink: Arc<DeviceLog>,
         memory: Memory,
+        model: Option<Arc<ModelAccess>>,
         place: Place,
         console: Arc<dyn Console>,
     ) -> Interactive {
-        let attempt = Attempt::new(ids::attempt(), memory, "");
+        let attempt = Attempt::with_model(ids::attempt(), memory, "", model);
         let name = usage.name().to_string();
         let trail = TrailRef { id: name.clone(), title: name, path: String::new(), tags: Vec::new() };
         session.emit(Event::AttemptStarted {

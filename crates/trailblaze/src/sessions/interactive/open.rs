@@ -164,7 +164,8 @@ pub async fn open(
         target,
         driver: (!device.is_simulated()).then(|| device.driver.clone()),
     };
-    let session = Interactive::new(options.usage, session, sink, memory, place, Arc::clone(&console));
+    let session =
+        Interactive::new(options.usage, session, sink, memory, wiring.models.access(), place, Arc::clone(&console));
     Ok(Opened { session, wiring, folder, console })
 }
 

@@ -23,6 +23,7 @@ declare namespace Report {
     unknown: number;
     stray: number;
     counts: Record<State | "flaky" | "total", number>;
+    modelUse: string | null;
     lanes: Lane[];
     servers: Server[];
     leakedProcesses: number;
@@ -97,6 +98,30 @@ declare namespace Report {
     calls: Call[];
     pictures: Picture[];
     notes: Note[];
+    turns: Turn[];
+    modelUse: string | null;
+  }
+
+  /** A request to a model. */
+  interface Turn {
+    at: number;
+    purpose: string;
+    model: string;
+    setup: string;
+    messages: string[];
+    pictures: [file: string, kept: FileInPage][];
+    reply: Reply | null;
+  }
+
+  interface Reply {
+    text: string;
+    calls: string[];
+    problem: string | null;
+    micros: number;
+    tokensIn: number;
+    tokensOut: number;
+    tokensCached: number;
+    cost: string | null;
   }
 
   type Plan = "authored" | "model" | "interactive" | { recording?: { classifier?: string } };
@@ -104,6 +129,7 @@ declare namespace Report {
 
   interface Call {
     id: string;
+    at: number;
     depth: number;
     tool: string;
     args: Pair[];

@@ -273,6 +273,7 @@
         run.seed != null && fact("Seed", data(run.seed, "mono")),
         fact("Run", data(run.run, "mono")),
         run.version != null && fact("Version", data(run.version)),
+        run.modelUse != null && fact("Models", run.modelUse),
         run.code != null && fact("Exit code", String(run.code))),
       bar,
       !run.exit && el("div", { class: "banner unfinished", role: "note" },
@@ -579,7 +580,8 @@
     const isSaid = step.calls.some((call) => step.message === (call.answer?.fault?.message ?? call.answer?.outcome?.text));
     if (step.message && !isSaid) told.append(long(step.message, isBad(step.state) ? "said" : "faint"));
     if (step.notes.length) told.append(el("ul", { class: "said-lines" }, step.notes.map(noteLine)));
-    told.append(...step.calls.map(callBox));
+    if (step.modelUse) told.append(el("p", { class: "label" }, step.modelUse));
+    told.append(...inOrder(step));
     if (!step.calls.length) told.append(el("p", { class: "label" }, "No call was made."));
 
     // Touches are drawn on the picture taken before them: the call's own, or that of a parent call, or the step's.
@@ -609,6 +611,55 @@
     const trees = all.filter((each) => each.taken.tree).map(({ taken, caption }) => treeBox(taken, caption));
     if (trees.length) told.append(el("div", { class: "trees" }, trees));
     body.append(told, strip);
+  }
+
+  /** @param {Report.Step} step */
+  function inOrder(step) {
+    const turns = [...step.turns];
+    /** @type {HTMLElement[]} */
+    const boxes = [];
+    for (const call of step.calls) {
+      while (turns.length && call.depth === 0 && turns[0].at <= call.at) boxes.push(turnBox(/** @type {Report.Turn} */ (turns.shift())));
+      boxes.push(callBox(call));
+    }
+    return [...boxes, ...turns.map(turnBox)];
+  }
+
+  /** @type {Record<string, string>} */
+  const PURPOSES = { step: "model", judgement: "judged by a model", heal: "heal", question: "question", sampling: "asked by a tool" };
+
+  /** @param {Report.Turn} turn */
+  function turnBox(turn) {
+    const { reply } = turn;
+    const body = el("div", { class: "more-of" });
+    body.hidden = true;
+    const button = el("button", { class: "open", type: "button", "aria-expanded": "false", onclick: () => {
+      if (!body.hasChildNodes()) body.append(...turnBody(turn));
+      body.hidden = !body.hidden;
+      button.setAttribute("aria-expanded", String(!body.hidden));
+    } },
+      el("span", { class: "line" }, data(cut(turn.model, 120), "tool"), el("span", { class: "tags" }, tag(PURPOSES[turn.purpose] ?? turn.purpose)),
+        reply && data(cut(reply.calls.join(", ") || reply.text, 240), "sum")),
+      el("span", { class: "took" }, reply ? [`${count(reply.tokensIn)} + ${count(reply.tokensOut)} tokens`, reply.cost && `, ${reply.cost}`, ", ", time(reply.micros)] : "no reply"));
+    const lines = el("ul", { class: "said-lines" });
+    if (reply?.text && reply.calls.length) lines.append(el("li", {}, long(reply.text, "", 400)));
+    if (reply?.problem) lines.append(el("li", { class: "bad" }, long(reply.problem, "", 400)));
+    return el("div", { class: "call turn" + (reply?.problem ? " bad" : ""), "data-turn": turn.purpose }, button, lines.hasChildNodes() && lines, body);
+  }
+
+  /** @param {Report.Turn} turn */
+  function turnBody(turn) {
+    const { reply } = turn;
+    /** @type {[name: string, value: Report.Child, cls?: string][]} */
+    const facts = turn.messages.map((message, nth) => [turn.messages.length > 1 ? `message ${nth + 1}` : "was sent", exact(message)]);
+    facts.push(["rules, tools", el("a", { href: pathOf(turn.setup), target: "_blank", rel: "noopener noreferrer" }, data(turn.setup, "mono")), "plain"]);
+    if (reply) {
+      if (reply.text) facts.push(["said", exact(reply.text)]);
+      for (const call of reply.calls) facts.push(["asked for", exact(call)]);
+      facts.push(["tokens", `${count(reply.tokensIn)} in, of which ${count(reply.tokensCached)} cached; ${count(reply.tokensOut)} out; ${reply.cost ?? "cost unknown"}`, "plain"]);
+    }
+    const pictures = turn.pictures.map(([file, kept]) => hang({ file, kept, screen: { width: 1, height: 1 }, isAttached: true }, "Sent to the model", [], { width: 240, height: 240 }));
+    return [pairs(facts), ...pictures];
   }
 
   /** @type {(taken: Report.Picture, name: string) => HTMLElement} */
