@@ -1,6 +1,7 @@
 //! The files of a project: `trailblaze.yaml` and `trailblaze-config/{targets,toolsets,tools}/*.yaml`.
 
 mod add_server;
+mod llm;
 mod project;
 mod server;
 mod target;
@@ -8,6 +9,9 @@ mod tool_file;
 mod toolset;
 
 pub use add_server::{AddServerError, NewServer, add_server};
+pub use llm::{
+    Auth, AuthEntry, Cost, Dimensions, Llm, LlmDefaults, ModelEntry, Provider, ProviderKind, Providers, Screenshot,
+};
 pub use project::{BrowserEntry, ColorScheme, DeviceEntry, Project};
 pub use server::{Context, MultiDevice, Restart, Runtime, Server, Servers, Transport};
 pub use target::{PlatformEntry, Target};
