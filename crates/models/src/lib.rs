@@ -7,4 +7,14 @@ mod estimate;
 mod text;
 pub mod script;
 
+mod http;
+mod settings;
+mod failure;
+mod api;
+mod retry;
+mod provider;
+
 pub use estimate::estimated_tokens;
+pub use http::ProxySettings;
+pub use provider::open;
+pub use settings::{Endpoint, Secret, Settings};

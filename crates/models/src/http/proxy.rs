@@ -25,7 +25,9 @@ impl fmt::Debug for ProxySettings {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyError {
-    #[error("the proxy of the environment is not a URL that starts with http://, got one that starts with `{scheme}://`")]
+    #[error(
+        "the proxy of the environment is not a URL that starts with http://, got one that starts with `{scheme}://`"
+    )]
     Scheme { scheme: String },
 }
 
@@ -74,7 +76,10 @@ mod tests {
             no: "internal.corp, 10.0.0.0/8".into(),
         };
         let proxy = settings.proxy_for(&url.parse().expect("a URL")).expect("a usable proxy");
-        assert_eq!(proxy.map(|proxy| proxy.uri.authority().map(ToString::to_string).unwrap_or_default()).as_deref(), expected);
+        assert_eq!(
+            proxy.map(|proxy| proxy.uri.authority().map(ToString::to_string).unwrap_or_default()).as_deref(),
+            expected
+        );
     }
 
     #[test]
