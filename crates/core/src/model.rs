@@ -29,9 +29,9 @@ pub struct ModelInfo {
     pub context_length: Option<u64>,
     /// `None` if it is not known; unknown is never free.
     pub price: Option<Price>,
-    /// The longest side of a picture in pixels, if the project limits it.
+    /// The longest side of a picture in pixels, if the project or the provider limits it.
     pub max_picture: Option<u32>,
-    /// Whether replies come from a file, so that requests must be the same in every run.
+    /// Whether replies come from a file or are recorded in one, so that requests must be the same in every run.
     pub is_replayed: bool,
 }
 

@@ -2,6 +2,7 @@
 
 mod add_server;
 mod agent;
+mod llm;
 mod project;
 mod server;
 mod target;
@@ -10,6 +11,9 @@ mod toolset;
 
 pub use add_server::{AddServerError, NewServer, add_server};
 pub use agent::{Agent, Limits as AgentLimits, VisionWord};
+pub use llm::{
+    Auth, AuthEntry, Cost, Dimensions, Llm, LlmDefaults, ModelEntry, Provider, ProviderKind, Providers, Screenshot,
+};
 pub use project::{BrowserEntry, ColorScheme, DeviceEntry, Project};
 pub use server::{Context, MultiDevice, Restart, Runtime, Server, Servers, Transport};
 pub use target::{PlatformEntry, Target};

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use trailblaze_protocol::driver::{AgentMode, DriverKey, Platform};
 
 use super::agent::Agent;
+use super::llm::Llm;
 use super::server::Servers;
 use crate::table;
 use crate::yaml::{Decode, Node, Problems, Spanned};
@@ -31,6 +32,8 @@ table! {
         "reservedPrefixes" => reserved_prefixes: Vec<String> = Vec::new(),
         /// The browser for web devices.
         "browser" => browser: Option<BrowserEntry> = None,
+        /// Language models: providers, their models and prices.
+        "llm" => llm: Option<Llm> = None,
         /// Simulated devices: their apps and faults.
         "sim" => sim: Option<Node> = None,
     }

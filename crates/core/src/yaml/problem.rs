@@ -47,6 +47,17 @@ impl Problems {
         &self.source
     }
 
+    /// Overwrites a part of the text that problems quote, because it is secret.
+    pub fn hide(&mut self, span: Span) {
+        let Some(secret) = self.source.text.get(span.start..span.end) else { return };
+        let stars: String =
+            secret.chars().map(|c| if c == '\n' { "\n".to_string() } else { "*".repeat(c.len_utf8()) }).collect();
+        let text = [&self.source.text[..span.start], &stars, &self.source.text[span.end..]].concat();
+        let hidden = Source::new(self.source.path.as_str(), text);
+        self.found.iter_mut().for_each(|problem| problem.source = Arc::clone(&hidden));
+        self.source = hidden;
+    }
+
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
         self.push(Severity::Error, span, message.into(), None);
     }

@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trailblaze-contract-gen", &[]),
     ("trailblaze-core", &["trailblaze-protocol"]),
     ("trailblaze-drivers", &["trailblaze-core", "trailblaze-protocol", "trailblaze-supervise"]),
+    ("trailblaze-models", &["trailblaze-core"]),
     ("trailblaze-supervise", &[]),
     ("trailblaze-script", &[]),
     (
@@ -25,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "trailblaze-toolhost",
             "trailblaze-drivers",
+            "trailblaze-models",
             "trailblaze-supervise",
             "trailblaze-core",
             "trailblaze-contract",

@@ -1,0 +1,63 @@
+//! Replies from a file: the provider `scripted`, and cassettes of other models. Both have one format.
+
+mod file;
+mod fingerprint;
+mod recorder;
+mod scripted;
+
+use trailblaze_core::model::{ModelError, ModelInfo, Reply, Usage};
+
+pub use file::{NotFit, Written};
+pub use recorder::Recorder;
+pub use scripted::Scripted;
+
+use fingerprint::Fingerprint;
+
+/// A file of replies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// The path of the file, as shown to the user.
+    pub file: String,
+    /// What the file says about the model.
+    pub info: ModelInfo,
+    entries: Vec<Entry>,
+}
+
+/// A reply, and the requests that it is for.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    expect: Expectation,
+    /// The end of the recorded request, for people who review a cassette.
+    asked: Option<String>,
+    is_reusable: bool,
+    answer: Answer,
+    /// Where it is: `file:line:column`. Empty if it was not read from a file.
+    place: String,
+}
+
+/// What must hold for a request. Texts are looked for in the system prompt and in what follows the model's last reply.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Expectation {
+    contains: Vec<String>,
+    lacks: Vec<String>,
+    tools: Vec<String>,
+    request: Option<Fingerprint>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Answer {
+    /// The usage is estimated if it is not given.
+    Reply(Reply, Option<Usage>),
+    Error(ModelError),
+}
+
+impl Script {
+    /// How many replies the file has.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}

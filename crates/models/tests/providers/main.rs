@@ -1,0 +1,7 @@
+//! The providers, through the port: against files of replies, and against a local server that answers and refuses the way the real
+//! ones do.
+
+mod openai;
+mod scripted;
+mod server;
+mod support;
