@@ -9,7 +9,7 @@ use crate::engine::fault::{Fault, Stop};
 
 /// How a step or an attempt ended.
 #[derive(Debug, Clone)]
-pub(crate) struct StepResult {
+pub struct StepResult {
     pub verdict: Verdict,
     pub message: String,
     pub failure: Option<Failure>,

@@ -33,7 +33,7 @@ use crate::model::{
 use crate::template;
 
 /// Carries out a step with the model of the attempt.
-pub(crate) async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), StepResult> {
+pub async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<(), StepResult> {
     let Some(access) = cx.attempt.model() else {
         let message = "it has no recording for this device, and no model is configured";
         return Err(StepResult { is_fatal: true, ..StepResult::ended(Verdict::Invalid, message) });
@@ -56,6 +56,22 @@ pub(crate) async fn carry_out(cx: &Cx, task: Task<'_>, offer: &Offer) -> Result<
         started: Instant::now(),
     };
     agent.run().await
+}
+
+/// Answers a question about the screen.
+pub async fn answer(cx: &Cx, question: &str) -> Result<String, StepResult> {
+    let access = cx.attempt.model().ok_or_else(|| unanswered(AskError::NoModel))?;
+    let nonce = &access.settings.nonce;
+    let sight = sight::look(cx, access, question).await.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
+    let screen = prompt::fenced(&prompt::cut(&sight.text, prompt::SCREEN), nonce);
+    let text = format!("Question: {question}\nScreen:\n<app {nonce}>\n{screen}\n</app {nonce}>");
+    let message = prompt::message(vec![Part::Text(text)], sight.picture);
+    let reply = ask(cx, ModelPurpose::Question, Request::new(prompt::answering(nonce), vec![message])).await;
+    let reply = reply.map_err(unanswered)?;
+    match reply.text.trim() {
+        "" => Err(StepResult::ended(Verdict::Failed, "the model gave no answer")),
+        text => Ok(text.to_string()),
+    }
 }
 
 struct Agent<'a> {

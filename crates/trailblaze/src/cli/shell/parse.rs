@@ -40,10 +40,12 @@ pub enum CommandError {
 }
 
 /// The commands, as `help` lists them: usage and description.
-pub const COMMANDS: [(&str, &str); 11] = [
+pub const COMMANDS: [(&str, &str); 13] = [
     ("step \"WORDS\"", "begin a step: what the next calls are for"),
     ("verify \"WORDS\"", "begin a step that checks something"),
     ("trailhead \"WORDS\"", "begin the steps that reach the trail's starting point; only as the first step"),
+    ("do \"WORDS\"", "let the model carry out a step; `do verify \"WORDS\"` lets it check something"),
+    ("ask \"WORDS\"", "let the model answer a question about the screen"),
     (
         "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes] \
          [--screenshot FILE [--marks]]",
@@ -96,6 +98,17 @@ pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
         "step" => Line::Command(step(StepKind::Step)?),
         "verify" => Line::Command(step(StepKind::Verify)?),
         "trailhead" => Line::Command(step(StepKind::Trailhead)?),
+        "do" => Line::Command(match rest {
+            [kind, _, ..] if kind == "verify" => Command::Do { kind: StepKind::Verify, text: rest[1..].join(" ") },
+            _ => match step(StepKind::Step)? {
+                Command::Step { kind, text } => Command::Do { kind, text },
+                other => other,
+            },
+        }),
+        "ask" => match step(StepKind::Step)? {
+            Command::Step { text: question, .. } => Line::Command(Command::Ask { question }),
+            other => Line::Command(other),
+        },
         "snapshot" => Line::Command(snapshot(rest)?),
         "tool" => match rest {
             [] => return Err(CommandError::NoTool),
@@ -213,6 +226,11 @@ mod tests {
         check("tool tap text=a=b", Ok(Some(tap())));
         check("tap Pay", Err("expected an argument as name=value, got `Pay`"));
         check("step", Err("`step` needs text: step \"Pay Ada\""));
+        check("ask", Err("`ask` needs text: ask \"Pay Ada\""));
+        let act = |kind, text: &str| Ok(Some(Line::Command(Command::Do { kind, text: text.into() })));
+        check("do 'pay Ada' 5", act(StepKind::Step, "pay Ada 5"));
+        check("do verify 'it is paid'", act(StepKind::Verify, "it is paid"));
+        check("do verify", act(StepKind::Step, "verify"));
         check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
         let save = |merge, title: Option<&str>| {
             Ok(Some(Line::Command(Command::Save(Save { path: "a".into(), merge, title: title.map(String::from) }))))

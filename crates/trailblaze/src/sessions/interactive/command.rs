@@ -9,10 +9,27 @@ use trailblaze_protocol::event::StepKind;
 /// One request to a session. People type it as a line; programs build it.
 #[derive(Debug, PartialEq)]
 pub enum Command {
-    Step { kind: StepKind, text: String },
+    Step {
+        kind: StepKind,
+        text: String,
+    },
+    /// Let the model carry out a step.
+    Do {
+        kind: StepKind,
+        text: String,
+    },
+    /// Let the model answer a question about the screen.
+    Ask {
+        question: String,
+    },
     Snapshot(Snapshot),
-    Call { tool: String, args: Vec<(String, String)> },
-    Tools { search: Option<String> },
+    Call {
+        tool: String,
+        args: Vec<(String, String)>,
+    },
+    Tools {
+        search: Option<String>,
+    },
     Memory,
     Undo,
     Save(Save),

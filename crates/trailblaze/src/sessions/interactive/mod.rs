@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use trailblaze_core::callers::step_result::failure;
-use trailblaze_core::engine::ask::ModelAccess;
+use trailblaze_core::callers::agent::{self, Task};
+use trailblaze_core::callers::step_result::{StepResult, failure};
+use trailblaze_core::engine::ask::{ModelAccess, Spent};
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch_named};
 use trailblaze_core::engine::fault::{Fault, Stop};
-use trailblaze_core::engine::registry::Registry;
+use trailblaze_core::engine::registry::{Offer, Registry};
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::session_key::SessionKey;
 use trailblaze_core::ids;
@@ -33,6 +34,7 @@ use trailblaze_protocol::ids::{Parent, SessionId, StepId};
 
 use crate::files::private;
 use crate::output::console::Console;
+use crate::output::report::turns::{self, ModelUse};
 use crate::output::run_folder::RECORDING;
 use crate::output::screenshot;
 use crate::sessions::arguments::typed;
@@ -50,6 +52,8 @@ pub struct Interactive {
     console: Arc<dyn Console>,
     step: Option<OpenStep>,
     n_steps: usize,
+    /// The steps that the model has carried out.
+    earlier: Vec<String>,
     failures: Failures,
     last_snapshot: Option<String>,
     /// The recording in the run folder, as it was last written.
@@ -125,6 +129,7 @@ impl Interactive {
             console,
             step: None,
             n_steps: 0,
+            earlier: Vec::new(),
             failures: Failures { worst: Exit::Passed, first: None },
             last_snapshot: None,
             kept: None,
@@ -222,9 +227,11 @@ impl Interactive {
                 refused("a trailhead must come before all steps, but a step has already begun")
             }
             Command::Step { kind, text } => {
-                self.begin(kind, &text);
+                self.begin(kind, &text, Plan::Interactive);
                 done(format!("step {}: {text}", self.n_steps), json!({"step": self.n_steps, "text": text}))
             }
+            Command::Do { kind, text } => self.carry_out(kind, &text, cancel).await,
+            Command::Ask { question } => self.ask(&question, cancel).await,
             Command::Snapshot(wish) => self.snapshot(wish, cancel).await,
             Command::Call { tool, args } => self.make_call(&tool, &args, cancel).await,
             Command::Tools { search } => self.tools(search.as_deref()),
@@ -237,7 +244,64 @@ impl Interactive {
         }
     }
 
-    fn begin(&mut self, kind: StepKind, text: &str) {
+    /// Lets the model carry out a step.
+    async fn carry_out(&mut self, kind: StepKind, text: &str, cancel: &CancellationToken) -> Reply {
+        let earlier = std::mem::take(&mut self.earlier);
+        self.begin(kind, text, Plan::Model);
+        let cx = self.cx(cancel);
+        let task = Task { kind, text, context: None, earlier: &earlier };
+        let before = self.bill();
+        let ended = agent::carry_out(&cx, task, &Offer::default()).await;
+        self.earlier = earlier;
+        match ended {
+            Ok(()) => {
+                self.earlier.push(text.to_string());
+                let recorded = self.sink.recording(&self.attempt.id).pop().map(|step| step.calls).unwrap_or_default();
+                let calls: Vec<String> = recorded.iter().map(turns::written).collect();
+                let spent = self.bill().since(&before);
+                let price = self.attempt.model().and_then(|access| access.model.describe().price);
+                let cost = price.map(|_| spent.dollars);
+                let said = ModelUse {
+                    requests: usize::try_from(spent.calls).unwrap_or(usize::MAX),
+                    tokens_in: spent.usage.input,
+                    tokens_out: spent.usage.output,
+                    tokens_cached: spent.usage.cached,
+                    cost,
+                };
+                let value = json!({"step": self.n_steps, "text": text, "calls": recorded, "modelUse": said});
+                done([calls, vec![format!("({said})")]].concat().join("\n"), value)
+            }
+            Err(ended) => self.not_carried_out(ended),
+        }
+    }
+
+    async fn ask(&mut self, question: &str, cancel: &CancellationToken) -> Reply {
+        self.begin(StepKind::Verify, question, Plan::Model);
+        let cx = self.cx(cancel);
+        match agent::answer(&cx, question).await {
+            Ok(answer) => done(answer.clone(), json!({"question": question, "answer": answer})),
+            Err(ended) => self.not_carried_out(ended),
+        }
+    }
+
+    /// What was spent on models so far.
+    fn bill(&self) -> Spent {
+        self.attempt.model().map(|access| access.spent.so_far()).unwrap_or_default()
+    }
+
+    fn not_carried_out(&mut self, ended: StepResult) -> Reply {
+        match ended.verdict {
+            Verdict::Cancelled => self.faulted("model", &Fault::Cancelled),
+            Verdict::Invalid => refused(ended.message),
+            verdict => {
+                let own = failure(None, &ended.message, None);
+                let failure = Failure { message: ended.message, ..ended.failure.unwrap_or(own) };
+                self.failed(failure, verdict.exit())
+            }
+        }
+    }
+
+    fn begin(&mut self, kind: StepKind, text: &str, plan: Plan) {
         self.end_step();
         let id = StepId::new(format!("{}/{}.1", self.attempt.id, self.n_steps));
         self.session.emit(Event::StepStarted {
@@ -246,7 +310,7 @@ impl Interactive {
             index: self.n_steps,
             kind,
             text: text.to_string(),
-            plan: Plan::Interactive,
+            plan,
         });
         self.n_steps += 1;
         self.step = Some(OpenStep { id, verdict: Verdict::Passed });
@@ -260,7 +324,7 @@ impl Interactive {
 
     fn cx(&mut self, cancel: &CancellationToken) -> Cx {
         if self.step.is_none() {
-            self.begin(StepKind::Step, EXPLORE);
+            self.begin(StepKind::Step, EXPLORE, Plan::Interactive);
         }
         let step = self.step.as_ref().map(|step| step.id.clone()).expect("a step was begun");
         Cx::for_step(&self.session, &self.attempt, step, cancel.clone())
