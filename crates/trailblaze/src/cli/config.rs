@@ -92,6 +92,18 @@ fn written(loaded: &Loaded) -> Map<String, Value> {
     let json = node.and_then(|node| yaml::to_json(&node, &Project::schema(), problems));
     let Some(Value::Object(mut keys)) = json else { return Map::new() };
     keys.retain(|key, _| !matches!(key.as_str(), "mcpServers" | "mcp_servers"));
+    let providers = keys.get_mut("llm").and_then(|llm| llm.get_mut("providers")).and_then(Value::as_object_mut);
+    for (_, provider) in providers.into_iter().flatten() {
+        // As with servers, the names of headers only.
+        if let Some(headers) = provider.get_mut("headers") {
+            *headers = json!(headers.as_object().into_iter().flatten().map(|(name, _)| name).collect::<Vec<_>>());
+        }
+        for key in ["base_url", "chat_completions_path"] {
+            if let Some(Value::String(url)) = provider.get_mut(key) {
+                *url = url.split('?').next().unwrap_or_default().to_string();
+            }
+        }
+    }
     if let Some(Value::Object(browser)) = keys.get_mut("browser") {
         // A proxy's password may be an argument, and a token may be part of an address.
         if let Some(Value::Array(args)) = browser.get_mut("args") {

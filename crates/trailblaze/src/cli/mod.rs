@@ -13,6 +13,7 @@ mod docs;
 mod init;
 mod interrupt;
 mod log;
+mod model;
 mod report;
 mod run;
 mod runs;
@@ -40,6 +41,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use trailblaze_core::driver::DriverError;
 use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::model::ModelError;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
@@ -82,6 +84,7 @@ enum Command {
     Toolbox(toolbox::ToolboxArgs),
     Types(types::TypesArgs),
     Device(device::DeviceCommand),
+    Model(model::ModelCommand),
     Runs(runs::RunsCommand),
     #[command(hide = true)]
     Session(runs::FormerCommand),
@@ -115,6 +118,8 @@ pub enum Refusal {
     Driver(#[from] DriverError),
     #[error("{0}")]
     Server(#[from] SourceError),
+    #[error("{0}")]
+    Model(ModelError),
     #[error("{message}")]
     Environment { message: String },
 }
@@ -151,9 +156,11 @@ impl Refusal {
             | Refusal::Target(_)
             | Refusal::Usage { .. }
             | Refusal::Problems { .. } => Exit::Invalid,
-            Refusal::Io { .. } | Refusal::Driver(_) | Refusal::Server(_) | Refusal::Environment { .. } => {
-                Exit::Environment
-            }
+            Refusal::Io { .. }
+            | Refusal::Driver(_)
+            | Refusal::Server(_)
+            | Refusal::Model(_)
+            | Refusal::Environment { .. } => Exit::Environment,
         }
     }
 
@@ -170,6 +177,7 @@ impl Refusal {
             }
             Refusal::Target(UnknownTarget { near, .. }) => near.as_ref().map(|near| format!("did you mean `{near}`?")),
             Refusal::Usage { hint, .. } => hint.clone(),
+            Refusal::Model(error) => error.hint.clone(),
             _ => None,
         }
     }
@@ -304,6 +312,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Toolbox(args) => toolbox::toolbox(context, args).await,
         Command::Types(args) => types::types(context, args).await,
         Command::Device(command) => device::device(context, command),
+        Command::Model(command) => model::model(context, command).await,
         Command::Runs(command) => runs::runs(context, command),
         Command::Session(command) => Err(runs::former(&command)),
         Command::Report(args) => report::report(context, args),

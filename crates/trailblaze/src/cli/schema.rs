@@ -6,6 +6,7 @@ use trailblaze_core::config::{Project, Target, ToolFile, Toolset};
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Decode, nearest};
 use trailblaze_drivers::sim::App;
+use trailblaze_models::script;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::cassette::Written;
 
@@ -17,7 +18,7 @@ use crate::run::record::effects_file::Contents;
 /// Print the JSON Schema for a kind of file
 #[derive(Args)]
 pub struct SchemaArgs {
-    /// trail, project, target, toolset, tool, app, effects or cassette [default: list them]
+    /// trail, project, target, toolset, tool, app, effects, cassette or replies [default: list them]
     kind: Option<String>,
     /// Print the list as JSON; a schema always is
     #[arg(long)]
@@ -42,6 +43,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("app", named(App::schema(), "Trailblaze simulated app")),
         ("effects", named(Contents::schema(), "Trailblaze effects")),
         ("cassette", named(Written::schema(), "Trailblaze cassette")),
+        ("replies", named(script::Written::schema(), "Trailblaze replies of a model")),
     ]
 }
 

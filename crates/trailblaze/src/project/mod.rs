@@ -8,5 +8,6 @@ pub mod loaded;
 pub mod select;
 pub mod devices;
 pub mod sim;
+pub mod models;
 pub mod changes;
 pub mod test_runner;
