@@ -15,21 +15,27 @@ use crate::trail::{Step, StepPlan, ToolCall, Trail};
 use crate::yaml::{Node, Problem, Problems, Span, loose, nearest, to_json};
 
 /// All problems that keep the trail from running on a device with these classifiers and tools.
-pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String], has_model: bool) -> Vec<Problem> {
-    preflight_calls(trail, registry, lineage, has_model, |_| true)
+/// `no_model` says why steps that need a model cannot be carried out; `None` if they can.
+pub fn preflight(trail: &Trail, registry: &Registry, lineage: &[String], no_model: Option<&str>) -> Vec<Problem> {
+    preflight_calls(trail, registry, lineage, no_model, |_| true)
 }
 
 /// The same if the recorded effects of custom tools are played instead of calling them.
-pub fn preflight_played(trail: &Trail, registry: &Registry, lineage: &[String], has_model: bool) -> Vec<Problem> {
+pub fn preflight_played(
+    trail: &Trail,
+    registry: &Registry,
+    lineage: &[String],
+    no_model: Option<&str>,
+) -> Vec<Problem> {
     let is_called = |call: &ToolCall| registry.get(&call.tool.value).is_some_and(|tool| !tool.is_custom());
-    preflight_calls(trail, registry, lineage, has_model, is_called)
+    preflight_calls(trail, registry, lineage, no_model, is_called)
 }
 
 fn preflight_calls(
     trail: &Trail,
     registry: &Registry,
     lineage: &[String],
-    has_model: bool,
+    no_model: Option<&str>,
     is_called: impl Fn(&ToolCall) -> bool,
 ) -> Vec<Problem> {
     let mut problems = Problems::new(&trail.source);
@@ -39,28 +45,28 @@ fn preflight_calls(
     let called: Vec<&ToolCall> = calls(trail, lineage).filter(|call| is_called(call)).collect();
     check_calls(&called, registry, lineage, &mut problems);
     check_arguments(trail, &called, registry, &mut problems);
-    if !has_model {
-        check_models(trail, registry, lineage, &mut problems);
+    if let Some(why) = no_model {
+        check_models(trail, registry, lineage, why, &mut problems);
     }
     problems.into_vec()
 }
 
 /// Reports every step that needs a model.
-fn check_models(trail: &Trail, registry: &Registry, lineage: &[String], problems: &mut Problems) {
+fn check_models(trail: &Trail, registry: &Registry, lineage: &[String], why: &str, problems: &mut Problems) {
     let device = lineage.first().map_or("this device", String::as_str);
     for step in steps(trail) {
         match step.plan(lineage) {
             StepPlan::Model => problems.error_with_hint(
                 step.text.span,
                 format!("the step needs a model: it has no `tools` and no recording for {device}"),
-                "choose a model with --model, record the step once in `trailblaze shell`, or write its `tools:`",
+                format!("{why}; or record the step once in `trailblaze shell`, or write its `tools:`"),
             ),
             StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => {
                 let needs_model =
                     |call: &&ToolCall| registry.get(&call.tool.value).is_some_and(|tool| tool.needs_model);
                 for call in calls.iter().filter(needs_model) {
                     let message = format!("`{}` needs a model, and none is chosen", call.tool.value);
-                    problems.error_with_hint(call.tool.span, message, "choose a model with --model");
+                    problems.error_with_hint(call.tool.span, message, why.to_string());
                 }
             }
         }

@@ -13,6 +13,7 @@ mod docs;
 mod init;
 mod interrupt;
 mod log;
+mod agent_args;
 mod model;
 mod report;
 mod run;
@@ -190,6 +191,7 @@ impl From<PlanError> for Refusal {
             PlanError::Device(error) => error.into(),
             PlanError::Secret(error) => error.into(),
             PlanError::Target(error) => error.into(),
+            PlanError::Model(error) => error.into(),
             PlanError::Sim(_) | PlanError::UndeclaredArgument { .. } | PlanError::NothingToRun => {
                 Refusal::usage(error.to_string())
             }
@@ -201,6 +203,7 @@ impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Refusal {
         match error {
             OpenError::Target(error) => error.into(),
+            OpenError::Model(error) => error.into(),
             OpenError::Sim(_) => Refusal::usage(error.to_string()),
             OpenError::Invalid(problems) => {
                 print::problems(&problems);

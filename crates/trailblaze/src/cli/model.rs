@@ -17,7 +17,6 @@ use crate::project::loaded::Loaded;
 use crate::project::models::{self, CassetteUse, KnownProvider, ModelChoiceError, ModelOptions, Models, Reason};
 
 /// Options that choose the language model.
-#[allow(dead_code, reason = "for the commands that carry out steps")]
 #[derive(Debug, Clone, Default, Args)]
 pub struct ModelArgs {
     /// Carry out steps without recordings with this language model, written provider/model; none for no model
@@ -38,7 +37,6 @@ pub enum ModelCassetteUse {
     Replay,
 }
 
-#[allow(dead_code, reason = "for the commands that carry out steps")]
 impl ModelArgs {
     pub fn options(&self) -> ModelOptions {
         let cassette = self.model_cassette.map(|wanted| match wanted {

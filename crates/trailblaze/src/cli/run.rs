@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_protocol::exit::Exit;
 
+use super::agent_args::AgentArgs;
 use super::cassette::{CassetteArgs, CassetteUse};
 use super::choice::{Choice, FilterArgs};
 use super::conclude::conclude;
@@ -49,6 +50,8 @@ pub struct RunArgs {
     replay: ReplayArg,
     #[command(flatten)]
     cassettes: CassetteArgs,
+    #[command(flatten)]
+    agent: AgentArgs,
     /// Treat a tool that changed since recording as an error
     #[arg(long)]
     strict: bool,
@@ -107,6 +110,7 @@ impl RunArgs {
                 None => None,
             },
             replay: self.replay.into(),
+            agent: self.agent.options()?,
             cassette: self.cassettes.wanted(),
             changes: preflight::strictness(self.strict),
             pictures: self.pictures.into(),

@@ -93,7 +93,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
     let rule = plan.rule();
     let mut problems = std::mem::take(&mut plan.problems);
     tokio::select! {
-        judgement = preflight::before_start(&plan.wiring, (&plan.jobs, &plan.broken), &plan.devices, rule) => {
+        judgement = preflight::before_start(&plan.wiring, (&plan.jobs, &plan.broken), &plan.devices, &rule) => {
             problems.extend(judgement.problems);
             for error in &judgement.unneeded {
                 let text = format!("{error}\nno trail of this run needs it, so the run continues");

@@ -13,6 +13,7 @@ use trailblaze_protocol::ids::DeviceId;
 
 use crate::project::devices::{DeviceError, DeviceSpec, Devices};
 use crate::project::loaded::{LoadError, Loaded};
+use crate::project::models::ModelChoiceError;
 use crate::project::select::Filter;
 use crate::project::sim::SimOptions;
 use crate::run::history::{self, History, Shard};
@@ -23,6 +24,7 @@ use crate::run::record::save::Level;
 use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::Mode;
 use crate::sessions::host::Host;
+use crate::sessions::models::{AgentOptions, SessionModels};
 use crate::sessions::wiring::{self, SecretError, UnknownTarget, Wiring};
 
 /// What to run, and how.
@@ -40,6 +42,8 @@ pub struct RunOptions {
     /// What to record into passing trails.
     pub record: Option<Level>,
     pub replay: Replay,
+    /// How steps without a recording are carried out.
+    pub agent: AgentOptions,
     pub cassette: Option<Use>,
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
@@ -95,6 +99,8 @@ pub enum PlanError {
     Secret(#[from] SecretError),
     #[error(transparent)]
     Target(#[from] UnknownTarget),
+    #[error(transparent)]
+    Model(#[from] ModelChoiceError),
     #[error("--sim: {0}")]
     Sim(#[from] FaultsError),
     #[error("no trail declares the argument `{name}`")]
@@ -117,6 +123,9 @@ impl RunPlan {
         wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
         wiring.pictures = options.pictures;
         wiring.set_sim(&options.sim)?;
+        wiring.groups.clone_from(&options.agent.groups);
+        wiring.prefixes.clone_from(&options.agent.prefixes);
+        wiring.models = SessionModels::resolve(loaded, &options.agent)?;
         let Jobs { mut jobs, broken, mut problems, undeclared } =
             preflight::read(loaded, &options.paths, &options.filter, &options.args)?;
         if let Some(name) = undeclared {
@@ -151,7 +160,11 @@ impl RunPlan {
     }
 
     pub fn rule(&self) -> Rule {
-        Rule { changes: self.options.changes, replay: self.options.replay, has_model: self.wiring.models.is_chosen() }
+        Rule {
+            changes: self.options.changes,
+            replay: self.options.replay,
+            no_model: self.wiring.models.absence().map(str::to_string),
+        }
     }
 
     /// The minimum number of attempts, if nothing stops the run.
@@ -165,7 +178,7 @@ impl RunPlan {
         let cassettes = self.cassettes.take();
         self.wiring.servers = self.wiring.tool_servers(self.mode(Mode::Remember)).with_cassettes(cassettes);
         let judgement =
-            preflight::before_start(&self.wiring, (&self.jobs, &self.broken), &self.devices, self.rule()).await;
+            preflight::before_start(&self.wiring, (&self.jobs, &self.broken), &self.devices, &self.rule()).await;
         preflight::in_order(self.problems.iter().cloned().chain(judgement.problems).collect())
     }
 }

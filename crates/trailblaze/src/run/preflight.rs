@@ -101,7 +101,7 @@ pub async fn before_start(
     wiring: &Wiring,
     (jobs, broken): (&[Job], &[Trail]),
     devices: &Devices,
-    rule: Rule,
+    rule: &Rule,
 ) -> Preflight {
     let mut unknown_servers = BTreeSet::new();
     let (mut failed, mut needed): (Vec<SourceError>, Vec<SourceError>) = Default::default();
@@ -143,13 +143,13 @@ pub async fn before_start(
 }
 
 /// What trails are checked against.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Rule {
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
     pub replay: Replay,
-    /// Whether steps without a recording can be carried out.
-    pub has_model: bool,
+    /// Why steps without a recording cannot be carried out; `None` if they can.
+    pub no_model: Option<String>,
 }
 
 /// The problems of a run that were found before it starts.
@@ -207,7 +207,7 @@ impl Group<'_> {
         self.trails.iter().flat_map(|(trail, _)| missing(trail, registry, &self.lineage)).collect()
     }
 
-    fn problems(&self, wiring: &Wiring, prepared: &Prepared, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
+    fn problems(&self, wiring: &Wiring, prepared: &Prepared, files: &ServerFiles, rule: &Rule) -> Vec<Problem> {
         let (registry, lineage) = (&prepared.registry, self.lineage.as_slice());
         let tools = Tools { registry, files, target: self.target };
         let mut problems = match rule.replay {
@@ -226,11 +226,11 @@ impl Group<'_> {
             let is_derived = |tools: &[_], recorded: &[_]| kept.is_derived(place, tools, recorded);
             problems.extend(shadowed(trail, registry, lineage, is_derived));
             if rule.replay == Replay::Effects {
-                problems.extend(preflight_played(trail, registry, lineage, rule.has_model));
+                problems.extend(preflight_played(trail, registry, lineage, rule.no_model.as_deref()));
                 problems.extend(tools.stale(trail, kept, lineage));
                 problems.extend(other_args(trail, kept, lineage, &kept_args(&wiring.secrets, args)));
             } else {
-                problems.extend(preflight(trail, registry, lineage, rule.has_model));
+                problems.extend(preflight(trail, registry, lineage, rule.no_model.as_deref()));
             }
             if rule.replay != Replay::Intent {
                 problems.extend(kept.script(trail, registry, lineage).err().into_iter().flatten());
@@ -240,7 +240,7 @@ impl Group<'_> {
     }
 
     /// Reports tools that changed since recording.
-    fn drift(&self, registry: &Registry, files: &ServerFiles, rule: Rule) -> Vec<Problem> {
+    fn drift(&self, registry: &Registry, files: &ServerFiles, rule: &Rule) -> Vec<Problem> {
         if rule.replay == Replay::Effects {
             return Vec::new();
         }

@@ -23,6 +23,7 @@ use crate::output::console::Console;
 use crate::project::devices::DeviceSpec;
 use crate::run::job::{Done, Job, Replay, Rules};
 use crate::sessions::device_log::DeviceLog;
+use crate::sessions::models::AttemptModel;
 use crate::sessions::wiring::{NotOpened, Wiring};
 
 /// What all devices of a run share.
@@ -269,9 +270,18 @@ impl DeviceWorker<'_> {
             groups: unless_given(&shared.wiring.groups, &config.groups),
             prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
         };
-        let model = shared.wiring.models.access();
+        let own = shared.wiring.models.for_trail(&job.trail.source.path, self.device.id.as_str());
+        let AttemptModel { access: model, cassette } = own.unwrap_or_else(|error| {
+            shared.console.error(&error.to_string());
+            AttemptModel::default()
+        });
         let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel, custom, model, offer };
         let ended = replay(session, attempt).await;
+        match cassette.map_or(Ok(None), |cassette| cassette.save()) {
+            Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
+            Ok(None) => {}
+            Err(error) => shared.console.error(&error.to_string()),
+        }
         self.done(task, ended, started, session)
     }
 

@@ -32,7 +32,7 @@ use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, header_secrets};
 use crate::sessions::drivers::Drivers;
 use crate::sessions::host::Host;
-use crate::sessions::models::Models;
+use crate::sessions::models::SessionModels;
 
 /// What every session of a run shares.
 pub struct Wiring {
@@ -46,7 +46,7 @@ pub struct Wiring {
     pub host: Host,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
-    pub models: Models,
+    pub models: SessionModels,
     pub servers: ToolServers,
     /// Starts and owns every process of the run.
     pub supervisor: Supervisor,
@@ -86,7 +86,7 @@ impl Wiring {
             host: host.clone(),
             groups: Vec::new(),
             prefixes: Vec::new(),
-            models: Models::none(),
+            models: SessionModels::none(),
             servers: ToolServers::new(loaded, Mode::Start, &supervisor, host.process.clone()),
             browsers: Browsers::new(browser_options(loaded, false), supervisor.clone()),
             supervisor,

@@ -85,7 +85,8 @@ async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) ->
         .as_ref()
         .and_then(|picture| cx.session.sink().encode_within(picture, &masks, screen.size, longest));
     let picture = encoded.map(|bytes| Picture { media_type: "image/png".to_string(), bytes });
-    let text = snapshot::text(&screen, &details);
+    // The snapshot addresses people at a command line.
+    let text = snapshot::text(&screen, &details).replace(" hidden — use --offscreen to show)", "; scroll to see them)");
     let lines = lines(&text);
     Ok(Sight { text, picture, app: screen.app, lines })
 }

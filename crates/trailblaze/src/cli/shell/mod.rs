@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
+use super::agent_args::AgentArgs;
 use super::cassette::CassetteArgs;
 use super::interrupt::{Signals, Stop};
 use super::run::SimArgs;
@@ -66,6 +67,8 @@ pub struct OnDeviceArgs {
     pub secret: Vec<String>,
     #[command(flatten)]
     pub cassettes: CassetteArgs,
+    #[command(flatten)]
+    pub agent: AgentArgs,
     #[command(flatten)]
     sim: SimArgs,
     /// Create run folders here [default: logs/ in the project]
@@ -142,6 +145,7 @@ pub async fn on_device(
         target: args.target.clone(),
         memory: pairs("memory", &args.memory)?,
         secrets,
+        agent: args.agent.options()?,
         cassette: args.cassettes.wanted(),
         sim: args.sim.clone().into(),
         logs: args.logs(context, &loaded.root),

@@ -17,11 +17,13 @@ use crate::output::report::{self, Written};
 use crate::output::run_folder::RunFolder;
 use crate::project::devices::DeviceSpec;
 use crate::project::loaded::Loaded;
+use crate::project::models::ModelChoiceError;
 use crate::project::sim::SimOptions;
 use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::host::Host;
+use crate::sessions::models::{AgentOptions, SessionModels};
 use crate::sessions::wiring::{NotOpened, UnknownTarget, Wiring};
 
 /// How an interactive session is used.
@@ -63,6 +65,8 @@ pub struct InteractiveOptions {
     pub target: Option<String>,
     pub memory: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
+    /// How the model acts, if one is chosen.
+    pub agent: AgentOptions,
     pub cassette: Option<Use>,
     pub sim: SimOptions,
     /// The folder in which run folders are created.
@@ -78,6 +82,8 @@ pub struct InteractiveOptions {
 pub enum OpenError {
     #[error(transparent)]
     Target(#[from] UnknownTarget),
+    #[error(transparent)]
+    Model(#[from] ModelChoiceError),
     #[error("--sim: {0}")]
     Sim(#[from] FaultsError),
     /// Cassettes or tools have errors.
@@ -118,6 +124,9 @@ pub async fn open(
     wiring.use_secrets(options.secrets);
     wiring.pictures = PicturePolicy::Action;
     wiring.set_sim(&options.sim)?;
+    wiring.groups.clone_from(&options.agent.groups);
+    wiring.prefixes.clone_from(&options.agent.prefixes);
+    wiring.models = SessionModels::resolve(loaded, &options.agent)?;
     let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();
     let cassettes = cassettes.map_err(OpenError::Invalid)?;
     let folder =
@@ -164,8 +173,15 @@ pub async fn open(
         target,
         driver: (!device.is_simulated()).then(|| device.driver.clone()),
     };
-    let session =
-        Interactive::new(options.usage, session, sink, memory, wiring.models.access(), place, Arc::clone(&console));
+    let session = Interactive::new(
+        options.usage,
+        session,
+        sink,
+        memory,
+        wiring.models.for_session(),
+        place,
+        Arc::clone(&console),
+    );
     Ok(Opened { session, wiring, folder, console })
 }
 
