@@ -117,15 +117,17 @@ pub struct Want {
     pub selectors: bool,
     /// All visible elements, including those without text or function.
     pub all: bool,
+    /// No text that is fully transparent: nobody can read it, so a model must not either.
+    pub opaque: bool,
 }
 
 impl Want {
-    pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false };
+    pub const TREE: Want = Want { picture: false, covers: false, selectors: false, all: false, opaque: false };
     pub const PICTURE: Want = Want { picture: true, ..Want::TREE };
 
     /// What a snapshot with these details requires.
     pub fn for_snapshot(details: &Details) -> Want {
-        Want { covers: details.covered, selectors: details.css, all: details.all, ..Want::TREE }
+        Want { covers: details.covered, selectors: details.css, all: details.all, opaque: details.opaque, ..Want::TREE }
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Details {
     pub css: bool,
     /// All elements, including layout containers and system bars.
     pub all: bool,
+    /// No text that is fully transparent.
+    pub opaque: bool,
     /// Only the subtree of this node.
     pub within: Option<u64>,
     /// Only this many levels.

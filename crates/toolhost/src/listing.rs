@@ -10,6 +10,7 @@ use trailblaze_core::engine::source::{Listing, ToolSource};
 use trailblaze_core::engine::tool::{Body, Contributor, Tool};
 use trailblaze_core::schema::Schema;
 use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::ToolKind;
 
 use crate::connection::brief;
 use crate::envelope::{ARGUMENT, INVOCATION_ARGUMENT};
@@ -49,6 +50,9 @@ pub fn interpret(
         let about = raw_tool.get("description").and_then(Value::as_str).unwrap_or_default();
         let mut tool = Tool::new(name, about, schema, contributor.clone(), Body::Foreign(Arc::clone(source)));
         tool.toolset = toolset.map(str::to_string);
+        if raw_tool.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true)) {
+            tool.kind = ToolKind::Query;
+        }
         let mut facts = Facts { tool: &mut tool, warnings: &mut listing.warnings };
         if let Some(entry) = entries.and_then(|entries| entries.get(name)) {
             facts.take_all(entry, "registry");

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Plan, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::outcome::MemoryChanges;
 
 /// The recording of one step.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub struct RecordedStep {
     pub calls: Vec<Value>,
     /// Tools whose calls cannot be replayed, so that the step always needs a model.
     pub needs_model: Vec<String>,
+    /// Whether a model was asked to carry it out.
+    pub is_by_model: bool,
     /// Whether some calls were replaced by others: the delegates of a delegating tool. Otherwise `calls` are the calls
     /// that were made, without queries.
     pub has_stand_ins: bool,
@@ -46,7 +49,7 @@ pub(crate) fn steps<'e>(
     let mut steps: Vec<(StepId, RecordedStep)> = Vec::new();
     let mut calls = Calls::default();
     for event in events {
-        if let Event::StepStarted { step, attempt: of, index, kind, text, .. } = event
+        if let Event::StepStarted { step, attempt: of, index, kind, text, plan } = event
             && of == attempt
         {
             let empty = RecordedStep {
@@ -55,6 +58,7 @@ pub(crate) fn steps<'e>(
                 text: text.clone(),
                 calls: Vec::new(),
                 needs_model: Vec::new(),
+                is_by_model: *plan == Plan::Model,
                 has_stand_ins: false,
             };
             steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
@@ -137,7 +141,13 @@ impl<'e> Calls<'e> {
             return;
         }
         let Some(CallResult::Outcome(outcome)) = self.answer(call) else { return };
-        if outcome.is_error() || matches!(call.kind, ToolKind::Query | ToolKind::Meta) {
+        let is_query = match call.kind {
+            // A tool of a server that only reads may still act by calling back, or remember what it read.
+            ToolKind::Query => !self.acted_beneath(call) && outcome.memory == MemoryChanges::default(),
+            ToolKind::Meta => true,
+            ToolKind::Action | ToolKind::Assertion => false,
+        };
+        if outcome.is_error() || is_query {
             return;
         }
         if !outcome.delegates.is_empty() {
@@ -173,7 +183,6 @@ pub fn is_bound_to_device(call: &Value) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use trailblaze_protocol::event::Plan;
     use trailblaze_protocol::ids::SessionId;
     use trailblaze_protocol::outcome::{Delegate, Outcome};
 
@@ -202,6 +211,11 @@ mod tests {
             outcome: Outcome::default(),
             tool,
         }
+    }
+
+    fn remembering() -> Outcome {
+        let set = Map::from_iter([("code".to_string(), json!("1234"))]);
+        Outcome { memory: MemoryChanges { set, deleted: Vec::new() }, ..Outcome::default() }
     }
 
     fn beneath<'s>(parent: &str, tool: &'s str, origin: CallOrigin) -> Of<'s> {
@@ -272,13 +286,16 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_queries_leave_nothing() {
+    fn failures_and_queries_leave_nothing_unless_they_acted_or_remembered() {
         script()
             .call(Of { outcome: Outcome::failed("no"), ..top("tap") })
             .call(Of { kind: ToolKind::Query, ..top("isVisible") })
             .call(Of { kind: ToolKind::Meta, is_recordable: false, ..top("objectiveStatus") })
+            .call(Of { kind: ToolKind::Query, ..top("readAndTap") })
+            .call(beneath("readAndTap", "press", CallOrigin::Callback))
+            .call(Of { kind: ToolKind::Query, outcome: remembering(), ..top("readCode") })
             .call(Of { kind: ToolKind::Assertion, ..top("assertVisible") })
-            .check(&["assertVisible"], &[]);
+            .check(&["readAndTap", "readCode", "assertVisible"], &[]);
     }
 
     #[test]

@@ -62,6 +62,7 @@ interface Want {
   target?: string;
   covered?: boolean;
   all?: boolean;
+  opaque?: boolean;
   texts?: boolean;
   hidden?: Wanted;
   paths?: boolean;

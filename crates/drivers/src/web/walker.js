@@ -102,6 +102,7 @@
     return false;
   };
   const SEEN = { visibilityProperty: true };
+  const OPAQUE = { opacityProperty: true };
   // Collapses white space. Checks first, because most texts need no change.
   /** @param {string} text */
   const fold = (text) => (/^ | $|  |[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text);
@@ -296,6 +297,7 @@
       // What to report in addition: everything that is shown; parts of texts, and texts split over several elements; hidden
       // elements that may match.
       this.tellsAll = want.all === true;
+      this.isOpaqueOnly = want.opaque === true;
       this.tellsTexts = want.texts === true;
       this.onlyHidden = want.hidden;
       // The CSS selectors of elements, if requested, and the steps that they consist of.
@@ -358,7 +360,8 @@
       const shadow = rootOf(e);
       let own = "";
       let isUnlisted = false;
-      if (isSeen && e.tagName !== "TEXTAREA") {
+      const isTransparent = this.isOpaqueOnly && isSeen && !isInteractive && !e.checkVisibility(OPAQUE);
+      if (isSeen && !isTransparent && e.tagName !== "TEXTAREA") {
         // A paragraph reads as one text, even if some of its words are styled.
         if (!isMixed) own = e.firstChild ? fold(e.textContent ?? "") : "";
         else if (hasWords(e)) own = fold(FROM_CONTENT.has(role) ? textOf(e) : lineOf(e));
@@ -370,7 +373,7 @@
       const holdsText = own !== "" && !isUnlisted;
       // An element requested by a CSS selector is reported with its whole text.
       if (isMixed && this.target != null && asked.includes(this.target)) own = fold(textOf(e));
-      const name = isSeen && role !== "presentation" ? nameOf(e, role, isMixed || shadow ? null : own) : "";
+      const name = isSeen && !isTransparent && role !== "presentation" ? nameOf(e, role, isMixed || shadow ? null : own) : "";
       const isStyling = (within & IN_TEXT) !== 0 && STYLING.has(e.tagName) && !isInteractive && !testId && !id;
       const isListed = isSeen && (!isLabel || isInteractive) && !isStyling
         && (isInteractive || holdsText || name !== "" || Boolean(testId) || Boolean(id) || !SILENT.has(role)) || isSeen && asked.length > 0;

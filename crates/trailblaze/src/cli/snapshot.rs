@@ -78,6 +78,7 @@ pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Ref
         covered: args.covered,
         css: false,
         all: args.all,
+        opaque: false,
         within: None,
         depth: args.depth,
     };

@@ -521,6 +521,11 @@ impl Pixels {
         Pixels { width: info.width as usize, height: info.height as usize, rgba }
     }
 
+    /// Whether any pixel has this color.
+    pub fn contains(&self, color: [u8; 3]) -> bool {
+        self.rgba.chunks_exact(4).any(|pixel| pixel[..3] == color)
+    }
+
     pub fn at(&self, x: usize, y: usize) -> [u8; 4] {
         let start = (y * self.width + x) * 4;
         self.rgba[start..start + 4].try_into().expect("four bytes")

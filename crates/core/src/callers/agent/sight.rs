@@ -65,14 +65,14 @@ pub async fn with_picture(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> 
 async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) -> Result<Sight, Stop> {
     let info = access.model.describe();
     let vision = if info.has_vision { vision } else { Vision::Never };
-    let details = snapshot::Details::default();
+    let details = snapshot::Details { opaque: true, ..snapshot::Details::default() };
     let device = &cx.session.device;
     let (screen, masks) = match vision {
         Vision::Always => device.show_pictured(cx, &details).await?,
         Vision::Auto if is_about_looks(text) => device.show_pictured(cx, &details).await?,
-        Vision::Never => (device.show(cx).await?, Vec::new()),
+        Vision::Never => (device.show_with(cx, &details).await?, Vec::new()),
         Vision::Auto => {
-            let screen = device.show(cx).await?;
+            let screen = device.show_with(cx, &details).await?;
             match is_text_enough(&screen) {
                 true => (screen, Vec::new()),
                 false => device.show_pictured(cx, &details).await?,

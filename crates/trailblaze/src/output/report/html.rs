@@ -212,6 +212,8 @@ struct CallView<'a> {
     notes: Vec<NoteView<'a>>,
     pictures: Vec<PictureView>,
     answer: Option<AnswerView<'a>>,
+    /// The model that judged a statement.
+    judged_by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -438,6 +440,7 @@ fn call_view<'a>(depth: usize, call: &'a Call, album: &mut Album) -> CallView<'a
         notes: call.notes.iter().map(note).collect(),
         pictures: call.pictures.iter().map(|picture| picture_view(picture, album)).collect(),
         answer: call.answer.as_ref().map(|answered| answer(&answered.answer, album)),
+        judged_by: call.judgement().map(|judgement| judgement.judged_by),
     }
 }
 

@@ -9,7 +9,7 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::exit::Exit;
 
 use super::clip::clip;
-use super::model::{Attempt, Run, State};
+use super::model::{Attempt, Call, Judgement, Run, State};
 use super::summary::headline;
 
 /// Characters of one value; CI systems choke on more.
@@ -92,6 +92,12 @@ fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
         case.extra.insert("file".into(), legal(&last.trail.path).into());
     }
     case.add_property(Property::new("attempts", (earlier.len() + 1).to_string()));
+    for judgement in last.calls.iter().filter_map(Call::judgement) {
+        let Judgement { judged_by, statement, reason, holds } = judgement;
+        let verdict = if holds { "holds" } else { "does not hold" };
+        let value = format!("{statement}: {verdict}, says {judged_by}: {reason}");
+        case.add_property(Property::new("judged by a model", legal(&value)));
+    }
     for tag in last.trail.tags.iter().filter(|tag| !tag.is_empty()) {
         case.add_property(Property::new("tag", legal(tag)));
     }

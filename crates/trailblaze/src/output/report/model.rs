@@ -248,6 +248,29 @@ pub struct Answered {
     pub answer: CallResult,
 }
 
+impl Call {
+    /// The model that judged a statement in this call, and its reason; `None` for other calls.
+    pub fn judgement(&self) -> Option<Judgement<'_>> {
+        let CallResult::Outcome(outcome) = &self.answer.as_ref()?.answer else { return None };
+        let part = |name: &str| outcome.structured.as_ref()?.get(name)?.as_str();
+        Some(Judgement {
+            judged_by: part("judgedBy")?,
+            statement: part("statement").unwrap_or_default(),
+            reason: part("reason").unwrap_or_default(),
+            holds: !outcome.is_error(),
+        })
+    }
+}
+
+/// What a model thought of a statement about the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judgement<'a> {
+    pub judged_by: &'a str,
+    pub statement: &'a str,
+    pub reason: &'a str,
+    pub holds: bool,
+}
+
 /// The state of an attempt or a step: its verdict, or unfinished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {

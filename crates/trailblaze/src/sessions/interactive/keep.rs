@@ -45,7 +45,11 @@ pub fn steps(recorded: &[RecordedStep], platform: &str) -> Vec<NewStep> {
             steps.push(NewStep { kind: StepKind::Trailhead, text, calls: new_calls(starts, platform) });
         }
         if n_starts == 0 || !others.is_empty() {
-            let calls = if step.needs_model.is_empty() { new_calls(others, platform) } else { NewCalls::None };
+            let calls = if step.needs_model.is_empty() && !others.is_empty() {
+                new_calls(others, platform)
+            } else {
+                NewCalls::None
+            };
             steps.push(NewStep { kind: step.kind, text: step.text.clone(), calls });
         }
     }
@@ -78,7 +82,7 @@ fn start(call: &Value) -> Option<&'static str> {
 }
 
 fn is_empty(step: &RecordedStep) -> bool {
-    step.calls.is_empty() && step.needs_model.is_empty()
+    step.calls.is_empty() && step.needs_model.is_empty() && !step.is_by_model
 }
 
 /// Warnings about steps that are not saved exactly as they were made.
@@ -275,6 +279,7 @@ mod tests {
             text: text.into(),
             calls: calls.as_array().cloned().unwrap(),
             needs_model: needs_model.iter().map(ToString::to_string).collect(),
+            is_by_model: false,
             has_stand_ins: false,
         }
     }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::agent::{self, Task};
 use trailblaze_core::callers::step_result::{StepResult, failure};
-use trailblaze_core::engine::ask::{ModelAccess, Spent};
+use trailblaze_core::engine::ask::{AskError, ModelAccess, Spent};
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch_named};
 use trailblaze_core::engine::fault::{Fault, Stop};
@@ -246,6 +246,9 @@ impl Interactive {
 
     /// Lets the model carry out a step.
     async fn carry_out(&mut self, kind: StepKind, text: &str, cancel: &CancellationToken) -> Reply {
+        if self.attempt.model().is_none() {
+            return refused(AskError::NoModel.advice());
+        }
         let earlier = std::mem::take(&mut self.earlier);
         self.begin(kind, text, Plan::Model);
         let cx = self.cx(cancel);
@@ -276,6 +279,9 @@ impl Interactive {
     }
 
     async fn ask(&mut self, question: &str, cancel: &CancellationToken) -> Reply {
+        if self.attempt.model().is_none() {
+            return refused(AskError::NoModel.advice());
+        }
         self.begin(StepKind::Verify, question, Plan::Model);
         let cx = self.cx(cancel);
         match agent::answer(&cx, question).await {

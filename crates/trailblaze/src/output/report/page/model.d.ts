@@ -143,6 +143,7 @@ declare namespace Report {
     waits: { what: string; micros: number; met: boolean; saw: string }[];
     notes: Note[];
     pictures: Picture[];
+    judgedBy: string | null;
     answer: { outcome?: Outcome; fault?: { exit: Exit; message: string } } | null;
   }
 

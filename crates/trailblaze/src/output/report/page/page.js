@@ -706,6 +706,7 @@
     } },
       el("span", { class: "line" }, data(cut(call.tool, 120), "tool"),
         ORIGINS[call.origin] && el("span", { class: "tags" }, tag(call.origin, ORIGINS[call.origin])),
+        call.judgedBy && el("span", { class: "tags" }, tag("judged by a model", call.judgedBy)),
         sum && data(cut(sum, 240), "sum")),
       el("span", { class: "took" }, took));
     const lines = el("ul", { class: "said-lines" });
