@@ -252,7 +252,7 @@ fn schemas_are_printed_by_kind() {
     let project = Project::empty();
     assert_eq!(
         project.run(&["schema"]).exits(0).stdout,
-        "trail\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\n"
+        "trail\nproject\ntarget\ntoolset\ntool\napp\neffects\ncassette\nreplies\n"
     );
     assert_eq!(project.run(&["schema", "trail"]).exits(0).json(), schema("trail"));
     insta::assert_snapshot!(project.run(&["schema", "trial"]).refusal(), @"

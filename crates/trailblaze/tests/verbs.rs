@@ -1,5 +1,7 @@
 //! The verbs around `run`: a new project, earlier runs, single calls, the configuration, completions and man pages.
 
+#[path = "verbs/models.rs"]
+mod models;
 mod support;
 
 use std::path::Path;
@@ -55,6 +57,7 @@ fn a_new_project_is_sound_and_runs_at_once() {
     .trailblaze/schemas/app.schema.json
     .trailblaze/schemas/effects.schema.json
     .trailblaze/schemas/cassette.schema.json
+    .trailblaze/schemas/replies.schema.json
     --- stderr
 
     Next:
@@ -119,7 +122,7 @@ fn init_changes_no_file_that_is_there() {
 
     let answer = project.run(&["init", "--force", "--json"]).exits(0).json();
     assert_eq!(answer["kept"], json!(["trails/hello.trail.yaml", ".gitignore"]));
-    assert_eq!(answer["written"].as_array().map(Vec::len), Some(13));
+    assert_eq!(answer["written"].as_array().map(Vec::len), Some(14));
     assert_eq!(project.read(".gitignore"), "target\n");
     assert_eq!(project.read("trails/hello.trail.yaml"), "mine\n");
 }
@@ -505,6 +508,7 @@ fn every_verb_that_prints_data_can_print_json() {
             // A script for a shell is no data.
             "completions" => continue,
             "device" => &["device", "list", "--help"],
+            "model" => &["model", "list", "--help"],
             "docs" => &["docs", "man", "--help"],
             "trail" => &["trail", "convert", "--help"],
             verb => &[verb, "--help"],
@@ -565,6 +569,7 @@ fn help_of_the_program() {
       toolbox      List the tools available for a device and a target
       types        Write TypeScript declarations of the tools, so that editors complete them in scripts
       device       List devices
+      model        List and test language models
       runs         List, show and remove the folders of earlier runs
       report       Write the report of a run again, even of a run that was killed
       config       Show the project's configuration, with defaults filled in and the path of each file

@@ -96,10 +96,13 @@ pub struct Auth(pub AuthEntry);
 impl Decode for Auth {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let entries = node.entries().into_iter().flatten();
-        for (key, value) in entries.filter(|(key, _)| is_key_word(key.raw().unwrap_or_default())) {
+        let keys: Vec<_> = entries.filter(|(key, _)| is_key_word(key.raw().unwrap_or_default())).collect();
+        for (key, value) in &keys {
             problems.hide(value.span);
             let text = format!("`{}` would put a key into a file", key.raw().unwrap_or_default());
             problems.error_with_hint(key.span, text, KEY_HINT);
+        }
+        if !keys.is_empty() {
             return None;
         }
         AuthEntry::decode(node, problems).map(Auth)

@@ -29,8 +29,8 @@ table! {
         "expect" => expect: Option<WrittenExpectation> = None,
         /// Whether it can be used any number of times.
         "repeat" => repeat: bool = false,
-        /// What the recorded request ended with. For reading only.
-        "asked" => asked: Option<String> = None,
+        /// The lines that the recorded request ended with. For reading only.
+        "asked" => asked: Texts = Texts::default(),
         /// What the model replies.
         "reply" => reply: Option<WrittenReply> = None,
         /// The error that is returned instead.
@@ -289,7 +289,7 @@ fn from_entry(entry: WrittenEntry, file: &str, problems: &mut Problems) -> Optio
         None => Expectation::default(),
     };
     let place = format!("{file}:{}:{}", entry.span.line, entry.span.column);
-    Some(Entry { expect, asked: entry.asked, is_reusable: entry.repeat, answer, place })
+    Some(Entry { expect, asked: entry.asked.0, is_reusable: entry.repeat, answer, place })
 }
 
 fn from_expectation(expect: WrittenExpectation, problems: &mut Problems) -> Option<Expectation> {
@@ -369,8 +369,8 @@ fn entry_json(entry: &Entry) -> Value {
     if entry.is_reusable {
         json.insert("repeat".into(), true.into());
     }
-    if let Some(asked) = &entry.asked {
-        json.insert("asked".into(), asked.as_str().into());
+    if !entry.asked.is_empty() {
+        json.insert("asked".into(), json!(entry.asked));
     }
     match &entry.answer {
         Answer::Reply(reply, usage) => json.insert("reply".into(), reply_json(reply, usage.as_ref())),

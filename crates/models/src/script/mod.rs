@@ -27,8 +27,8 @@ pub struct Script {
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     expect: Expectation,
-    /// The end of the recorded request, for people who review a cassette.
-    asked: Option<String>,
+    /// The last lines of the recorded request, for people who review a cassette.
+    asked: Vec<String>,
     is_reusable: bool,
     answer: Answer,
     /// Where it is: `file:line:column`. Empty if it was not read from a file.

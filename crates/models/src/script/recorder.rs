@@ -47,7 +47,7 @@ impl Model for Recorder {
             Ok(reply) => Answer::Reply(as_replayed(reply), Some(reply.usage)),
         };
         let expect = Expectation { request: Some(Fingerprint::of(request)), ..Expectation::default() };
-        let asked = Some(end_of(&newest(request))).filter(|asked| !asked.is_empty());
+        let asked = end_of(&newest(request)).lines().map(String::from).collect();
         self.entries.lock().push(Entry { expect, asked, is_reusable: false, answer: recorded, place: String::new() });
         answer
     }

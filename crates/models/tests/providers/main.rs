@@ -1,7 +1,11 @@
 //! The providers, through the port: against files of replies, and against a local server that answers and refuses the way the real
 //! ones do.
 
+mod anthropic;
+mod gemini;
+mod ollama;
 mod openai;
 mod scripted;
 mod server;
 mod support;
+mod transport;

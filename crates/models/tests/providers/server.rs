@@ -57,7 +57,7 @@ pub struct Server {
 type Check = fn(&Arrived) -> Option<Prepared>;
 
 impl Server {
-    /// Sends the answers in order, the last one again and again.
+    /// Sends the answers in order, the last one again and again. Without any, it never answers.
     pub async fn start(check: Check, answers: impl IntoIterator<Item = Prepared>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -117,7 +117,7 @@ async fn serve(
             let mut answers = answers.lock().expect("no panic");
             if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() }
         });
-        let Some(prepared) = prepared else { return };
+        let Some(prepared) = prepared else { return std::future::pending().await };
         let length = prepared.announced.unwrap_or(prepared.body.len());
         let mut head = format!("HTTP/1.1 {} x\r\ncontent-length: {length}\r\n", prepared.status);
         for (name, value) in &prepared.headers {
