@@ -10,7 +10,7 @@ use crate::{counter, reply, run, trail};
 fn the_example_in_plain_words_is_recorded_and_replayed_without_a_model_on_both_platforms() {
     let project = Project::wallet();
     let ran = project
-        .run(&["run", "plain-words", "--record", "--model", "scripted/plain-words/replies.yaml", "--json"])
+        .run(&["run", "plain-words", "--record", "--model", "scripted/plain-words/send-money.replies.yaml", "--json"])
         .exits(0);
     let summary = ran.json();
     assert_eq!((&summary["counts"]["passed"], &summary["modelUse"]["requests"]), (&json!(2), &json!(12)), "{summary}");
