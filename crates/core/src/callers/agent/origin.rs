@@ -29,7 +29,7 @@ pub fn check(
 /// The scheme, host and port of a URL. A path or a fragment of the same page has none.
 fn origin(url: &str) -> Option<String> {
     let url = url.trim();
-    let Some((scheme, rest)) = url.split_once(':') else { return None };
+    let (scheme, rest) = url.split_once(':')?;
     let is_scheme = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) && !scheme.is_empty();
     if !is_scheme {
         return None;

@@ -113,7 +113,7 @@ fn is_about_looks(text: &str) -> bool {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
     LOOKS.iter().any(|look| {
         let is_word = |word: &&str| word.strip_prefix(look).is_some_and(|rest| matches!(rest, "" | "s" | "ed" | "ing"));
-        if look.contains(' ') { text.contains(look) } else { words.iter().any(|word| is_word(&word)) }
+        if look.contains(' ') { text.contains(look) } else { words.iter().any(is_word) }
     })
 }
 
