@@ -116,6 +116,7 @@ impl Recorder {
             },
             number,
             repeat: None,
+            is_repaired: false,
         });
         attempt
     }
@@ -168,7 +169,13 @@ impl Recorder {
 
     pub fn touch(&mut self, call: &CallId, bounds: Rect, what: &str) {
         let point = Some(bounds.center());
-        self.add(Event::Touched { call: call.clone(), point, bounds: Some(bounds), what: what.to_string() });
+        self.add(Event::Touched {
+            call: call.clone(),
+            point,
+            bounds: Some(bounds),
+            what: what.to_string(),
+            element: None,
+        });
     }
 
     pub fn wait(&mut self, call: &CallId, what: &str, micros: u64, met: bool, saw: &str) {
@@ -365,7 +372,7 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
     run.wait(&call, HOSTILE, 10, false, HOSTILE);
     run.note(Some(Parent::Call(call.clone())), Level::Error, HOSTILE);
     let bounds = Some(Rect { left: i32::MIN, top: i32::MAX, right: i32::MAX, bottom: i32::MIN });
-    run.add(Event::Touched { call: call.clone(), point: None, bounds, what: HOSTILE.to_string() });
+    run.add(Event::Touched { call: call.clone(), point: None, bounds, what: HOSTILE.to_string(), element: None });
     run.answer(&call, 5, Outcome::failed(HOSTILE));
     run.call(&attempt, Parent::Call(CallId::new("nobody")), CallOrigin::Callback, "orphan", json!({}));
     run.note(Some(Parent::Step(StepId::new("nobody"))), Level::Info, "about nothing");

@@ -357,6 +357,7 @@ fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> Row<'a> {
             Standing::Counts => "counts",
             Standing::Retried => "retried",
             Standing::Flaky => "flaky",
+            Standing::Healed => "healed",
         },
         at: attempt.started_at,
         micros: attempt.micros(),
