@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::{Value, json};
 use trailblaze_core::diff::diff;
+use trailblaze_core::trail::Repair;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal, runs};
@@ -22,6 +24,9 @@ pub struct HealArgs {
     /// Look for run folders here [default: logs/ in the project]
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
+    /// Print the changes as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
@@ -29,6 +34,10 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
     let logs = args.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs));
     let run = runs::read(&logs, args.run.as_deref())?;
     let patches = if args.write { write(&root, &run) } else { patches(&root, &run) }?;
+    if args.json {
+        print::json(&patches.iter().map(as_json).collect::<Vec<_>>());
+        return Ok(Exit::Passed);
+    }
     if patches.is_empty() {
         print::say("nothing to heal: no call of this run has a clear repair");
         return Ok(Exit::Passed);
@@ -45,6 +54,16 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
         print::hint("suggestions were never tried; `trailblaze run --heal apply` tries them");
     }
     Ok(Exit::Passed)
+}
+
+fn as_json(patch: &Patch) -> Value {
+    let repair = |repair: &Repair| json!({"step": repair.text, "from": repair.from, "to": repair.to});
+    json!({
+        "trail": patch.path,
+        "isConfirmed": patch.is_confirmed,
+        "repairs": patch.repairs.iter().map(repair).collect::<Vec<_>>(),
+        "text": patch.after,
+    })
 }
 
 /// The changed lines of a trail, and why they change.

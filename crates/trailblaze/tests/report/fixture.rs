@@ -351,6 +351,7 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
         expected: Some("text `Your cart is empty`".to_string()),
         saw: Some("`1 item`, `Fern`, `Check out`".to_string()),
         place: Some(Place { file: "trails/cart.trail.yaml".to_string(), line: 12, column: 9 }),
+        suggestions: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, message, Some(failure));
 }
@@ -385,6 +386,7 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
         expected: Some(HOSTILE.to_string()),
         saw: Some("saw ".repeat(900)),
         place: Some(Place { file: HOSTILE.to_string(), line: 1, column: 1 }),
+        suggestions: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, HOSTILE, Some(failure));
 }

@@ -72,21 +72,20 @@ pub fn names(recorded: Option<&str>, now: Option<&str>) -> Likeness {
     if a.concat() == b.concat() {
         return Likeness::Same;
     }
-    let spelling = strsim::normalized_damerau_levenshtein(&a.concat(), &b.concat());
-    // Two numbers are not one number that was misspelled.
-    let digits = |words: &[String]| words.concat().chars().filter(|c| c.is_numeric()).collect::<String>();
-    if spelling >= SPELLING && digits(&a) == digits(&b) {
-        return Likeness::Similar(spelling);
+    let only = |a: &[String], b: &[String]| a.iter().filter(|word| !b.contains(word)).cloned().collect::<Vec<_>>();
+    let (only_a, only_b) = (only(&a, &b), only(&b, &a));
+    let common = a.iter().filter(|word| b.contains(word)).count();
+    let share = common as f64 / (common + only_a.len() + only_b.len()).max(1) as f64;
+    if common > 0 && (only_a.is_empty() || only_b.is_empty()) {
+        return if_enough(share);
     }
-    let (a, b): (BTreeSet<&String>, BTreeSet<&String>) = (a.iter().collect(), b.iter().collect());
-    let common = a.intersection(&b).count();
-    let share = common as f64 / a.union(&b).count().max(1) as f64;
+    // Two numbers are not one number that was misspelled.
+    let has_digit = only_a.iter().chain(&only_b).any(|word| word.chars().any(char::is_numeric));
+    let spelling = strsim::normalized_damerau_levenshtein(&only_a.concat(), &only_b.concat());
     match common {
+        _ if spelling >= SPELLING && !has_digit => Likeness::Similar(spelling),
         0 => Likeness::Different,
-        _ if a.is_subset(&b) || b.is_subset(&a) => if_enough(share),
-        // Each has a word of its own: `Delete Mug` and `Delete Cup` are two things.
-        _ if share < 0.5 => Likeness::Family,
-        _ => if_enough(share),
+        _ => Likeness::Family,
     }
 }
 

@@ -6,7 +6,8 @@ use trailblaze_core::trail::Repair;
 use trailblaze_core::yaml::inline;
 use trailblaze_protocol::heal::{HealSought, HealSuggestion, HealTried};
 
-use super::model::Attempt;
+use super::clip::clip;
+use super::model::{Attempt, Step};
 
 /// A call that did not find its element.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +105,48 @@ impl Heal {
     }
 }
 
+/// What the page shows of a heal.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HealView {
+    result: HealResult,
+    /// The calls as written in a trail.
+    from: String,
+    suggestions: Vec<SuggestionView>,
+    message: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SuggestionView {
+    call: String,
+    element: String,
+    reason: String,
+    score: u8,
+    is_by_model: bool,
+}
+
+/// The heals of a step, each value cut to `longest` bytes.
+pub fn of_step(attempt: &Attempt, step: &Step, longest: usize) -> Vec<HealView> {
+    let short = |text: &str| clip(text, longest).into_owned();
+    let suggestion = |suggestion: &HealSuggestion| SuggestionView {
+        call: short(&bare(&suggestion.call)),
+        element: short(&suggestion.element),
+        reason: short(&suggestion.reason),
+        score: suggestion.score,
+        is_by_model: suggestion.is_by_model,
+    };
+    let of_step = attempt.heals.iter().filter(|heal| attempt.steps[heal.step].id == step.id);
+    of_step
+        .map(|heal| HealView {
+            result: heal.result(),
+            from: short(&bare(&heal.sought.written)),
+            suggestions: heal.sought.suggestions.iter().map(suggestion).collect(),
+            message: short(heal.message()),
+        })
+        .collect()
+}
+
 /// A suggestion on one line.
 pub fn line(suggestion: &HealSuggestion) -> String {
     let HealSuggestion { call, element, reason, score, .. } = suggestion;
@@ -117,8 +160,12 @@ pub fn repaired(repair: &Repair) -> String {
 
 /// A call as it is written in a trail.
 fn written(call: &Value) -> String {
+    format!("`{}`", bare(call))
+}
+
+fn bare(call: &Value) -> String {
     match call.as_object().and_then(|call| call.iter().next()) {
-        Some((tool, args)) => format!("`{tool}: {}`", inline(args)),
+        Some((tool, args)) => format!("{tool}: {}", inline(args)),
         None => inline(call),
     }
 }
