@@ -119,3 +119,65 @@ fn address(app: &str, shape: Shape) -> Option<String> {
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Field;
+    use crate::selector::samples::{Build, android, screen};
+
+    fn button(text: &str, top: i32) -> Node {
+        android("Button", text).with(Field::IsClickable, true).at(0, top, 100, 50)
+    }
+
+    fn state(children: impl IntoIterator<Item = Node>) -> EndState {
+        end_state(&screen(android("FrameLayout", "").at(0, 0, 400, 800).holding(children)))
+    }
+
+    fn home(balance: &str, clock: &str, typed: &str, more: impl IntoIterator<Item = Node>) -> EndState {
+        let field = android("EditText", typed).with(Field::IsEditable, true).with(Field::HintText, "Amount");
+        let usual = [
+            android("TextView", "Your account").at(0, 0, 100, 50),
+            android("TextView", balance).at(0, 60, 100, 50),
+            android("TextView", clock).at(0, 120, 100, 50),
+            field.at(0, 180, 100, 50),
+            button("Send", 240),
+            button("Request", 300),
+        ];
+        state(usual.into_iter().chain(more))
+    }
+
+    #[test]
+    fn a_clock_a_balance_a_typed_value_and_a_message_do_not_change_the_state() {
+        let one = home("Balance: €120.00", "10:45 AM", "", []);
+        let toast = android("Toast", "It was sent").at(0, 400, 100, 50);
+        let other = home("Balance: €7.50", "Mon 16 Nov, 11:02", "12.50", [toast]);
+        assert_eq!(one, other);
+        assert!(one.is_telling());
+        assert_eq!(EndState::parse(one.parts().iter().map(String::as_str)), Some(one));
+    }
+
+    #[test]
+    fn another_screen_is_another_state_and_a_renamed_button_is_not() {
+        let then = home("Balance: €1.00", "10:45", "", []);
+        let renamed = state([
+            android("TextView", "Your account").at(0, 0, 100, 50),
+            android("TextView", "Balance: €1.00").at(0, 60, 100, 50),
+            android("EditText", "").with(Field::IsEditable, true).with(Field::HintText, "Amount").at(0, 180, 100, 50),
+            button("Send money", 240),
+            button("Request", 300),
+        ]);
+        assert!(then.is_on(&renamed));
+        let elsewhere = state([
+            android("TextView", "Your account").at(0, 0, 100, 50),
+            android("TextView", "Settings").at(0, 60, 100, 50),
+            button("Sign out", 240),
+        ]);
+        assert!(!then.is_on(&elsewhere) && !elsewhere.is_on(&then));
+        // What the step made appear has to appear, even if most of the screen stays the same.
+        let sent = home("Balance: €1.00", "10:45", "", [android("TextView", "Sent to Grace").at(0, 360, 100, 50)]);
+        assert!(sent.is_on(&then), "most of it is there");
+        assert!(!sent.is_reached(Some(&then), &then, &then));
+        assert!(sent.is_reached(Some(&then), &then, &sent));
+    }
+}

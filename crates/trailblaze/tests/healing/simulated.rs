@@ -252,3 +252,70 @@ fn healing_needs_tools_that_run() {
     let refused = run(&project, &["--heal", "apply", "--replay", "effects"], 3);
     assert!(refused.stderr.contains("`--heal apply` requires `--replay intent`"), "{}", refused.stderr);
 }
+
+/// A button that has neither the id nor the name of the recorded one.
+const REPLACED: (&str, &str) = ("{id: pay, role: button, text: Pay,", "{id: purchase, role: button, text: Buy it,");
+
+/// The ref of the element with this text on the first screen.
+fn reference(project: &Project, text: &str) -> String {
+    let shown =
+        project.feed(&["shell", "-d", "android/sim-1"], "launchApp packageId=com.example.shop\nsnapshot\nquit\n");
+    let line = shown.stdout.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{}", shown.stdout));
+    let (_, rest) = line.split_once('[').expect("a ref");
+    rest.split_once(']').expect("a ref").0.to_string()
+}
+
+fn replies(project: &Project, reference: &str) {
+    let reply = format!(
+        "replies:\n  - expect: {{contains: ['Recorded call: {{\"tap\":{{\"text\":\"Pay\"}}}}', '<screen-'], tools: [useElement]}}\n    \
+         reply:\n      calls:\n        - useElement: {{ref: {reference}, reason: it finishes the order}}\n"
+    );
+    project.write("heal.replies.yaml", reply);
+}
+
+const ASK: [&str; 4] = ["--heal", "apply", "--model", "scripted/heal.replies.yaml"];
+
+#[test]
+fn a_model_is_asked_if_the_recorded_properties_do_not_decide() {
+    let project = recorded();
+    changed(&project, &[REPLACED]);
+    let alone = run(&project, &["--heal", "apply"], 1);
+    assert!(alone.stdout.contains("Button \"Buy it\""), "it is only suggested: {}", alone.stdout);
+    replies(&project, &reference(&project, "Buy it"));
+    run(&project, &ASK, 0);
+    let summary = project.last_run().summary();
+    let heal = &summary["attempts"][0]["heals"][0];
+    assert_eq!((&heal["result"], &heal["suggestions"][0]["isByModel"]), (&"healed".into(), &true.into()), "{heal:#}");
+    assert_eq!(heal["suggestions"][0]["reason"], "chosen by a model: it finishes the order");
+    project.run(&["heal", "--write"]).exits(0);
+    assert!(project.read("trails/buy.trail.yaml").contains("- tap: {id: purchase} # the big one\n"));
+    run(&project, &["--model", "none"], 0);
+    // A run may forbid it.
+    let project = recorded();
+    changed(&project, &[REPLACED]);
+    replies(&project, &reference(&project, "Buy it"));
+    run(&project, &[&ASK[..], &["--heal-without-model"]].concat(), 1);
+    assert_eq!(project.last_run().summary()["attempts"][0]["heals"][0]["result"], "suggested");
+}
+
+#[test]
+fn what_a_model_chooses_is_checked() {
+    let project = recorded();
+    changed(&project, &[REPLACED]);
+    // A text cannot be pressed, a ref may not exist, and there may be no such element.
+    for (choice, why) in [
+        (reference(&project, "Total due"), "with which the same cannot be done"),
+        ("e999".to_string(), "which is not on the screen"),
+        ("none".to_string(), "the model chose no element"),
+    ] {
+        replies(&project, &choice);
+        run(&project, &ASK, 1);
+        let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+        assert_eq!(heal["result"], "suggested", "{choice}: {heal:#}");
+        assert!(heal["message"].as_str().unwrap_or_default().contains(why), "{choice}: {heal:#}");
+    }
+    // The step has to end as it was recorded.
+    replies(&project, &reference(&project, "Save for later"));
+    let ran = run(&project, &ASK, 1);
+    assert!(ran.stdout.contains("healing tried Button \"Save for later\" instead"), "{}", ran.stdout);
+}
