@@ -34,6 +34,11 @@ pub const DRIVER_COMMAND: Duration = Duration::from_secs(30);
 pub const FIND_WAIT: Duration = Duration::from_secs(5);
 /// How long an assertion waits to become true.
 pub const ASSERT_WAIT: Duration = Duration::from_secs(5);
+/// How long a healed step has to reach its recorded end state.
+pub const HEAL_WAIT: Duration = Duration::from_secs(5);
+/// How long the screen must not change to count as settled at the end of a recorded step, and how long that may take.
+pub const SETTLED: Duration = Duration::from_millis(120);
+pub const SETTLE_WAIT: Duration = Duration::from_secs(2);
 /// The longest pause between two looks at a screen that does not report changes.
 pub const POLL: Duration = Duration::from_millis(100);
 /// Shorter secrets could not be distinguished from ordinary text.

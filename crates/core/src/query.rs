@@ -1,15 +1,20 @@
 //! What to search for on a screen, and the result of a search.
 
 mod description;
+mod end_state;
+mod identity;
 mod near;
 mod search;
 mod stable;
+mod steady;
 mod whereabouts;
 mod words;
 
 use trailblaze_protocol::geometry::{Point, Rect};
 
 pub use self::description::{Description, NoDescription};
+pub use self::end_state::{EndState, end_state};
+pub use self::identity::{Surroundings, identity};
 pub use self::stable::{Stable, alternatives, stable};
 use crate::screen::SnapshotId;
 use crate::selector::Selector;

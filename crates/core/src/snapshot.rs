@@ -307,8 +307,16 @@ mod tests {
     use super::*;
     use crate::selector::samples::{Build, android, any_screen, node, screen};
 
-    const PLAIN: Details =
-        Details { bounds: false, offscreen: false, covered: false, css: false, all: false, within: None, depth: None };
+    const PLAIN: Details = Details {
+        bounds: false,
+        offscreen: false,
+        covered: false,
+        css: false,
+        all: false,
+        opaque: false,
+        within: None,
+        depth: None,
+    };
 
     #[test]
     fn the_tree_for_programs_has_every_element_and_a_limited_depth() {

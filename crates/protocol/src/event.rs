@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::driver::{AgentMode, DriverKey, Platform};
 use crate::exit::Exit;
 use crate::geometry::{Point, Rect, Size};
+use crate::heal::{ElementIdentity, HealSought, HealSuggestion, HealTried};
 use crate::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, RunId, SessionId, StepId};
 use crate::outcome::Outcome;
 
@@ -130,6 +131,10 @@ pub enum Event {
         /// repetition must pass, unlike tries.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<u32>,
+        /// Whether it runs the trail as repaired by the previous try, whose result only counts if this one passes. Absent
+        /// (false) otherwise.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_repaired: bool,
     },
     /// A step of an attempt started. A step that is retried starts again under a new id, with the same `index`.
     StepStarted {
@@ -158,6 +163,9 @@ pub enum Event {
         bounds: Option<Rect>,
         /// The action and the element, for people to read.
         what: String,
+        /// By what the element can be recognized after the app has changed. Only present while recording.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<Box<ElementIdentity>>,
     },
     /// A call waited for an element to appear or disappear. Not emitted if the first look succeeded.
     Waited {
@@ -198,6 +206,17 @@ pub enum Event {
         attempt: AttemptId,
         /// The step or call that was undone.
         what: Parent,
+    },
+    /// A recorded call did not find its element, and healing searched for it.
+    HealSought(Box<HealSought>),
+    /// A call was made instead of one that did not find its element.
+    HealTried(HealTried),
+    /// The screen at the end of a step that passed. Only emitted while recording.
+    EndState {
+        /// The step.
+        step: StepId,
+        /// Hashes of what is stable on the screen: roles, ids and texts without numbers.
+        parts: Vec<String>,
     },
     /// A step ended.
     StepEnded {
@@ -549,6 +568,9 @@ pub struct Failure {
     /// Where the failed call is in the trail, or the failed step if no call failed. Absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// What could replace the call that did not find its element, best first. Absent if there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<HealSuggestion>,
 }
 
 /// A place in a file of the project.

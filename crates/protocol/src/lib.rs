@@ -5,5 +5,6 @@ pub mod driver;
 pub mod event;
 pub mod exit;
 pub mod geometry;
+pub mod heal;
 pub mod ids;
 pub mod outcome;

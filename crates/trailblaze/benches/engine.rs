@@ -196,6 +196,7 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
         secrets: Arc::default(),
         invocations: Arc::default(),
         pictures: PicturePolicy::Off,
+        is_recording: false,
         home: String::new(),
     });
     let trail = trail(&format!("trail:\n{}", format!("  - step: Count\n    tools:\n      - {call}\n").repeat(STEPS)));

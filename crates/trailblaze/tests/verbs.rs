@@ -560,6 +560,7 @@ fn help_of_the_program() {
     Commands:
       init         Create a project that is ready to run on simulated phones
       run          Run trails on devices
+      heal         Show how healing changes the trails of a run, and write it into them
       check        Check every file of the project and every trail, without running anything
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
@@ -635,6 +636,20 @@ fn help_of_run() {
                 recording
               
               [default: intent]
+
+          --heal <HEAL>
+              What to do if a call does not find its element because the app has changed
+
+              Possible values:
+              - off:     Fail
+              - suggest: Fail, and suggest other calls
+              - apply:   Use the best other call if it is clear, and then run the repaired trail from
+                its start
+              
+              [default: suggest]
+
+          --heal-without-model
+              Heal only by what was recorded, without asking the model
 
           --cassette <USE>
               Record the answers of tool servers as cassettes, in cassettes/ in the project, or replay

@@ -7,21 +7,25 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Level, Moment, Place, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::heal::HealSuggestion;
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
+use trailblaze_protocol::outcome::Outcome;
 
 use crate::callers::agent::{self, Task};
+use crate::callers::heal::{FailedCall, Healer, StepHeals, note_end_state};
 use crate::callers::script::Custom;
+use crate::callers::shadow::typed_calls;
 use crate::callers::step_result::{StepResult, failure};
 use crate::engine::ask::ModelAccess;
 use crate::engine::cx::{Attempt, Cx};
-use crate::engine::dispatch::{Call, dispatch_named};
+use crate::engine::dispatch::{Arguments, Call, dispatch_named};
 use crate::engine::registry::Offer;
 use crate::engine::session::Session;
 use crate::engine::source::SourceError;
 use crate::ids;
 use crate::record::effects::differences;
 use crate::record::events::{PicturePolicy, Shot};
-use crate::trail::{Step, StepPlan, ToolCall, Trail, lineage};
+use crate::trail::{Repair, Step, StepPlan, ToolCall, Trail, lineage};
 use crate::values::memory::Memory;
 use crate::yaml::{Source, Span};
 
@@ -42,6 +46,10 @@ pub struct Try<'a> {
     pub model: Option<Arc<ModelAccess>>,
     /// Which tools the model is offered.
     pub offer: Offer,
+    /// How calls are repaired whose element was not found; `None` if they are not.
+    pub heal: Option<Healer<'a>>,
+    /// Whether the trail was repaired by the previous try.
+    pub is_repaired: bool,
 }
 
 /// How a try ended.
@@ -59,6 +67,10 @@ pub struct AttemptResult {
     pub is_fatal: bool,
     /// Whether the device can no longer be used. False if only a tool server died.
     pub is_device_lost: bool,
+    /// The calls that were healed, if that is all that kept the try from passing.
+    pub repairs: Vec<Repair>,
+    /// What could replace the call that did not find its element.
+    pub suggestions: Vec<HealSuggestion>,
 }
 
 /// Records a try that could not start because the session's tool servers are unavailable.
@@ -72,7 +84,14 @@ pub fn fail_before_start(
     let message = session.secrets.redact(&error.to_string()).into_owned();
     let failure = Some(Box::new(failure(None, &message, None)));
     let (id, session_id) = (attempt.clone(), session.id.clone());
-    session.emit(Event::AttemptStarted { attempt: id.clone(), session: session_id, trail: about, number, repeat });
+    session.emit(Event::AttemptStarted {
+        attempt: id.clone(),
+        session: session_id,
+        trail: about,
+        number,
+        repeat,
+        is_repaired: false,
+    });
     let verdict = Verdict::Errored;
     session.emit(Event::AttemptEnded { attempt: id, verdict, message: message.clone(), failure });
     AttemptResult {
@@ -83,13 +102,16 @@ pub fn fail_before_start(
         place: None,
         is_fatal: false,
         is_device_lost: false,
+        repairs: Vec::new(),
+        suggestions: Vec::new(),
     }
 }
 
 /// Runs the trail from its trailhead to its end, or until the first step that fails.
 pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
     let id = ids::attempt();
-    let Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer } = attempt;
+    let Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, is_repaired } =
+        attempt;
     let attempt = Attempt::with_model(id.clone(), memory, &about.path, model);
     session.emit(Event::AttemptStarted {
         attempt: id.clone(),
@@ -97,7 +119,9 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
         trail: about,
         number,
         repeat,
+        is_repaired,
     });
+    let mut repairs = Vec::new();
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
         Some(reason) => StepResult { verdict: Verdict::Skipped, message: reason.to_string(), ..StepResult::default() },
@@ -116,19 +140,37 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
                 context: trail.config.context.clone(),
                 earlier: Mutex::default(),
                 offer,
+                heal,
+                repairs: Mutex::default(),
             };
-            runner.run_within(trail, timeout).await
+            let ended = runner.run_within(trail, timeout).await;
+            if ended.verdict == Verdict::Passed {
+                repairs = runner.repairs.into_inner().into_values().flatten().collect();
+            }
+            ended
         }
     };
+    let ended = if repairs.is_empty() { ended } else { StepResult::healed(repairs.len()) };
     let StepResult { verdict, message, failure, is_fatal, is_device_lost } = ended;
     let message = session.secrets.redact(&message).into_owned();
     let what = failure.as_ref().map_or(&message, |failure| &failure.message);
     let what = session.secrets.redact(what).into_owned();
     let place = failure.as_ref().and_then(|failure| failure.place.clone());
     let is_fatal = is_fatal && verdict == Verdict::Failed;
+    let suggestions = failure.as_ref().map(|failure| failure.suggestions.clone()).unwrap_or_default();
     let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
-    AttemptResult { attempt: id, verdict, message, failure: what, place, is_fatal, is_device_lost }
+    AttemptResult {
+        attempt: id,
+        verdict,
+        message,
+        failure: what,
+        place,
+        is_fatal,
+        is_device_lost,
+        repairs,
+        suggestions,
+    }
 }
 
 struct Runner<'a> {
@@ -148,6 +190,9 @@ struct Runner<'a> {
     /// The steps so far, for models.
     earlier: Mutex<Vec<String>>,
     offer: Offer,
+    heal: Option<Healer<'a>>,
+    /// The calls that were healed, by step.
+    repairs: Mutex<BTreeMap<usize, Vec<Repair>>>,
 }
 
 impl Runner<'_> {
@@ -227,6 +272,7 @@ impl Runner<'_> {
         let cx = Cx::for_step(self.session, &self.attempt, id.clone(), self.cancel.clone());
         // Differences of earlier tries do not count.
         self.differences.lock().remove(&index);
+        self.repairs.lock().remove(&index);
         let (plan, calls): (Plan, &[ToolCall]) = match step.plan(&self.lineage) {
             StepPlan::Recording { classifier, calls } => (Plan::Recording { classifier }, calls),
             StepPlan::Authored(calls) => (Plan::Authored, calls),
@@ -241,8 +287,12 @@ impl Runner<'_> {
             text: step.text.value.clone(),
             plan,
         });
-        let result = if needs_model { self.carry_out(&cx, step).await } else { self.calls(&cx, index, calls).await };
+        let result =
+            if needs_model { self.carry_out(&cx, step).await } else { self.calls(&cx, (index, step), calls).await };
         self.earlier.lock().push(step.text.value.clone());
+        if result.is_ok() && self.session.is_recording {
+            note_end_state(&cx).await;
+        }
         let (verdict, message) = match &result {
             Ok(()) => (Verdict::Passed, String::new()),
             Err(ended) => (ended.verdict, ended.message.clone()),
@@ -277,33 +327,86 @@ impl Runner<'_> {
         Ok(())
     }
 
-    async fn calls(&self, cx: &Cx, step: usize, calls: &[ToolCall]) -> Result<(), StepResult> {
+    async fn calls(&self, cx: &Cx, (index, step): (usize, &Step), calls: &[ToolCall]) -> Result<(), StepResult> {
         self.picture_before(cx).await?;
+        let mut heals = StepHeals::default();
+        // The first failure that was healed.
+        let mut healed: Option<StepResult> = None;
         for (number, call) in calls.iter().enumerate() {
             let tool = &call.tool.value;
             let played = match self.custom {
-                Custom::Play(script) => script.playing(step, number, call),
+                Custom::Play(script) => script.playing(index, number, call),
                 Custom::Run | Custom::Verify(..) => None,
             };
             let made = played.unwrap_or_else(|| Call::written(call, CallOrigin::Step));
             let (id, answer) = dispatch_named(cx, made).await;
-            self.verify((step, number), tool, id.as_ref());
-            let mut ended = match answer {
+            self.verify((index, number), tool, id.as_ref());
+            let (mut ended, outcome) = match answer {
                 Ok(outcome) if !outcome.is_error() => continue,
-                Ok(outcome) => StepResult::failed(tool, &outcome),
-                Err(fault) => StepResult::fault(tool, &fault),
+                Ok(outcome) => (StepResult::failed(tool, &outcome), Some(outcome)),
+                Err(fault) => (StepResult::fault(tool, &fault), None),
             };
             if let Some(failure) = &mut ended.failure {
-                failure.call = id;
+                failure.call = id.clone();
                 failure.place = Some(place(&call.source, call.tool.span));
             }
             // The original failure matters more than a failure to take a screenshot.
             let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
-            return Err(ended);
+            if let (Some(outcome), Some(id)) = (&outcome, &id)
+                && self.heal_call(cx, (index, step), (number, call), (id, outcome), &mut ended, &mut heals).await
+            {
+                healed.get_or_insert(ended);
+                continue;
+            }
+            return Err(match healed.filter(|_| ended.verdict == Verdict::Failed) {
+                Some(first) => first.withdrawn(&heals.withdraw(cx, &format!("then {}", ended.message)).0),
+                None => ended,
+            });
+        }
+        if let (Some(healer), Some(first)) = (&self.heal, healed) {
+            match healer.confirm(cx, index, heals).await {
+                Ok(repairs) => drop(self.repairs.lock().insert(index, repairs)),
+                Err(withdrawn) => {
+                    let _ = self.picture(cx, PicturePolicy::Failure, Moment::Failure).await;
+                    return Err(first.withdrawn(&withdrawn.0));
+                }
+            }
         }
         let after = self.picture(cx, PicturePolicy::Step, Moment::After).await?;
         *self.after.lock() = after;
         Ok(())
+    }
+
+    /// Makes another call instead of one that did not find its element. Returns whether that passed; otherwise the failure
+    /// gets suggestions.
+    async fn heal_call(
+        &self,
+        cx: &Cx,
+        (index, step): (usize, &Step),
+        (number, call): (usize, &ToolCall),
+        (id, outcome): (&CallId, &Outcome),
+        ended: &mut StepResult,
+        heals: &mut StepHeals,
+    ) -> bool {
+        let Some(healer) = &self.heal else { return false };
+        let typed = typed_calls(std::slice::from_ref(call), &self.session.registry());
+        let args = typed.first().and_then(|typed| typed.get(&call.tool.value)?.as_object());
+        let Some(args) = args else { return false };
+        let (kind, text, tool) = (step.kind, step.text.value.as_str(), call.tool.value.as_str());
+        let failed = FailedCall { step: index, kind, text, index: number, id, tool, args, outcome };
+        let Some(sought) = healer.seek(cx, &failed).await else { return false };
+        if let Some(failure) = &mut ended.failure {
+            failure.suggestions = sought.suggestions.clone();
+        }
+        let Some((tool, args)) = sought.call.clone() else { return false };
+        let (made, answer) = dispatch_named(cx, Call::new(&tool, Arguments::Json(args), CallOrigin::Step)).await;
+        match (made, answer) {
+            (Some(made), Ok(outcome)) if !outcome.is_error() => {
+                heals.add(&failed, sought, made);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Notes how the effects of a call differ from its recorded effects.

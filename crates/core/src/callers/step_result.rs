@@ -31,6 +31,23 @@ impl StepResult {
         StepResult { verdict, message: message.into(), ..StepResult::default() }
     }
 
+    /// A try that passed only because calls were healed: the trail as it is written has failed.
+    pub fn healed(n_repairs: usize) -> StepResult {
+        let calls = if n_repairs == 1 { "1 call was" } else { &format!("{n_repairs} calls were") };
+        let message = format!("{calls} healed; this counts as passed if the repaired trail passes from its start");
+        let failure = Some(failure(None, &message, None));
+        StepResult { verdict: Verdict::Failed, message, failure, ..StepResult::default() }
+    }
+
+    /// The failure of a step whose repair does not count.
+    pub fn withdrawn(mut self, why: &str) -> StepResult {
+        if let Some(failure) = &mut self.failure {
+            // The first one was tried.
+            failure.suggestions.drain(..failure.suggestions.len().min(1));
+        }
+        StepResult { message: format!("{}\n{why}", self.message), ..self }
+    }
+
     pub fn failed(tool: &str, outcome: &Outcome) -> StepResult {
         let message = format!("`{tool}` failed: {}", outcome.text);
         let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
@@ -75,5 +92,6 @@ pub fn failure(tool: Option<&str>, message: &str, structured: Option<&Value>) ->
         expected: part("expected"),
         saw: part("saw"),
         place: None,
+        suggestions: Vec::new(),
     }
 }

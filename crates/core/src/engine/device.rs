@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::Rect;
+use trailblaze_protocol::heal::ElementIdentity;
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
@@ -17,11 +18,14 @@ use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Tar
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::limits;
-use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot};
+use crate::query::{Checks, Find, Found, Query, Reason, TextMatch, What, WhyNot, identity};
 use crate::record::events::{PicturePolicy, Shot};
 use crate::screen::{Node, Screen, Shape, SnapshotId};
 use crate::values::secret::Secrets;
 use crate::{refs, snapshot};
+
+/// The key in the structured result of a call that failed because nothing on the screen was its element.
+pub const NOT_FOUND: &str = "notFound";
 
 /// The device of a session. Serializes access to its driver.
 pub struct Device {
@@ -63,6 +67,8 @@ pub enum Reached {
     Missed {
         saw: String,
         waited: Duration,
+        /// Whether nothing on the screen, visible or hidden, was what was searched for.
+        is_absent: bool,
     },
 }
 
@@ -157,6 +163,10 @@ impl Device {
 
     async fn observe(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), Stop> {
         let _lease = self.lease(cx).await?;
+        Ok(self.observe_leased(cx, want).await?)
+    }
+
+    async fn observe_leased(&self, cx: &Cx, want: Want) -> Result<(Screen, Vec<Rect>), DriverError> {
         let observed = self.driver.observe(&cx.budget(), want).await;
         self.emit_messages(cx);
         let mut screen = observed?;
@@ -211,11 +221,24 @@ impl Device {
                 Target::Element(found) => (Some(found.bounds), format!("{} on {}", action.name(), found.summary)),
                 _ => (None, action.name().to_string()),
             };
-            cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what });
+            let element = match target {
+                Target::Element(found) if cx.session.is_recording => self.identify(cx, found).await,
+                _ => None,
+            };
+            cx.emit(Event::Touched { call: call.clone(), point: target.point(), bounds, what, element });
         }
         let acted = self.driver.act(budget, target, &self.revealed(action)).await;
         self.emit_messages(cx);
         acted
+    }
+
+    /// The identity of an element that was just found. Needs another look, because a search may not fetch the whole screen.
+    async fn identify(&self, cx: &Cx, found: &Found) -> Option<Box<ElementIdentity>> {
+        let (screen, _) = self.observe_leased(cx, Want::TREE).await.ok()?;
+        let summary = self.secrets.redact(&found.summary).into_owned();
+        let is_it = |node: &&Node| node.id == found.node && node.summary() == summary;
+        let node = screen.root.walk().find(is_it)?;
+        identity(&screen, node.id).map(Box::new)
     }
 
     /// Emits the device's own messages as notes of the current call.
@@ -250,6 +273,7 @@ impl Device {
             looks += 1;
             let lease = self.lease(cx).await?;
             let find = self.driver.find(&cx.budget(), &wanted, checks).await?;
+            let is_absent = matches!(&find, Find::Not(WhyNot { reason: Reason::NoMatch { .. }, .. }));
             let (snapshot, saw) = match (find, &goal) {
                 (Find::Found(found), Goal::Visible) => {
                     self.waited(cx, query, &goal, started, looks, None);
@@ -285,7 +309,7 @@ impl Device {
             if Instant::now() >= end {
                 let saw = self.secrets.redact(&saw).into_owned();
                 self.waited(cx, query, &goal, started, looks, Some(&saw));
-                return Ok(Reached::Missed { saw, waited: started.elapsed() });
+                return Ok(Reached::Missed { saw, waited: started.elapsed(), is_absent });
             }
             self.wait_for_change(cx, snapshot, end).await?;
         }

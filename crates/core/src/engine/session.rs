@@ -31,6 +31,8 @@ pub struct Session {
     pub device: Device,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
+    /// Whether the events must contain what healing needs later.
+    pub is_recording: bool,
     /// The absolute path of the project's folder.
     pub home: String,
     pub invocations: Arc<Invocations>,
@@ -90,6 +92,8 @@ pub struct Parts {
     pub secrets: Arc<Secrets>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
+    /// Whether the events must contain what healing needs later, which takes another look for each action.
+    pub is_recording: bool,
     /// The absolute path of the project's folder.
     pub home: String,
 }
@@ -108,6 +112,7 @@ impl Session {
             device: Device::new(parts.driver, Arc::clone(&parts.secrets)),
             secrets: Arc::clone(&parts.secrets),
             pictures: parts.pictures,
+            is_recording: parts.is_recording,
             home: parts.home,
             invocations: parts.invocations,
             registry: RwLock::new(Arc::new(parts.registry)),

@@ -229,7 +229,7 @@ fn is_modal(node: &Node) -> bool {
 
 /// The element that decides about the state of an element: itself, or the closest ancestor that receives its touches. The label
 /// in a button is as enabled as the button.
-fn bearer<'a>(outline: &Outline<'a>, place: usize) -> &'a Node {
+pub(super) fn bearer<'a>(outline: &Outline<'a>, place: usize) -> &'a Node {
     let node = outline.node(place);
     if node.is_interactive() {
         return node;
@@ -238,7 +238,7 @@ fn bearer<'a>(outline: &Outline<'a>, place: usize) -> &'a Node {
     ancestors.into_iter().find(|ancestor| ancestor.is_interactive()).unwrap_or(node)
 }
 
-fn is_enabled(outline: &Outline<'_>, place: usize) -> bool {
+pub(super) fn is_enabled(outline: &Outline<'_>, place: usize) -> bool {
     outline.node(place).is_enabled() && bearer(outline, place).is_enabled()
 }
 

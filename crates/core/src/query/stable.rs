@@ -59,14 +59,14 @@ pub fn alternatives(screen: &Screen, node: &Node) -> Vec<Selector> {
     found
 }
 
-fn lasting_id(node: &Node) -> Option<&str> {
+pub(super) fn lasting_id(node: &Node) -> Option<&str> {
     let short = node.short_id()?;
     let is_name = !short.is_empty() && short.chars().all(|char| char.is_alphanumeric() || "_-.:".contains(char));
     is_name.then_some(short)
 }
 
 /// The text that will be the same next time, so not a typed value.
-fn lasting_text(node: &Node) -> Option<String> {
+pub(super) fn lasting_text(node: &Node) -> Option<String> {
     let may_be_typed = node.is_editable() || node.is_password();
     let text = match node.props.shape {
         _ if may_be_typed => node.label(),

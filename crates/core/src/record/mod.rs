@@ -4,3 +4,4 @@ pub mod events;
 pub mod feed;
 pub mod fold;
 pub mod effects;
+pub mod healing;

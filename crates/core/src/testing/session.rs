@@ -34,6 +34,7 @@ pub struct Wiring {
     pub secrets: Vec<(String, String)>,
     pub invocations: Arc<Invocations>,
     pub pictures: PicturePolicy,
+    pub is_recording: bool,
     pub memory: Map<String, Value>,
 }
 
@@ -56,6 +57,7 @@ impl Wiring {
             secrets: Vec::new(),
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,
+            is_recording: false,
             memory: Map::new(),
         }
     }
@@ -89,6 +91,7 @@ impl Wiring {
             secrets: Arc::new(Secrets::new(self.secrets)),
             invocations: self.invocations,
             pictures: self.pictures,
+            is_recording: self.is_recording,
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(self.memory, Map::new()), "");
@@ -144,6 +147,8 @@ impl TestSession {
             custom,
             model: self.model.clone(),
             offer: Offer::default(),
+            heal: None,
+            is_repaired: false,
         };
         replay(&self.inner, attempt).await
     }

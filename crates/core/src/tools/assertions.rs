@@ -162,7 +162,7 @@ pub async fn expect_visible(cx: &Cx, query: Query, timeout: Duration, text: Opti
                 _ => Ok(Outcome::success(format!("{} is visible", found.summary))),
             }
         }
-        Reached::Missed { saw, waited } => Err(missed(&query, "see", &saw, waited, Variant::AssertionFailed)),
+        Reached::Missed { saw, waited, .. } => Err(missed(&query, "see", &saw, waited, Variant::AssertionFailed)),
     }
 }
 

@@ -11,7 +11,7 @@ use super::contract::Tap;
 use super::row::{P, Preset, REASON, Row, TIMEOUT, Ty, WHY, defaulted, optional, required};
 use crate::driver::{Action, Target};
 use crate::engine::cx::Cx;
-use crate::engine::device::{Goal, Reached};
+use crate::engine::device::{Goal, NOT_FOUND, Reached};
 use crate::engine::fault::Stop;
 use crate::engine::tool::Args;
 use crate::query::{Checks, Description, Element, Find, Found, NoDescription, Query, TextMatch, What};
@@ -263,7 +263,15 @@ pub async fn act_on(cx: &Cx, query: Query, action: &Action, wait: Duration) -> R
             let what = found.map(|found| found.summary).unwrap_or_default();
             Ok(Outcome { text: format!("{} on {what}", action.name()), structured: acted.value, ..Outcome::default() })
         }
-        Reached::Missed { saw, waited } => Err(missed(&query, action.name(), &saw, waited, Variant::ExceptionThrown)),
+        Reached::Missed { saw, waited, is_absent } => {
+            let mut stop = missed(&query, action.name(), &saw, waited, Variant::ExceptionThrown);
+            if let Stop::Failed(outcome) = &mut stop
+                && let Some(Value::Object(facts)) = outcome.structured.as_mut().filter(|_| is_absent)
+            {
+                facts.insert(NOT_FOUND.to_string(), true.into());
+            }
+            Err(stop)
+        }
     }
 }
 
@@ -272,7 +280,7 @@ pub async fn visible(cx: &Cx, query: &Query, wait: Duration) -> Result<Found, St
     match cx.session.device.wait_for(cx, query, Goal::Visible, wait).await? {
         Reached::Met { found: Some(found), .. } => Ok(found),
         Reached::Met { found: None, .. } => Err(Stop::failed(format!("{query} has no position on the screen"))),
-        Reached::Missed { saw, waited } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),
+        Reached::Missed { saw, waited, .. } => Err(missed(query, "find", &saw, waited, Variant::ExceptionThrown)),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::save::{SaveError, Slot, parse, step_of};
 use super::splice::{
     Edit, apply, entry, holds, insert_entry, insert_entry_before, insert_items, put, remove_entry, remove_item,
-    replace_value,
+    replace_call, replace_value,
 };
 use crate::yaml::{Node, Source, loose};
 
@@ -31,6 +31,15 @@ pub enum Change {
         step: Slot,
         calls: Value,
     },
+    /// Replaces one call of a recording, or of `tools:` without a classifier.
+    ReplaceCall {
+        step: Slot,
+        classifier: Option<String>,
+        /// From 0.
+        index: usize,
+        /// As `{tool: args}`.
+        call: Value,
+    },
     /// Adds steps after one of the file, or before the first.
     Insert {
         after: Option<usize>,
@@ -47,7 +56,8 @@ impl Change {
         match self {
             Change::PutRecording { step, .. }
             | Change::RemoveRecordings { step, .. }
-            | Change::PutTools { step, .. } => Some(step),
+            | Change::PutTools { step, .. }
+            | Change::ReplaceCall { step, .. } => Some(step),
             Change::Insert { .. } | Change::RemoveStep(_) | Change::AddTrailhead(_) => None,
         }
     }
@@ -93,6 +103,15 @@ fn edit(text: &str, root: &Node, change: &Change) -> Option<Vec<Edit>> {
                 Some((key, old)) => replace_value(text, step, key, old, calls)?,
                 None => vec![insert_entry(text, step, "tools", calls)?],
             }
+        }
+        Change::ReplaceCall { step, classifier, index, call } => {
+            let step = step_of(root, step).filter(|step| holds(step))?;
+            let calls = match classifier {
+                Some(classifier) => &entry(&entry(step, "recording")?.1, classifier)?.1,
+                None => &entry(step, "tools")?.1,
+            };
+            let written = calls.items()?.get(*index).filter(|item| holds(item))?;
+            replace_call(text, written, call)?
         }
         Change::Insert { after, steps } => vec![insert_items(text, trail()?, *after, steps)?],
         Change::RemoveStep(index) => vec![remove_item(text, trail()?, *index)?],
@@ -159,6 +178,15 @@ fn revise_step(entries: &mut Map<String, Value>, change: &Change) {
             }
         }
         Change::PutTools { calls, .. } => drop(entries.insert("tools".into(), calls.clone())),
+        Change::ReplaceCall { classifier, index, call, .. } => {
+            let calls = match classifier {
+                Some(classifier) => entries.get_mut("recording").and_then(|slots| slots.get_mut(classifier)),
+                None => entries.get_mut("tools"),
+            };
+            if let Some(old) = calls.and_then(|calls| calls.get_mut(*index)) {
+                *old = call.clone();
+            }
+        }
         Change::Insert { .. } | Change::RemoveStep(_) | Change::AddTrailhead(_) => {}
     }
 }

@@ -233,6 +233,22 @@ pub fn replace_value(text: &str, map: &Node, key: &Node, old: &Node, value: &Val
     }
 }
 
+/// Replaces a call, in the style in which its arguments are written.
+pub fn replace_call(text: &str, written: &Node, call: &Value) -> Option<Vec<Edit>> {
+    let [(key, old)] = written.entries()? else { return None };
+    let (tool, args) = call.as_object()?.iter().next()?;
+    let name = Edit { start: key.span.start, end: key.span.end, text: tool.clone() };
+    let mut edits = if is_within(old.span, written.span) && is_flow(text, old.span) {
+        vec![Edit { start: old.span.start, end: old.span.end, text: inline(args) }]
+    } else {
+        replace_value(text, written, key, old, args)?
+    };
+    if key.raw() != Some(tool) {
+        edits.push(name);
+    }
+    Some(edits)
+}
+
 fn inline_entry(name: &str, value: &Value) -> String {
     let map = inline(&json!({ name: value }));
     map[1..map.len() - 1].to_string()

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use trailblaze_protocol::event::{CallResult, Called, Event, Failure, Plan};
+use trailblaze_protocol::heal::{ElementIdentity, HealSuggestion};
 use trailblaze_protocol::outcome::{MemoryChanges, Outcome, Variant};
 
 use crate::values::secret::Secrets;
@@ -33,7 +34,18 @@ impl Secrets {
                 }
             }
             Event::Called(called) => self.redact_called(Arc::make_mut(called)),
-            Event::Touched { what, .. } => text(what),
+            Event::Touched { what, element, .. } => {
+                text(what);
+                element.iter_mut().for_each(|element| self.redact_identity(element));
+            }
+            Event::HealSought(sought) => {
+                self.redact_value(&mut sought.written);
+                text(&mut sought.message);
+                sought.suggestions.iter_mut().for_each(|suggestion| self.redact_suggestion(suggestion));
+            }
+            Event::HealTried(tried) => text(&mut tried.message),
+            // Hashes of a screen from which secrets were removed.
+            Event::EndState { .. } => {}
             Event::Waited { what, saw, .. } => {
                 text(what);
                 text(saw);
@@ -110,6 +122,21 @@ impl Secrets {
         self.redact_in_place(&mut failure.message);
         let facts = [&mut failure.tool, &mut failure.expected, &mut failure.saw];
         facts.into_iter().flatten().for_each(|text| self.redact_in_place(text));
+        failure.suggestions.iter_mut().for_each(|suggestion| self.redact_suggestion(suggestion));
+    }
+
+    fn redact_suggestion(&self, suggestion: &mut HealSuggestion) {
+        self.redact_value(&mut suggestion.call);
+        self.redact_in_place(&mut suggestion.element);
+        self.redact_in_place(&mut suggestion.reason);
+        self.redact_identity(&mut suggestion.identity);
+    }
+
+    fn redact_identity(&self, identity: &mut ElementIdentity) {
+        let ElementIdentity { kind: _, role, id, name, alike: _, item, within, near, others } = identity;
+        let own = [role, id, name, item].into_iter().flatten();
+        let around = within.iter_mut().chain(near).chain(others);
+        own.chain(around).for_each(|text| self.redact_in_place(text));
     }
 }
 

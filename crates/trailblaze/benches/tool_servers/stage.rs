@@ -134,6 +134,7 @@ impl Stage {
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.invocations),
             pictures: PicturePolicy::Off,
+            is_recording: false,
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");

@@ -188,6 +188,7 @@ impl BenchSession {
             secrets: Arc::default(),
             invocations: Arc::default(),
             pictures,
+            is_recording: false,
             home: String::new(),
         });
         let attempt = Attempt::new(ids::attempt(), Memory::new(Map::new(), Map::new()), "");

@@ -6,8 +6,8 @@ use trailblaze_protocol::event::Verdict;
 use trailblaze_protocol::exit::Exit;
 
 use crate::output::print::{self, Line};
-use crate::output::report::alike;
 use crate::output::report::turns::ModelUse;
+use crate::output::report::{alike, heals};
 use crate::run::job::{Done, Job};
 
 const SHOWN: usize = 10;
@@ -32,6 +32,12 @@ pub fn conclude(
         let title = Line::new("\n").then_styled(print::WORSE, trail.title());
         print::data(title.then(format!(" on {} ({place}{tries})", first.device)));
         print::data(format!("  {}", first.message.replace('\n', "\n  ")));
+        if !first.suggestions.is_empty() {
+            print::data("  instead, it could be:");
+            for (number, suggestion) in first.suggestions.iter().enumerate() {
+                print::data(format!("    {}. {}", number + 1, heals::line(suggestion)));
+            }
+        }
         if !others.is_empty() {
             let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
             let mut names: Vec<String> = others.iter().take(NAMED).map(name).collect();
@@ -51,10 +57,21 @@ pub fn conclude(
             done.tries
         ));
     }
+    let healed: Vec<&Done> = done.iter().filter(|done| done.is_healed()).collect();
+    for done in healed.iter().take(SHOWN) {
+        print::data(format!("\nhealed: {} on {}", jobs[done.job].trail.title(), done.device));
+        for repair in &done.repairs {
+            print::data(format!("  {}", heals::repaired(repair)));
+        }
+    }
+    if !healed.is_empty() {
+        print::hint("`trailblaze heal` shows the repairs, and `trailblaze heal --write` writes them into the trails");
+    }
     let count = |verdicts: &[Verdict]| done.iter().filter(|done| verdicts.contains(&done.verdict)).count();
     let counts = [
         (count(&[Verdict::Passed]), "passed"),
         (flaky.len(), "of them flaky"),
+        (healed.len(), "of them healed"),
         (count(&[Verdict::Failed]), "failed"),
         (count(&[Verdict::Errored, Verdict::Bug]), "broken by the environment"),
         (count(&[Verdict::Invalid]), "invalid"),

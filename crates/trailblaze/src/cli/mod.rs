@@ -10,6 +10,7 @@ mod conclude;
 mod config;
 mod device;
 mod docs;
+mod heal;
 mod init;
 mod interrupt;
 mod log;
@@ -77,6 +78,7 @@ pub struct Cli {
 enum Command {
     Init(init::InitArgs),
     Run(run::RunArgs),
+    Heal(heal::HealArgs),
     Check(check::CheckArgs),
     Shell(shell::ShellArgs),
     Serve(serve::ServeArgs),
@@ -307,6 +309,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
     match cli.command {
         Command::Init(args) => init::init(context, args),
         Command::Run(args) => run::run(context, args).await,
+        Command::Heal(args) => heal::heal(context, &args),
         Command::Check(args) => check::check(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use trailblaze_core::callers::heal::HealMode;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_protocol::exit::Exit;
 
@@ -21,7 +22,7 @@ use crate::output::report::turns::ModelUse;
 use crate::output::{github, print, report};
 use crate::project::sim::SimOptions;
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
-use crate::run::job::Replay;
+use crate::run::job::{Healing, Replay};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
 use crate::run::preflight;
 use crate::run::queue::Kind;
@@ -48,6 +49,12 @@ pub struct RunArgs {
     /// How to replay calls to custom tools
     #[arg(long, value_enum, default_value = "intent")]
     replay: ReplayArg,
+    /// What to do if a call does not find its element because the app has changed
+    #[arg(long, value_enum, default_value = "suggest")]
+    heal: HealArg,
+    /// Heal only by what was recorded, without asking the model
+    #[arg(long)]
+    heal_without_model: bool,
     #[command(flatten)]
     cassettes: CassetteArgs,
     #[command(flatten)]
@@ -111,6 +118,7 @@ impl RunArgs {
             },
             replay: self.replay.into(),
             agent: self.agent.options()?,
+            healing: Healing { mode: self.heal.mode(), may_ask: !self.heal_without_model },
             cassette: self.cassettes.wanted(),
             changes: preflight::strictness(self.strict),
             pictures: self.pictures.into(),
@@ -165,6 +173,27 @@ impl From<ReplayArg> for Replay {
     }
 }
 
+/// What to do if a call does not find its element.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum HealArg {
+    /// Fail
+    Off,
+    /// Fail, and suggest other calls
+    Suggest,
+    /// Use the best other call if it is clear, and then run the repaired trail from its start
+    Apply,
+}
+
+impl HealArg {
+    fn mode(self) -> Option<HealMode> {
+        match self {
+            HealArg::Off => None,
+            HealArg::Suggest => Some(HealMode::Suggest),
+            HealArg::Apply => Some(HealMode::Apply),
+        }
+    }
+}
+
 #[derive(ValueEnum, Clone, Copy)]
 enum Pictures {
     /// Never
@@ -212,6 +241,9 @@ pub async fn run(context: &Context, mut args: RunArgs) -> Result<Exit, Refusal> 
     }
     if args.record.is_some() && args.replay != ReplayArg::Intent {
         return Err(Refusal::usage("`--record` requires `--replay intent`: only tools that run can be recorded"));
+    }
+    if args.heal == HealArg::Apply && args.replay != ReplayArg::Intent {
+        return Err(Refusal::usage("`--heal apply` requires `--replay intent`: recorded effects are never healed"));
     }
     let cassette = args.cassettes.cassette;
     if cassette.is_some() && args.replay == ReplayArg::Effects {

@@ -83,6 +83,11 @@ pub fn runs(context: &Context, command: RunsCommand) -> Result<Exit, Refusal> {
     }
 }
 
+/// The run whose id begins with `id`, or the newest.
+pub fn read(logs: &Path, id: Option<&str>) -> Result<Run, Refusal> {
+    find(logs, &read_all(logs)?, id)?.run()
+}
+
 /// The runs in a folder, newest first. Everything else in it is ignored.
 fn read_all(logs: &Path) -> Result<Vec<RunEntry>, Refusal> {
     let failed = |source| Refusal::Io { what: format!("cannot read `{}`", logs.display()), source };

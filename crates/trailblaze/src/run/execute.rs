@@ -128,6 +128,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         memory: options.memory,
         rules: options.rules,
         replay: options.replay,
+        healing: options.healing,
         events: Arc::clone(&folder) as Arc<dyn EventSink>,
         console: Arc::clone(&console),
         cancel: cancel.clone(),

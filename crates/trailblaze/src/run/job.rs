@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use trailblaze_core::callers::heal::HealMode;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::StepDid;
 use trailblaze_core::record::fold::RecordedStep;
-use trailblaze_core::trail::Trail;
+use trailblaze_core::record::healing::StepSeen;
+use trailblaze_core::trail::{Repair, Trail};
 use trailblaze_protocol::event::{Place, Verdict};
+use trailblaze_protocol::heal::HealSuggestion;
 use trailblaze_protocol::ids::DeviceId;
 
 use crate::run::record::effects_file::EffectsFile;
@@ -34,6 +37,15 @@ pub enum Replay {
     Verify,
 }
 
+/// How calls are repaired whose element was not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Healing {
+    /// `None` if they are not.
+    pub mode: Option<HealMode>,
+    /// Whether a model is asked, if there is one.
+    pub may_ask: bool,
+}
+
 /// One trail on one kind of device, after all its attempts.
 pub struct Done {
     pub job: usize,
@@ -50,6 +62,12 @@ pub struct Done {
     pub millis: u64,
     pub recording: Vec<RecordedStep>,
     pub effects: Vec<StepDid>,
+    /// What healing needs, if the run records.
+    pub seen: Vec<StepSeen>,
+    /// The calls that were healed. If it passed, it did so with the repaired trail.
+    pub repairs: Vec<Repair>,
+    /// What could replace the call that did not find its element.
+    pub suggestions: Vec<HealSuggestion>,
     /// The custom tools that were called, and all tools of the session.
     pub custom_tools: BTreeSet<String>,
     pub registry: Arc<Registry>,
@@ -65,7 +83,18 @@ pub struct Done {
 impl Done {
     /// Passed, but not on the first attempt.
     pub fn is_flaky(&self) -> bool {
-        self.verdict == Verdict::Passed && self.tries > 1
+        self.verdict == Verdict::Passed && self.tries > 1 && self.repairs.is_empty()
+    }
+
+    /// Says more about why it failed.
+    pub fn explain(&mut self, why: &str) {
+        self.message = why.to_string();
+        self.failure = why.to_string();
+    }
+
+    /// Passed after calls were healed.
+    pub fn is_healed(&self) -> bool {
+        self.verdict == Verdict::Passed && !self.repairs.is_empty()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::project::models::ModelChoiceError;
 use crate::project::select::Filter;
 use crate::project::sim::SimOptions;
 use crate::run::history::{self, History, Shard};
-use crate::run::job::{Job, Replay, Rules};
+use crate::run::job::{Healing, Job, Replay, Rules};
 use crate::run::preflight::{self, Jobs, Rule};
 use crate::run::queue::{self, Kind};
 use crate::run::record::save::Level;
@@ -44,6 +44,7 @@ pub struct RunOptions {
     pub replay: Replay,
     /// How steps without a recording are carried out.
     pub agent: AgentOptions,
+    pub healing: Healing,
     pub cassette: Option<Use>,
     /// The severity of a tool that changed since recording.
     pub changes: Severity,
@@ -122,6 +123,7 @@ impl RunPlan {
         }
         wiring.use_secrets(wiring::secrets(loaded, &options.secrets)?);
         wiring.pictures = options.pictures;
+        wiring.is_recording = options.record.is_some();
         wiring.set_sim(&options.sim)?;
         wiring.groups.clone_from(&options.agent.groups);
         wiring.prefixes.clone_from(&options.agent.prefixes);

@@ -8,20 +8,22 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::heal::Healer;
 use trailblaze_core::callers::preflight::missing;
 use trailblaze_core::callers::replay::{AttemptResult, Try, fail_before_start, replay};
 use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::events::EventSink;
-use trailblaze_core::trail::{Trail, lineage};
+use trailblaze_core::trail::{Repair, Trail, lineage, repair};
+use trailblaze_core::yaml::Source;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 
 use crate::output::console::Console;
 use crate::project::devices::DeviceSpec;
-use crate::run::job::{Done, Job, Replay, Rules};
+use crate::run::job::{Done, Healing, Job, Replay, Rules};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::models::AttemptModel;
 use crate::sessions::wiring::{NotOpened, Wiring};
@@ -33,6 +35,7 @@ pub struct Shared {
     pub memory: Vec<(String, String)>,
     pub rules: Rules,
     pub replay: Replay,
+    pub healing: Healing,
     pub events: Arc<dyn EventSink>,
     pub console: Arc<dyn Console>,
     pub cancel: CancellationToken,
@@ -124,13 +127,24 @@ struct Task {
     repeat: Option<u32>,
     /// How many retries are left.
     retries: u32,
+    /// The trail as repaired by the previous attempt, which has to pass from its start.
+    repaired: Option<Arc<Repaired>>,
+}
+
+/// A trail with healed calls.
+#[derive(Debug)]
+struct Repaired {
+    trail: Trail,
+    repairs: Vec<Repair>,
 }
 
 impl Queue {
     fn new(kind: &Kind, rules: &Rules) -> Queue {
         let repeats = rules.repeat_each.max(1);
-        let task =
-            |job, repeat| Task { job, number: 1, repeat: (repeats > 1).then_some(repeat), retries: rules.retries };
+        let task = |job, repeat| {
+            let repeat = (repeats > 1).then_some(repeat);
+            Task { job, number: 1, repeat, retries: rules.retries, repaired: None }
+        };
         let repeated = |job: &usize| (1..=repeats).map(move |repeat| task(*job, repeat)).collect::<Vec<_>>();
         let waiting = kind.jobs.iter().flat_map(repeated).collect();
         let state = State { waiting, at_work: 0, alive: kind.devices.len(), done: Vec::new(), is_stopped: false };
@@ -168,7 +182,8 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
     let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&shared.events), Arc::clone(&shared.console)));
     let mut worker = DeviceWorker { shared: &shared, device: &device, sink: &sink, open: None };
     while let Some(task) = queue.next(&shared).await {
-        let done = worker.attempt(&task).await;
+        let mut done = worker.attempt(&task).await;
+        let repaired = shared.repaired(&task, &mut done);
         // A broken device or tool server must not affect the next trail.
         if done.verdict == Verdict::Errored && done.is_begun {
             worker.close("the environment failed").await;
@@ -183,7 +198,9 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
                 Verdict::Errored => is_retired || task.retries > 0,
                 _ => false,
             };
-            if is_tried_again && !shared.cancel.is_cancelled() {
+            if let Some(repaired) = repaired.filter(|_| !shared.cancel.is_cancelled()) {
+                state.waiting.push_front(Task { number: task.number + 1, repaired: Some(repaired), ..task });
+            } else if is_tried_again && !shared.cancel.is_cancelled() {
                 let retries = task.retries - u32::from(!is_retired);
                 state.waiting.push_back(Task { number: task.number + 1, retries, ..task });
             } else {
@@ -203,6 +220,29 @@ async fn worker(shared: Arc<Shared>, queue: Arc<Queue>, device: DeviceSpec, perm
     queue.changed.notify_waiters();
 }
 
+impl Shared {
+    /// The trail with the calls that an attempt healed, to be run from its start.
+    fn repaired(&self, task: &Task, done: &mut Done) -> Option<Arc<Repaired>> {
+        if done.repairs.is_empty() || task.repaired.is_some() {
+            return None;
+        }
+        let job = &self.jobs[task.job];
+        let text = repair(&job.trail, &done.lineage, &done.repairs);
+        let trail = text.map(|text| Trail::read(&Source::new(job.trail.source.path.as_str(), text)).0);
+        match trail {
+            Ok(Some(trail)) => Some(Arc::new(Repaired { trail, repairs: done.repairs.clone() })),
+            Ok(None) => {
+                done.explain("calls were healed, but the repaired trail cannot be read");
+                None
+            }
+            Err(error) => {
+                done.explain(&format!("calls were healed, but the trail cannot be repaired: {error}"));
+                None
+            }
+        }
+    }
+}
+
 /// A running device, with its open session.
 struct DeviceWorker<'a> {
     shared: &'a Arc<Shared>,
@@ -215,8 +255,9 @@ impl DeviceWorker<'_> {
     async fn attempt(&mut self, task: &Task) -> Done {
         let shared = self.shared;
         let job = &shared.jobs[task.job];
-        let wanted = shared.wiring.device_for(&job.trail, self.device);
-        let target = shared.wiring.target_of(&job.trail).map(str::to_string);
+        let trail = task.repaired.as_ref().map_or(&job.trail, |repaired| &repaired.trail);
+        let wanted = shared.wiring.device_for(trail, self.device);
+        let target = shared.wiring.target_of(trail).map(str::to_string);
         // A session belongs to a driver and a target; another trail may need others.
         if self.open.as_ref().is_some_and(|(device, of, _)| *device != wanted || *of != target) {
             self.close("the next trail needs another driver or target").await;
@@ -230,7 +271,7 @@ impl DeviceWorker<'_> {
             self.shared.console.warn(&died.to_string());
             self.close("a tool server died").await;
         }
-        let about = about(&job.trail);
+        let about = about(trail);
         let started = Instant::now();
         if self.open.is_none() {
             let events = Arc::clone(self.sink) as Arc<dyn EventSink>;
@@ -245,12 +286,11 @@ impl DeviceWorker<'_> {
         }
         let Some((_, _, session)) = &self.open else { unreachable!("a session was opened") };
         let lineage = lineage(&session.device.description().classifiers);
-        if let Some(error) = missing(&job.trail, &session.registry(), &lineage).first() {
+        if let Some(error) = missing(trail, &session.registry(), &lineage).first() {
             let ended = fail_before_start(session, about, (task.number, task.repeat), error);
             return Done { is_begun: false, ..self.done(task, ended, started, session) };
         }
-        let memory =
-            shared.wiring.memory((&wanted, target.as_deref()), Some(&job.trail), &shared.memory, job.args.clone());
+        let memory = shared.wiring.memory((&wanted, target.as_deref()), Some(trail), &shared.memory, job.args.clone());
         let cancel = shared.cancel.child_token();
         let timeout = shared.rules.timeout;
         let (number, repeat) = (task.number, task.repeat);
@@ -262,7 +302,7 @@ impl DeviceWorker<'_> {
             Replay::Effects => Custom::Play(&script),
             Replay::Verify => Custom::Verify(&script, &**self.sink),
         };
-        let config = &job.trail.config;
+        let config = &trail.config;
         // Those of the command line replace those of the trail.
         let unless_given =
             |given: &[String], own: &Vec<String>| if given.is_empty() { own.clone() } else { Vec::new() };
@@ -270,12 +310,19 @@ impl DeviceWorker<'_> {
             groups: unless_given(&shared.wiring.groups, &config.groups),
             prefixes: unless_given(&shared.wiring.prefixes, &config.prefixes),
         };
-        let own = shared.wiring.models.for_trail(&job.trail.source.path, self.device.id.as_str());
+        let own = shared.wiring.models.for_trail(&trail.source.path, self.device.id.as_str());
         let AttemptModel { access: model, cassette } = own.unwrap_or_else(|error| {
             shared.console.error(&error.to_string());
             AttemptModel::default()
         });
-        let attempt = Try { trail: &job.trail, about, number, repeat, memory, timeout, cancel, custom, model, offer };
+        let identities = job.kept.identities(&job.trail, &lineage);
+        let Healing { mode, may_ask } = shared.healing;
+        // A repaired trail has to pass as it is.
+        let mode = mode.filter(|_| task.repaired.is_none() && shared.replay == Replay::Intent);
+        let heal = mode.map(|mode| Healer { mode, identities: &identities, may_ask });
+        let is_repaired = task.repaired.is_some();
+        let attempt =
+            Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, is_repaired };
         let ended = replay(session, attempt).await;
         match cassette.map_or(Ok(None), |cassette| cassette.save()) {
             Ok(Some(file)) => shared.console.say(&format!("recorded the model's replies in {file}")),
@@ -286,10 +333,16 @@ impl DeviceWorker<'_> {
     }
 
     fn done(&self, task: &Task, ended: AttemptResult, started: Instant, session: &Session) -> Done {
-        let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost } = ended;
-        let (recording, effects) = match verdict {
-            Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt)),
-            _ => (Vec::new(), Vec::new()),
+        let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost, repairs, suggestions } =
+            ended;
+        let (recording, effects, seen) = match verdict {
+            Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt), self.sink.seen(&attempt)),
+            _ => (Vec::new(), Vec::new(), Vec::new()),
+        };
+        let (repairs, message) = match &task.repaired {
+            None => (repairs, message),
+            Some(repaired) if verdict == Verdict::Passed => (repaired.repairs.clone(), message),
+            Some(repaired) => (repaired.repairs.clone(), format!("the repaired trail did not pass: {message}")),
         };
         Done {
             job: task.job,
@@ -302,6 +355,9 @@ impl DeviceWorker<'_> {
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             recording,
             effects,
+            seen,
+            repairs,
+            suggestions,
             custom_tools: self.sink.custom_tools(),
             registry: session.registry(),
             is_fatal,

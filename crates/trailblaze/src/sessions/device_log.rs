@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use trailblaze_core::record::effects::{self, Effect, Journal, StepDid};
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::record::fold::{self, RecordedStep};
+use trailblaze_core::record::healing::{self, StepSeen};
 use trailblaze_core::screen::Picture;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::geometry::{Rect, Size};
@@ -43,6 +44,11 @@ impl DeviceLog {
         effects::fold(attempt, &*self.journal.lock())
     }
 
+    /// What healing needs to know about an attempt.
+    pub fn seen(&self, attempt: &AttemptId) -> Vec<StepSeen> {
+        healing::fold(attempt, &*self.journal.lock())
+    }
+
     /// The custom tools that were called since the attempt started, by any caller.
     pub fn custom_tools(&self) -> BTreeSet<String> {
         let custom = |event: &Event| match event {
@@ -66,9 +72,12 @@ impl EventSink for DeviceLog {
         let mut journal = self.journal.lock();
         match event {
             Event::AttemptStarted { .. } => journal.clear(),
-            Event::StepStarted { .. } | Event::Called(_) | Event::Answered { .. } | Event::Undone { .. } => {
-                journal.push(event);
-            }
+            Event::StepStarted { .. }
+            | Event::Called(_)
+            | Event::Answered { .. }
+            | Event::Undone { .. }
+            | Event::Touched { element: Some(_), .. }
+            | Event::EndState { .. } => journal.push(event),
             _ => {}
         }
     }

@@ -43,6 +43,8 @@ pub struct Wiring {
     pub seed: u64,
     pub secrets: Arc<Secrets>,
     pub pictures: PicturePolicy,
+    /// Whether sessions collect what healing needs later.
+    pub is_recording: bool,
     pub host: Host,
     pub groups: Vec<String>,
     pub prefixes: Vec<String>,
@@ -83,6 +85,7 @@ impl Wiring {
             seed: 0,
             secrets,
             pictures: PicturePolicy::Off,
+            is_recording: false,
             host: host.clone(),
             groups: Vec::new(),
             prefixes: Vec::new(),
@@ -258,6 +261,7 @@ impl Wiring {
             secrets: Arc::clone(&self.secrets),
             invocations: Arc::clone(&self.host.invocations),
             pictures: self.pictures,
+            is_recording: self.is_recording,
             home: self.loaded.root.display().to_string(),
         });
         let mut opened = self.opened.lock();

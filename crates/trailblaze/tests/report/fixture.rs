@@ -116,6 +116,7 @@ impl Recorder {
             },
             number,
             repeat: None,
+            is_repaired: false,
         });
         attempt
     }
@@ -168,7 +169,13 @@ impl Recorder {
 
     pub fn touch(&mut self, call: &CallId, bounds: Rect, what: &str) {
         let point = Some(bounds.center());
-        self.add(Event::Touched { call: call.clone(), point, bounds: Some(bounds), what: what.to_string() });
+        self.add(Event::Touched {
+            call: call.clone(),
+            point,
+            bounds: Some(bounds),
+            what: what.to_string(),
+            element: None,
+        });
     }
 
     pub fn wait(&mut self, call: &CallId, what: &str, micros: u64, met: bool, saw: &str) {
@@ -344,6 +351,7 @@ pub fn failing(run: &mut Recorder, session: &SessionId) {
         expected: Some("text `Your cart is empty`".to_string()),
         saw: Some("`1 item`, `Fern`, `Check out`".to_string()),
         place: Some(Place { file: "trails/cart.trail.yaml".to_string(), line: 12, column: 9 }),
+        suggestions: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, message, Some(failure));
 }
@@ -365,7 +373,7 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
     run.wait(&call, HOSTILE, 10, false, HOSTILE);
     run.note(Some(Parent::Call(call.clone())), Level::Error, HOSTILE);
     let bounds = Some(Rect { left: i32::MIN, top: i32::MAX, right: i32::MAX, bottom: i32::MIN });
-    run.add(Event::Touched { call: call.clone(), point: None, bounds, what: HOSTILE.to_string() });
+    run.add(Event::Touched { call: call.clone(), point: None, bounds, what: HOSTILE.to_string(), element: None });
     run.answer(&call, 5, Outcome::failed(HOSTILE));
     run.call(&attempt, Parent::Call(CallId::new("nobody")), CallOrigin::Callback, "orphan", json!({}));
     run.note(Some(Parent::Step(StepId::new("nobody"))), Level::Info, "about nothing");
@@ -378,6 +386,7 @@ pub fn hostile(run: &mut Recorder, session: &SessionId) {
         expected: Some(HOSTILE.to_string()),
         saw: Some("saw ".repeat(900)),
         place: Some(Place { file: HOSTILE.to_string(), line: 1, column: 1 }),
+        suggestions: Vec::new(),
     };
     run.end_attempt(&attempt, Verdict::Failed, HOSTILE, Some(failure));
 }

@@ -20,6 +20,7 @@ use trailblaze_protocol::outcome::{Attachment, Variant};
 use super::album::{Album, FileInPage};
 use super::alike;
 use super::clip::clip;
+use super::heals::{self, HealView};
 use super::model::{Attempt, Call, Note, Picture, Run, Server, Session, Standing, Step, Wait};
 use super::summary::{Counts, count, headline, totals};
 use super::turns::{self, ModelUse, TurnView};
@@ -191,6 +192,8 @@ struct StepView<'a> {
     /// The requests to models.
     turns: Vec<TurnView<'a>>,
     model_use: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    heals: Vec<HealView>,
 }
 
 #[derive(Serialize)]
@@ -357,6 +360,7 @@ fn row<'a>(attempt: &'a Attempt, lane: usize, album: &mut Album) -> Row<'a> {
             Standing::Counts => "counts",
             Standing::Retried => "retried",
             Standing::Flaky => "flaky",
+            Standing::Healed => "healed",
         },
         at: attempt.started_at,
         micros: attempt.micros(),
@@ -407,6 +411,7 @@ fn step_view<'a>(attempt: &'a Attempt, idx: usize, step: &'a Step, album: &mut A
         notes: step.notes.iter().map(note).collect(),
         turns: turns::of_step(attempt, idx, album),
         model_use: ModelUse::of(attempt.turns.iter().filter(|turn| turn.step == Some(idx))).map(|sum| sum.to_string()),
+        heals: heals::of_step(attempt, step, LONGEST),
     }
 }
 

@@ -9,7 +9,8 @@ use trailblaze_protocol::event::Level;
 use trailblaze_protocol::exit::Exit;
 
 use super::clip::clip;
-use super::model::{Attempt, Call, Judgement, Run, State};
+use super::heals;
+use super::model::{Attempt, Call, Judgement, Run, Standing, State};
 use super::summary::headline;
 
 /// Characters of one value; CI systems choke on more.
@@ -98,6 +99,12 @@ fn case(last: &Attempt, earlier: &[&Attempt]) -> TestCase {
         let value = format!("{statement}: {verdict}, says {judged_by}: {reason}");
         case.add_property(Property::new("judged by a model", legal(&value)));
     }
+    if last.standing == Standing::Healed {
+        case.add_property(Property::new("healed", "true"));
+        let heals = earlier.iter().flat_map(|attempt| attempt.heals.iter().map(|heal| heal.describe(attempt)));
+        let heals: Vec<String> = heals.collect();
+        case.set_system_out(legal(&heals.join("\n")));
+    }
     for tag in last.trail.tags.iter().filter(|tag| !tag.is_empty()) {
         case.add_property(Property::new("tag", legal(tag)));
     }
@@ -156,6 +163,8 @@ fn describe(attempt: &Attempt) -> String {
         ("at", place.as_deref()),
     ];
     lines.extend(facts.into_iter().filter_map(|(name, fact)| Some(format!("{name}: {}", fact?))));
+    let suggestions = failure.map(|failure| failure.suggestions.as_slice()).unwrap_or_default();
+    lines.extend(suggestions.iter().map(|suggestion| format!("suggestion: {}", heals::line(suggestion))));
     lines.extend(attempt.failure_pictures().into_iter().map(|picture| format!("picture: {}", picture.file)));
     lines.join("\n")
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use trailblaze_protocol::event::Level;
 
-use super::model::{Attempt, Run, State};
+use super::model::{Attempt, Run, Standing, State};
 use super::summary::{count, headline, totals};
 use crate::output::print::seconds;
 
@@ -20,11 +20,15 @@ pub fn markdown(run: &Run) -> String {
     let tries = run.tries();
     let mut failures = Vec::new();
     let mut flaky = Vec::new();
+    let mut healed = Vec::new();
     let mut others = Vec::new();
     for tries in &tries {
         let Some((last, earlier)) = tries.split_last() else { continue };
         match (last.state(), earlier.last()) {
             (state, _) if state.is_bad() => failures.push(row(state.name(), last, last)),
+            (State::Passed, Some(failed)) if last.standing == Standing::Healed => {
+                healed.push(row("healed", last, failed))
+            }
             (State::Passed, Some(failed)) => flaky.push(row("flaky", last, failed)),
             _ => others.push(row_of_passed(last)),
         }
@@ -33,10 +37,11 @@ pub fn markdown(run: &Run) -> String {
     let mut text = format!("## Trailblaze: {}\n\n{}\n", headline(run), totals(run));
     put_notes(&mut text, run);
     failures.extend(flaky);
+    failures.extend(healed);
     let head = "\n| | trail | device | step | message | took |\n|---|---|---|---|---|---|\n";
     put_rows(&mut text, head, &failures, MOST_FAILURES);
     if !others.is_empty() {
-        let summary = match (counts.passed - counts.flaky, counts.skipped) {
+        let summary = match (counts.passed - counts.flaky - counts.healed, counts.skipped) {
             (passed, 0) => format!("{passed} passed"),
             (passed, skipped) => format!("{passed} passed, {skipped} skipped"),
         };

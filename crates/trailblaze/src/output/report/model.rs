@@ -17,6 +17,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::{Point, Rect, Size};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, SessionId, StepId};
 
+use super::heals::Heal;
 use super::reader::Reader;
 
 /// The name of the event file in a run folder.
@@ -128,6 +129,8 @@ pub struct Attempt {
     pub number: u32,
     /// Which of several runs of the trail it belongs to, from 1.
     pub repeat: Option<u32>,
+    /// Whether it ran the trail as repaired by the previous attempt.
+    pub is_repaired: bool,
     pub started_at: u64,
     pub end: Option<AttemptEnd>,
     /// When it ended; for an unfinished one, when the run did.
@@ -139,6 +142,8 @@ pub struct Attempt {
     pub loose: Vec<usize>,
     /// The requests to models, in the order they were sent.
     pub turns: Vec<Turn>,
+    /// The calls that did not find their elements.
+    pub heals: Vec<Heal>,
 }
 
 /// A request to a model, and the reply.
@@ -169,6 +174,8 @@ pub enum Standing {
     Retried,
     /// It passed after an earlier attempt did not.
     Flaky,
+    /// It passed after the previous attempt repaired the trail.
+    Healed,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -387,7 +394,7 @@ impl Run {
         tries.into_iter().map(|tries| tries.into_iter().map(|idx| &self.attempts[idx]).collect()).collect()
     }
 
-    /// Marks retried and flaky attempts, and ends unfinished ones at the end of the run.
+    /// Marks retried, flaky and healed attempts, and ends unfinished ones at the end of the run.
     fn settle(mut self) -> Run {
         for attempt in self.attempts.iter_mut().filter(|attempt| attempt.end.is_none()) {
             attempt.last_at = self.last_at;
@@ -397,8 +404,9 @@ impl Run {
             for idx in earlier {
                 self.attempts[*idx].standing = Standing::Retried;
             }
-            if !earlier.is_empty() && self.attempts[*last].state() == State::Passed {
-                self.attempts[*last].standing = Standing::Flaky;
+            let last = &mut self.attempts[*last];
+            if !earlier.is_empty() && last.state() == State::Passed {
+                last.standing = if last.is_repaired { Standing::Healed } else { Standing::Flaky };
             }
         }
         self

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use trailblaze_protocol::event::{Called, Event, Header, Level, Line, ModelAsked, Parsed};
 use trailblaze_protocol::ids::{AttemptId, CallId, DeviceId, ModelRequestId, Parent, SessionId, StepId};
 
+use super::heals::Heal;
 use super::model::{
     Answered, Attempt, AttemptEnd, Call, Closed, End, NotRun, Note, Picture, Run, Server, Session, Standing, Start,
     Step, StepEnd, Touch, Turn, Wait,
@@ -56,7 +57,7 @@ impl Reader {
                 let session = Session { id, device, target, agent_mode, tools, opened_at: at, closed: None };
                 self.run.sessions.push(session);
             }
-            Event::AttemptStarted { attempt: id, session, trail, number, repeat } => {
+            Event::AttemptStarted { attempt: id, session, trail, number, repeat, is_repaired } => {
                 self.attempts.insert(id.clone(), self.run.attempts.len());
                 let device = match self.sessions.get(&session) {
                     Some(place) => self.run.sessions[*place].device.id.clone(),
@@ -69,6 +70,7 @@ impl Reader {
                     trail,
                     number,
                     repeat,
+                    is_repaired,
                     started_at: at,
                     end: None,
                     last_at: at,
@@ -77,6 +79,7 @@ impl Reader {
                     calls: Vec::new(),
                     loose: Vec::new(),
                     turns: Vec::new(),
+                    heals: Vec::new(),
                 });
             }
             Event::StepStarted { step: id, attempt, index, kind, text, plan } => {
@@ -98,7 +101,7 @@ impl Reader {
                 self.steps.insert(id, (place, nth));
             }
             Event::Called(called) => self.take_call(at, Arc::unwrap_or_clone(called))?,
-            Event::Touched { call, point, bounds, what } => {
+            Event::Touched { call, point, bounds, what, .. } => {
                 self.call(&call)?.touches.push(Touch { point, bounds, what });
             }
             Event::Waited { call, what, micros, met, saw } => {
@@ -118,6 +121,17 @@ impl Reader {
                 });
             }
             Event::Noted { about, level, text } => self.notes(about.as_ref())?.push(Note { at, level, text }),
+            Event::HealSought(sought) => {
+                let (place, step) = *self.steps.get(&sought.step).ok_or(Stray)?;
+                self.run.attempts[place].heals.push(Heal { step, sought: *sought, tried: None });
+            }
+            Event::HealTried(tried) => {
+                let (place, _) = *self.steps.get(&tried.step).ok_or(Stray)?;
+                let mut heals = self.run.attempts[place].heals.iter_mut();
+                let heal = heals.find(|heal| heal.sought.call == tried.failed).ok_or(Stray)?;
+                heal.tried = Some(tried);
+            }
+            Event::EndState { step, .. } => drop(self.step(&step)?),
             Event::ModelAsked(asked) => self.take_request(at, *asked)?,
             Event::ModelReplied(replied) => {
                 let (place, nth) = *self.turns.get(&replied.request).ok_or(Stray)?;

@@ -4,6 +4,7 @@ use serde::Serialize;
 use trailblaze_protocol::event::{Place, TrailRef};
 use trailblaze_protocol::exit::Exit;
 
+use super::heals::{HealSummary, SuggestionSummary};
 use super::model::{Attempt, Run, Standing, State};
 use super::turns::ModelUse;
 use crate::output::print;
@@ -51,6 +52,8 @@ pub struct Counts {
     pub not_run: usize,
     /// Of those passed, the ones that took more than one attempt.
     pub flaky: usize,
+    /// Of those passed, the ones whose calls were healed.
+    pub healed: usize,
     pub retried: usize,
 }
 
@@ -66,6 +69,10 @@ pub struct AttemptSummary {
     pub verdict: &'static str,
     pub is_retried: bool,
     pub is_flaky: bool,
+    pub is_healed: bool,
+    /// The calls that did not find their elements, and what replaced them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub heals: Vec<HealSummary>,
     pub duration_ms: u64,
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +93,9 @@ pub struct FailureSummary {
     pub place: Option<Place>,
     /// Relative to the run folder.
     pub pictures: Vec<String>,
+    /// What could replace the call that did not find its element, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<SuggestionSummary>,
 }
 
 pub fn summary(run: &Run) -> Summary {
@@ -120,6 +130,7 @@ pub fn count(run: &Run) -> Counts {
         }
         counts.total += 1;
         counts.flaky += usize::from(attempt.standing == Standing::Flaky);
+        counts.healed += usize::from(attempt.standing == Standing::Healed);
         *match attempt.state() {
             State::Passed => &mut counts.passed,
             State::Failed => &mut counts.failed,
@@ -159,6 +170,7 @@ pub fn totals(run: &Run) -> String {
         (counts.not_run, "not run"),
         (counts.skipped, "skipped"),
         (counts.flaky, "flaky"),
+        (counts.healed, "healed"),
     ];
     let mut words = vec![format!("{} of {} passed", counts.passed, print::count(counts.total, "trail"))];
     words.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
@@ -176,6 +188,8 @@ fn summarise(attempt: &Attempt) -> AttemptSummary {
         verdict: attempt.state().name(),
         is_retried: attempt.standing == Standing::Retried,
         is_flaky: attempt.standing == Standing::Flaky,
+        is_healed: attempt.standing == Standing::Healed,
+        heals: attempt.heals.iter().map(|heal| heal.summary(attempt)).collect(),
         duration_ms: attempt.micros() / 1000,
         message: attempt.message().to_string(),
         model_use: ModelUse::of(&attempt.turns),
@@ -193,5 +207,8 @@ fn summarise_failure(attempt: &Attempt) -> FailureSummary {
         saw: failure.and_then(|failure| failure.saw.clone()),
         place: failure.and_then(|failure| failure.place.clone()),
         pictures: attempt.failure_pictures().into_iter().map(|picture| picture.file.clone()).collect(),
+        suggestions: failure
+            .map(|failure| failure.suggestions.iter().map(SuggestionSummary::of).collect())
+            .unwrap_or_default(),
     }
 }

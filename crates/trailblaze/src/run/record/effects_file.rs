@@ -11,11 +11,13 @@ use trailblaze_core::callers::script::{Script, script};
 use trailblaze_core::callers::shadow::both;
 use trailblaze_core::engine::registry::Registry;
 use trailblaze_core::record::effects::CallEffects;
+use trailblaze_core::record::healing::{Identities, StepIdentities, keep_ends};
 use trailblaze_core::table;
-use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, written_calls};
+use trailblaze_core::trail::{Step, StepPlan, ToolCall, Trail, same_calls, written_calls};
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml::decode;
 use trailblaze_core::yaml::{self, Entries, Node, Problem, Problems, Source};
+use trailblaze_protocol::heal::ElementIdentity;
 
 use crate::files::hex;
 use crate::files::write_atomically;
@@ -49,6 +51,8 @@ table! {
         "effects" => effects: Entries<Vec<CallEffects>> = Entries::default(),
         /// Digests of the recordings that were made from a step's `tools:`, each including the contents of `tools:`.
         "recordedFrom" => recorded_from: Entries<Vec<String>> = Entries::default(),
+        /// By what the elements of each step are recognized after the app has changed, and how the step ended.
+        "healing" => healing: Entries<Vec<StepIdentities>> = Entries::default(),
     }
 }
 
@@ -68,6 +72,8 @@ pub struct Section {
     /// `None` keeps those of earlier runs, as long as the tools are unchanged.
     pub effects: Option<Vec<Value>>,
     pub origins: Vec<Origin>,
+    /// What healing needs.
+    pub healing: Vec<Value>,
 }
 
 /// A recording next to `tools:`.
@@ -153,6 +159,12 @@ impl EffectsFile {
         known.is_some_and(|known| known.contains(&digest(tools, recorded)))
     }
 
+    /// What is known about the elements and end states of a trail on a device.
+    pub fn identities(&self, trail: &Trail, lineage: &[String]) -> Identities {
+        let stored = self.contents.as_ref().and_then(|contents| contents.healing.get(classifier(trail, lineage)));
+        Identities::new(trail, lineage, stored.map_or(&[], Vec::as_slice))
+    }
+
     pub fn effects(&self, classifier: &str) -> &[CallEffects] {
         self.contents.as_ref().and_then(|contents| contents.effects.get(classifier)).map_or(&[], Vec::as_slice)
     }
@@ -168,8 +180,13 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
     }
     let old = document(&kept);
     let (mut tools, mut args, mut effects) = (part(&old, "tools"), part(&old, "args"), part(&old, "effects"));
-    let mut recorded_from = part(&old, "recordedFrom");
-    for Section { classifier, tools: pins, args: given, effects: new, origins } in sections {
+    let (mut recorded_from, mut healing) = (part(&old, "recordedFrom"), part(&old, "healing"));
+    for Section { classifier, tools: pins, args: given, effects: new, origins, healing: seen } in sections {
+        let before = healing.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
+        match seen.is_empty() {
+            true => drop(healing.remove(&classifier)),
+            false => drop(healing.insert(classifier.clone(), keep_ends(&before, seen).into())),
+        }
         let known = recorded_from.get(&classifier).and_then(Value::as_array).cloned().unwrap_or_default();
         let is_kept = |origin: &Origin| origin.is_new || known.iter().any(|digest| *digest == origin.digest);
         let kept: BTreeSet<String> = origins.into_iter().filter(is_kept).map(|origin| origin.digest).collect();
@@ -197,7 +214,8 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
             false => drop(tools.insert(classifier, pins.into())),
         }
     }
-    let parts = [("tools", tools), ("args", args), ("effects", effects), ("recordedFrom", recorded_from)];
+    let parts =
+        [("tools", tools), ("args", args), ("effects", effects), ("recordedFrom", recorded_from), ("healing", healing)];
     let parts = parts.into_iter().filter(|(_, part)| !part.is_empty());
     let new: Map<String, Value> = parts.map(|(name, part)| (name.to_string(), part.into())).collect();
     let write_error = |source| RecordError::Write { path: name.clone(), source };
@@ -213,6 +231,59 @@ pub fn keep(root: &Path, trail: &str, sections: Vec<Section>) -> Result<(), Reco
         return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
     }
     write_atomically(&path, &text).map_err(write_error)
+}
+
+/// A call that was healed.
+#[derive(Debug, Clone)]
+pub struct HealedCall {
+    /// The text of its step.
+    pub step: String,
+    /// The call before and after, as `{tool: args}`.
+    pub from: Value,
+    pub to: Value,
+    /// By what its element is recognized from now on.
+    pub identity: ElementIdentity,
+}
+
+/// Replaces calls that were healed, in a trail as it was and as it is now. The caller must hold the project's lock.
+pub fn heal(
+    root: &Path,
+    (before, after): (&Trail, &Trail),
+    lineage: &[String],
+    healed: &[HealedCall],
+) -> Result<(), RecordError> {
+    let trail = &before.source.path;
+    let name = file(trail);
+    let (kept, _) = EffectsFile::read(root, trail);
+    let classifier = classifier(before, lineage);
+    let mut new = document(&kept);
+    let stored = new.pointer_mut("/healing").and_then(|healing| healing.get_mut(classifier));
+    for step in stored.and_then(Value::as_array_mut).into_iter().flatten() {
+        let of_step: Vec<&HealedCall> = healed.iter().filter(|healed| step["step"] == healed.step.as_str()).collect();
+        for call in step.get_mut("calls").and_then(Value::as_array_mut).into_iter().flatten() {
+            let is_it = |healed: &&&HealedCall| same_calls(&[call["call"].clone()], &[healed.from.clone()]);
+            if let Some(healed) = of_step.iter().find(is_it) {
+                *call = json!({"call": healed.to, "element": healed.identity});
+            }
+        }
+    }
+    // A recording that was made from `tools:` still was.
+    let derived = new.pointer_mut("/recordedFrom").and_then(|derived| derived.get_mut(classifier));
+    for known in derived.and_then(Value::as_array_mut).into_iter().flatten() {
+        let is_it = |step: &Step| both(step, lineage).is_some_and(|(_, calls, tools)| *known == digest(tools, calls));
+        let now = steps(before).zip(steps(after)).find(|(step, _)| is_it(step)).map(|(_, step)| step);
+        if let Some((_, calls, tools)) = now.and_then(|step| both(step, lineage)) {
+            *known = digest(tools, calls).into();
+        }
+    }
+    if kept.contents.is_none() {
+        return Ok(());
+    }
+    let text = format!("{HEAD}{}", yaml::block(&new, 0));
+    if !says(&name, &text, &new) {
+        return Err(RecordError::EffectsFile { path: name, problem: "it would not read back the same".to_string() });
+    }
+    write_atomically(&root.join(&name), &text).map_err(|source| RecordError::Write { path: name, source })
 }
 
 const HEAD: &str = "# What was recorded with the trail next to this file. Written by `trailblaze run --record`.\n";

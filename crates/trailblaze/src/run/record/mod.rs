@@ -2,6 +2,7 @@
 
 mod error;
 pub mod effects_file;
+pub mod heal;
 pub mod tool_lock;
 pub(crate) mod recordings;
 

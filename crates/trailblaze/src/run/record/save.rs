@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use trailblaze_core::record::effects::entries;
+use trailblaze_core::record::healing;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
@@ -129,6 +130,7 @@ fn keep_beside(shared: &Shared, job: &Job, text: &str, done: &[&Done], level: Le
         ),
         origins: origins(&job.trail, &trail, &done.lineage),
         args: kept_args(&wiring.secrets, &job.args),
+        healing: healing::entries(&trail, &done.lineage, &done.seen),
         effects: (level == Level::Effects).then(|| entries(&trail, &done.lineage, &done.effects)),
     };
     let sections: Vec<Section> = done.iter().map(section).collect();

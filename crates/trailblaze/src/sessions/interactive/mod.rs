@@ -119,6 +119,7 @@ impl Interactive {
             trail,
             number: 1,
             repeat: None,
+            is_repaired: false,
         });
         Interactive {
             usage,

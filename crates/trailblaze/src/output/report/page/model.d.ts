@@ -2,7 +2,7 @@
 
 declare namespace Report {
   type State = "failed" | "errored" | "bug" | "invalid" | "unfinished" | "cancelled" | "passed" | "skipped";
-  type Standing = "counts" | "flaky" | "retried";
+  type Standing = "counts" | "flaky" | "healed" | "retried";
   type Moment = "before" | "after" | "failure";
   type StepKind = "trailhead" | "step" | "verify";
   type Exit = "passed" | "failed" | "invalid" | "environment" | "bug";
@@ -22,7 +22,7 @@ declare namespace Report {
     torn: number;
     unknown: number;
     stray: number;
-    counts: Record<State | "flaky" | "total", number>;
+    counts: Record<State | "flaky" | "healed" | "total", number>;
     modelUse: string | null;
     lanes: Lane[];
     servers: Server[];
@@ -100,6 +100,7 @@ declare namespace Report {
     notes: Note[];
     turns: Turn[];
     modelUse: string | null;
+    heals?: Heal[];
   }
 
   /** A request to a model. */
@@ -122,6 +123,14 @@ declare namespace Report {
     tokensOut: number;
     tokensCached: number;
     cost: string | null;
+  }
+
+  /** A call that did not find its element. */
+  interface Heal {
+    result: "healed" | "withdrawn" | "suggested";
+    from: string;
+    suggestions: { call: string; element: string; reason: string; score: number; isByModel: boolean }[];
+    message: string;
   }
 
   type Plan = "authored" | "model" | "interactive" | { recording?: { classifier?: string } };

@@ -235,6 +235,7 @@
     const counts = run.counts;
     const parts = STATES.filter((name) => name !== "passed" && counts[name]).map((name) => `${count(counts[name])} ${name}`);
     if (counts.flaky) parts.push(`${count(counts.flaky)} flaky`);
+    if (counts.healed) parts.push(`${count(counts.healed)} healed`);
     const passed = `${count(counts.passed)} of ${plural(counts.total, "trail")} passed`;
     return [passed, ...parts].join(", ") + ` in ${time(run.micros)}`;
   }
@@ -416,6 +417,7 @@
     const totals = {};
     for (const attempt of attempts) totals[category(attempt)] = (totals[category(attempt)] || 0) + 1;
     totals.flaky = run.counts.flaky;
+    totals.healed = run.counts.healed;
     /** @type {(value: string, name: string, n: number) => HTMLElement} */
     const chip = (value, name, n) => el("button", { class: "chip" + (/** @type {string[]} */ (STATES).includes(value) ? " " + value : ""), type: "button", "aria-pressed": String(wanted.state === value), onclick: () => {
       wanted.state = wanted.state === value ? "" : value;
@@ -423,7 +425,7 @@
       filter();
     }, value }, name, el("b", {}, count(n)));
     chips.append(chip("", "All", attempts.length));
-    for (const name of [...STATES, "flaky", "retried"]) if (totals[name]) chips.append(chip(name, name[0].toUpperCase() + name.slice(1), totals[name]));
+    for (const name of [...STATES, "flaky", "healed", "retried"]) if (totals[name]) chips.append(chip(name, name[0].toUpperCase() + name.slice(1), totals[name]));
     const search = el("input", { type: "search", id: "search", placeholder: "Search trails, paths, messages", "aria-label": "Search attempts", autocomplete: "off", spellcheck: "false", oninput: () => { wanted.text = search.value; filter(); } });
     /** @type {(name: string, all: string, options: [value: string, text: string][], key: "lane" | "tag") => HTMLElement} */
     const select = (name, all, options, key) => el("select", { "aria-label": name, onchange: (/** @type {Event} */ event) => { wanted[key] = /** @type {HTMLSelectElement} */ (event.target).value; filter(); } },
@@ -441,7 +443,7 @@
   function filter() {
     const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
     listed = attempts.filter((attempt) => {
-      if (wanted.state && (wanted.state === "flaky" ? attempt.standing !== "flaky" : category(attempt) !== wanted.state)) return false;
+      if (wanted.state && (wanted.state === "flaky" || wanted.state === "healed" ? attempt.standing !== wanted.state : category(attempt) !== wanted.state)) return false;
       if (wanted.lane && String(attempt.lane) !== wanted.lane) return false;
       if (wanted.tag && !(attempt.trail.tags || []).includes(wanted.tag)) return false;
       const haystack = attempt.haystack ??= [attempt.name, attempt.trail.id, attempt.trail.path, run.lanes[attempt.lane].name, attempt.message, attempt.trouble?.message, attempt.trouble?.step, ...(attempt.trail.tags || [])].join("\n").toLowerCase();
@@ -473,6 +475,7 @@
       el("div", { class: "what" },
         el("div", {}, data(cut(attempt.name, 200), "title"),
           attempt.standing === "flaky" && tag("flaky", "Passed where an earlier attempt did not", "warn"),
+          attempt.standing === "healed" && tag("healed", HEALED, "warn"),
           attempt.standing === "retried" && tag("retried", "The trail was retried"),
           attempt.repeat && tag(`repeat ${attempt.repeat}`),
           attempt.number > 1 && tag(`attempt ${attempt.number}`),
@@ -502,6 +505,7 @@
       el("div", { class: "title-line" },
         state(attempt.state),
         attempt.standing === "flaky" && [" ", tag("flaky", "Passed where an earlier attempt did not", "warn")],
+        attempt.standing === "healed" && [" ", tag("healed", HEALED, "warn")],
         attempt.standing === "retried" && [" ", tag("retried", "The trail was retried")],
         el("h2", { tabindex: "-1", id: "attempt-title" }, data(cut(attempt.name, 300)))),
       el("dl", { class: "facts" },
@@ -581,6 +585,7 @@
     if (step.message && !isSaid) told.append(long(step.message, isBad(step.state) ? "said" : "faint"));
     if (step.notes.length) told.append(el("ul", { class: "said-lines" }, step.notes.map(noteLine)));
     if (step.modelUse) told.append(el("p", { class: "label" }, step.modelUse));
+    told.append(...(step.heals ?? []).map(healBox));
     told.append(...inOrder(step));
     if (!step.calls.length) told.append(el("p", { class: "label" }, "No call was made."));
 
@@ -660,6 +665,31 @@
     }
     const pictures = turn.pictures.map(([file, kept]) => hang({ file, kept, screen: { width: 1, height: 1 }, isAttached: true }, "Sent to the model", [], { width: 240, height: 240 }));
     return [pairs(facts), ...pictures];
+  }
+
+  const HEALED = "Passed after the previous attempt repaired calls of the trail";
+  const HEALS = {
+    healed: "Healed: another call was made instead",
+    withdrawn: "Not healed: another call was tried",
+    suggested: "Not healed: the element was not found",
+  };
+
+  // A call that did not find its element: before, after, and why.
+  /** @param {Report.Heal} heal */
+  function healBox(heal) {
+    const isUsed = heal.result !== "suggested";
+    const used = isUsed ? heal.suggestions[0] : undefined;
+    const others = isUsed ? heal.suggestions.slice(1) : heal.suggestions;
+    /** @param {Report.Heal["suggestions"][0]} other */
+    const about = (other) => [data(other.call, "mono"), " on ", said(cut(other.element, 200)), ` (${visible(cut(other.reason, 400))}; ${other.score} of 100)`,
+      other.isByModel && [" ", tag("model", "Chosen by a model")]];
+    return el("section", { class: "heal " + heal.result, "aria-label": HEALS[heal.result] },
+      el("p", { class: "label" }, HEALS[heal.result]),
+      el("dl", { class: "facts" },
+        fact("Before", data(heal.from, "mono")),
+        used && fact("After", ...about(used)),
+        heal.message && fact("Why not", said(cut(heal.message, 400)))),
+      others.length > 0 && el("ol", { class: "said-lines" }, others.map((other) => el("li", {}, ...about(other)))));
   }
 
   /** @type {(taken: Report.Picture, name: string) => HTMLElement} */

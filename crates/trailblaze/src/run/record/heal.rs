@@ -1,0 +1,128 @@
+//! The repairs of a run as changes to its trails, and to the effects files next to them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use trailblaze_core::trail::{Repair, RepairError, Trail, lineage, repair};
+use trailblaze_core::yaml::Source;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::heal::ElementIdentity;
+
+use super::RecordError;
+use super::effects_file::{self, HealedCall};
+use crate::files::lock::ProjectLock;
+use crate::files::write_atomically;
+use crate::output::report::heals::{Heal, HealResult};
+use crate::output::report::model::{Attempt, Run, Standing};
+use crate::project::source::read_source;
+
+/// The repairs of one trail.
+#[derive(Debug)]
+pub struct Patch {
+    /// The path of the trail in the project.
+    pub path: String,
+    pub before: Arc<Source>,
+    pub after: String,
+    pub repairs: Vec<Repair>,
+    /// Whether the repaired trail has passed. If not, the repairs are only suggestions.
+    pub is_confirmed: bool,
+    /// What changes in the effects file, by the classifiers of the device.
+    healed: Vec<(Vec<String>, Vec<HealedCall>)>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum HealError {
+    #[error("cannot read `{path}`")]
+    Unreadable { path: String },
+    #[error(transparent)]
+    Repair(#[from] RepairError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+impl HealError {
+    pub fn exit(&self) -> Exit {
+        match self {
+            HealError::Unreadable { .. } | HealError::Repair(_) => Exit::Invalid,
+            HealError::Record(error) => error.exit(),
+        }
+    }
+}
+
+/// The changes to the trails of a project that follow from a run: calls that were healed, if the repaired trail passed, and
+/// clear suggestions. Trails that have changed since the run are refused.
+pub fn patches(root: &Path, run: &Run) -> Result<Vec<Patch>, HealError> {
+    let mut by_trail: BTreeMap<&str, Vec<(&Attempt, bool)>> = BTreeMap::new();
+    for tries in run.tries() {
+        let Some((last, earlier)) = tries.split_last() else { continue };
+        let is_confirmed = last.standing == Standing::Healed;
+        let healing = if is_confirmed { earlier.last() } else { Some(last) };
+        // A repaired trail that failed proves that its repairs are wrong.
+        if let Some(attempt) = healing.filter(|attempt| !attempt.is_repaired && !attempt.heals.is_empty()) {
+            by_trail.entry(&attempt.trail.path).or_default().push((attempt, is_confirmed));
+        }
+    }
+    let mut patches = Vec::new();
+    for (path, attempts) in by_trail {
+        patches.extend(patch(root, run, path, &attempts)?);
+    }
+    Ok(patches)
+}
+
+fn patch(root: &Path, run: &Run, path: &str, attempts: &[(&Attempt, bool)]) -> Result<Option<Patch>, HealError> {
+    let unreadable = || HealError::Unreadable { path: path.to_string() };
+    let before = read_source(root, &root.join(path), &mut Vec::new()).ok_or_else(unreadable)?;
+    let mut trail = Trail::read(&before).0.ok_or_else(unreadable)?;
+    let mut patch = Patch {
+        path: path.to_string(),
+        after: before.text.clone(),
+        before: Arc::clone(&before),
+        repairs: Vec::new(),
+        is_confirmed: attempts.iter().all(|(_, is_confirmed)| *is_confirmed),
+        healed: Vec::new(),
+    };
+    for (attempt, is_confirmed) in attempts {
+        let heals = attempt.heals.iter().filter(|heal| match heal.result() {
+            HealResult::Healed => *is_confirmed,
+            HealResult::Suggested => heal.sought.is_clear,
+            HealResult::Withdrawn => false,
+        });
+        let (repairs, healed): (Vec<Repair>, Vec<HealedCall>) = heals.filter_map(|heal| one(attempt, heal)).unzip();
+        let session = run.sessions.iter().find(|session| session.id == attempt.session);
+        let Some(session) = session.filter(|_| !repairs.is_empty()) else { continue };
+        let lineage = lineage(&session.device.classifiers);
+        let text = repair(&trail, &lineage, &repairs)?;
+        trail = Trail::read(&Source::new(path, text.as_str())).0.ok_or_else(unreadable)?;
+        patch.after = text;
+        patch.repairs.extend(repairs);
+        patch.healed.push((lineage, healed));
+    }
+    Ok((!patch.repairs.is_empty()).then_some(patch))
+}
+
+fn one(attempt: &Attempt, heal: &Heal) -> Option<(Repair, HealedCall)> {
+    let step = attempt.steps.get(heal.step)?;
+    let used = heal.sought.suggestions.first()?;
+    let (from, to): (Value, Value) = (heal.sought.written.clone(), used.call.clone());
+    let identity: ElementIdentity = (*used.identity).clone();
+    let healed = HealedCall { step: step.text.clone(), from: from.clone(), to: to.clone(), identity };
+    Some((Repair { step: step.index, text: step.text.clone(), index: heal.sought.index, from, to }, healed))
+}
+
+/// Writes the repairs, as recordings are written: under the lock, into the current text of the file, and renamed into place.
+pub fn write(root: &Path, run: &Run) -> Result<Vec<Patch>, HealError> {
+    let _lock = ProjectLock::take(root).map_err(RecordError::no_lock)?;
+    let patches = patches(root, run)?;
+    for patch in &patches {
+        let written = write_atomically(&root.join(&patch.path), &patch.after);
+        written.map_err(|source| RecordError::Write { path: patch.path.clone(), source })?;
+        let after = Source::new(patch.path.as_str(), patch.after.as_str());
+        let (Some(before), Some(after)) = (Trail::read(&patch.before).0, Trail::read(&after).0) else { continue };
+        for (lineage, healed) in &patch.healed {
+            effects_file::heal(root, (&before, &after), lineage, healed)?;
+        }
+    }
+    Ok(patches)
+}

@@ -1,0 +1,321 @@
+//! Healing on simulated devices.
+
+use super::support::{Project, Ran};
+
+/// A shop with a form, a list, and a page that says that something was bought.
+const APP: &str = "\
+app: {id: com.example.shop, web: https://shop.example, name: Shop}
+start: checkout
+state: {seconds: 0, count: 0}
+screens:
+  checkout:
+    title: Checkout
+    elements:
+      - {role: heading, text: Your order}
+      - {id: clock, text: 'Updated at 10:{{seconds}}'}
+      - {id: name, role: field, hint: Your name}
+      - id: actions
+        role: card
+        elements:
+          - {text: Total due}
+          - {id: pay, role: button, text: Pay, tap: [{add: {count: 1}}, {goto: done}]}
+          - {id: later, role: button, text: Save for later, tap: {goto: saved}}
+      - {id: help, role: link, text: Help, tap: {toast: Call us}}
+  done:
+    title: Thank you
+    elements:
+      - {role: heading, text: Order placed}
+      - {id: receipt, text: 'Receipt number {{count}}'}
+      - {id: home, role: button, text: Back to the shop, tap: {goto: checkout}}
+  saved:
+    title: Saved
+    elements:
+      - {role: heading, text: Saved for later}
+      - {id: open, role: button, text: Open the list, tap: {goto: checkout}}
+";
+
+const TRAIL: &str = "\
+config: {id: buy, title: Buy it}
+trailhead:
+  step: Start the shop
+  tools:
+    - launchApp: {packageId: com.example.shop}
+trail:
+  - step: Pay
+    # How it is paid.
+    recording:
+      android:
+        - tap: {text: Pay} # the big one
+  - verify: It was bought
+    tools:
+      - assertVisible: {text: Order placed}
+";
+
+/// A project whose trail was recorded.
+fn recorded() -> Project {
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", APP)
+        .with("trails/buy.trail.yaml", TRAIL);
+    run(&project, &["--record"], 0);
+    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL, "it already has its recording");
+    project
+}
+
+fn run(project: &Project, args: &[&str], code: i32) -> Ran {
+    project.run(&[&["run", "--pictures", "off"], args].concat()).exits(code)
+}
+
+/// The app with other texts.
+fn changed(project: &Project, changes: &[(&str, &str)]) {
+    let app = changes.iter().fold(APP.to_string(), |app, (old, new)| {
+        assert!(app.contains(old), "{old}");
+        app.replace(old, new)
+    });
+    project.write("shop.app.yaml", app);
+}
+
+#[test]
+fn what_healing_needs_is_kept_beside_the_trail() {
+    let project = recorded();
+    let kept = project.read("trails/buy.effects.yaml");
+    insta::assert_snapshot!(kept, @r#"
+    # What was recorded with the trail next to this file. Written by `trailblaze run --record`.
+    healing:
+      android:
+        - step: Start the shop
+          end: '8768eb35 9a4d5c0b bd2f607f bf0347f5 ca71006c cbf93a0a d66ab63c e3bffa77 f0a8f939 f66d8ea9'
+        - step: Pay
+          calls:
+            - call:
+                tap:
+                  text: Pay
+              element:
+                kind: press
+                role: Button
+                id: pay
+                name: Pay
+                within:
+                  - '[id=actions]'
+                near:
+                  - Total due
+                  - Your name
+                  - 'Updated at #'
+                  - Save for later
+                  - Help
+                  - Your order
+                others:
+                  - 'Button "Save for later" [id=later]'
+                  - 'TextView "Help" [id=help]'
+          end: '517792d2 9579b31e a278442d b14481da ca71006c e3294431'
+        - step: It was bought
+          end: '517792d2 9579b31e a278442d b14481da ca71006c e3294431'
+    "#);
+    run(&project, &["--record"], 0);
+    assert_eq!(project.read("trails/buy.effects.yaml"), kept, "another run writes the same");
+}
+
+#[test]
+fn a_renamed_element_is_suggested_and_the_trail_fails() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    let ran = run(&project, &[], 1);
+    insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+    Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
+      step 1 "Pay": `tap` failed: could not tap text "Pay" within 5.0 s: nothing on the screen has the text "Pay"
+      instead, it could be:
+        1. `tap: {id: pay}` on Button "Buy now" (same id, another name, same role, same container, same neighbors; 85 of 100)
+
+    0 passed, 1 failed in [time]
+    Report: [project]/logs/[run]/report.html
+    "#);
+    let junit = project.last_run().text("junit.xml");
+    assert!(junit.contains("suggestion: `tap: {id: pay}` on Button"), "{junit}");
+    let summary = project.last_run().summary();
+    assert_eq!(summary["attempts"][0]["failure"]["suggestions"][0]["call"]["tap"]["id"], "pay", "{summary:#}");
+    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL);
+    assert!(!run(&project, &["--heal", "off"], 1).stdout.contains("instead"));
+}
+
+#[test]
+fn a_renamed_element_is_healed_and_the_trail_runs_again() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    let ran = run(&project, &["--heal", "apply"], 0);
+    insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+    healed: Buy it on android/sim-1
+      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}`
+
+    1 passed, 1 of them healed in [time]
+    Report: [project]/logs/[run]/report.html
+    "#);
+    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL, "a run does not write");
+    let summary = project.last_run().summary();
+    assert_eq!(summary["counts"]["healed"], 1, "{summary:#}");
+    assert_eq!((&summary["counts"]["total"], &summary["counts"]["flaky"]), (&1.into(), &0.into()));
+    let heal = &summary["attempts"][0]["heals"][0];
+    assert_eq!((&heal["result"], &heal["suggestions"][0]["element"]), (&"healed".into(), &"Button \"Buy now\"".into()));
+    assert_eq!(summary["attempts"][1]["isHealed"], true);
+    let junit = project.last_run().text("junit.xml");
+    assert!(junit.contains(r#"<property name="healed" value="true"/>"#), "{junit}");
+    assert!(junit.contains("`tap: {text: Pay}` became `tap: {id: pay}`"), "{junit}");
+}
+
+#[test]
+fn the_repair_is_shown_and_written_into_the_trail() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &["--heal", "apply"], 0);
+    let shown = project.run(&["heal"]).exits(0);
+    insta::assert_snapshot!(shown.stdout, @r#"
+    trails/buy.trail.yaml (healed)
+      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}`
+      …
+          recording:
+            android:
+    -         - tap: {text: Pay} # the big one
+    +         - tap: {id: pay} # the big one
+        - verify: It was bought
+          tools:
+      …
+    "#);
+    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL, "showing does not write");
+    project.run(&["heal", "--write"]).exits(0);
+    assert_eq!(project.read("trails/buy.trail.yaml"), TRAIL.replace("tap: {text: Pay}", "tap: {id: pay}"));
+    let kept = project.read("trails/buy.effects.yaml");
+    assert!(kept.contains("tap:\n              id: pay\n") && kept.contains("name: Buy now"), "{kept}");
+    run(&project, &[], 0);
+    assert_eq!(project.last_run().summary()["counts"]["healed"], 0, "it needs no healing any more");
+    // The new recording can be healed too.
+    changed(&project, &[("id: pay, role: button, text: Pay,", "id: buy, role: button, text: Buy now,")]);
+    run(&project, &["--heal", "apply"], 0);
+    project.write("trails/buy.trail.yaml", TRAIL.replace("{text: Pay}", "{text: Purchase}"));
+    let refused = project.run(&["heal", "--write"]).exits(3);
+    insta::assert_snapshot!(refused.refusal(), @r#"
+    exit 3
+    error: trails/buy.trail.yaml has changed since the run: step 1 is not "Pay" with the call that failed
+    hint: run the trail again, then heal that run
+    "#);
+}
+
+#[test]
+fn a_suggestion_can_be_written_without_being_tried() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &[], 1);
+    let shown = project.run(&["heal", "--write"]).exits(0);
+    assert!(shown.stdout.starts_with("trails/buy.trail.yaml (suggested)\n"), "{}", shown.stdout);
+    assert!(shown.stderr.contains("`trailblaze run --heal apply` tries them"), "{}", shown.stderr);
+    run(&project, &[], 0);
+    let nothing = project.run(&["heal"]).exits(0);
+    assert_eq!(nothing.stdout, "");
+}
+
+#[test]
+fn a_heal_that_leads_elsewhere_is_withdrawn() {
+    let project = recorded();
+    changed(&project, &[("text: Pay, tap: [{add: {count: 1}}, {goto: done}]", "text: Pay now, tap: {goto: saved}")]);
+    let ran = run(&project, &["--heal", "apply"], 1);
+    insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+    Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
+      step 1 "Pay": `tap` failed: could not tap text "Pay" within 5.0 s: nothing on the screen has the text "Pay"; the nearest is Button "Pay now" [id=pay] under heading "Your order"
+      healing tried Button "Pay now" instead, but the step did not end as it was recorded
+
+    0 passed, 1 failed in [time]
+    Report: [project]/logs/[run]/report.html
+    "#);
+    assert_eq!(project.last_run().summary()["attempts"][0]["heals"][0]["result"], "withdrawn");
+    assert_eq!(project.run(&["heal"]).exits(0).stdout, "", "there is nothing to write");
+}
+
+#[test]
+fn an_assertion_and_a_trailhead_are_never_healed() {
+    let project = recorded();
+    changed(&project, &[("text: Order placed", "text: Order is placed")]);
+    let ran = run(&project, &["--heal", "apply"], 1);
+    assert!(!ran.stdout.contains("instead"), "{}", ran.stdout);
+    assert_eq!(project.last_run().summary()["attempts"][0]["heals"].as_array(), None);
+    let head = TRAIL.replace("    - launchApp: {packageId: com.example.shop}\n", "    - tap: {text: Shop}\n");
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", APP)
+        .with("trails/buy.trail.yaml", head);
+    run(&project, &["--record"], 0);
+    project.write("shop.app.yaml", APP.replace("name: Shop}", "name: Shops}"));
+    run(&project, &["--heal", "apply"], 1);
+    assert_eq!(project.last_run().summary()["attempts"][0]["heals"].as_array(), None);
+}
+
+#[test]
+fn healing_needs_tools_that_run() {
+    let project = recorded();
+    let refused = run(&project, &["--heal", "apply", "--replay", "effects"], 3);
+    assert!(refused.stderr.contains("`--heal apply` requires `--replay intent`"), "{}", refused.stderr);
+}
+
+/// A button that has neither the id nor the name of the recorded one.
+const REPLACED: (&str, &str) = ("{id: pay, role: button, text: Pay,", "{id: purchase, role: button, text: Buy it,");
+
+/// The ref of the element with this text on the first screen.
+fn reference(project: &Project, text: &str) -> String {
+    let shown =
+        project.feed(&["shell", "-d", "android/sim-1"], "launchApp packageId=com.example.shop\nsnapshot\nquit\n");
+    let line = shown.stdout.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{}", shown.stdout));
+    let (_, rest) = line.split_once('[').expect("a ref");
+    rest.split_once(']').expect("a ref").0.to_string()
+}
+
+fn replies(project: &Project, reference: &str) {
+    let reply = format!(
+        "replies:\n  - expect: {{contains: ['Recorded call: {{\"tap\":{{\"text\":\"Pay\"}}}}', '<screen-'], tools: [useElement]}}\n    \
+         reply:\n      calls:\n        - useElement: {{ref: {reference}, reason: it finishes the order}}\n"
+    );
+    project.write("heal.replies.yaml", reply);
+}
+
+const ASK: [&str; 4] = ["--heal", "apply", "--model", "scripted/heal.replies.yaml"];
+
+#[test]
+fn a_model_is_asked_if_the_recorded_properties_do_not_decide() {
+    let project = recorded();
+    changed(&project, &[REPLACED]);
+    let alone = run(&project, &["--heal", "apply"], 1);
+    assert!(alone.stdout.contains("Button \"Buy it\""), "it is only suggested: {}", alone.stdout);
+    replies(&project, &reference(&project, "Buy it"));
+    run(&project, &ASK, 0);
+    let summary = project.last_run().summary();
+    let heal = &summary["attempts"][0]["heals"][0];
+    assert_eq!((&heal["result"], &heal["suggestions"][0]["isByModel"]), (&"healed".into(), &true.into()), "{heal:#}");
+    assert_eq!(heal["suggestions"][0]["reason"], "chosen by a model: it finishes the order");
+    project.run(&["heal", "--write"]).exits(0);
+    assert!(project.read("trails/buy.trail.yaml").contains("- tap: {id: purchase} # the big one\n"));
+    run(&project, &["--model", "none"], 0);
+    // A run may forbid it.
+    let project = recorded();
+    changed(&project, &[REPLACED]);
+    replies(&project, &reference(&project, "Buy it"));
+    run(&project, &[&ASK[..], &["--heal-without-model"]].concat(), 1);
+    assert_eq!(project.last_run().summary()["attempts"][0]["heals"][0]["result"], "suggested");
+}
+
+#[test]
+fn what_a_model_chooses_is_checked() {
+    let project = recorded();
+    changed(&project, &[REPLACED]);
+    // A text cannot be pressed, a ref may not exist, and there may be no such element.
+    for (choice, why) in [
+        (reference(&project, "Total due"), "with which the same cannot be done"),
+        ("e999".to_string(), "which is not on the screen"),
+        ("none".to_string(), "the model chose no element"),
+    ] {
+        replies(&project, &choice);
+        run(&project, &ASK, 1);
+        let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+        assert_eq!(heal["result"], "suggested", "{choice}: {heal:#}");
+        assert!(heal["message"].as_str().unwrap_or_default().contains(why), "{choice}: {heal:#}");
+    }
+    // The step has to end as it was recorded.
+    replies(&project, &reference(&project, "Save for later"));
+    let ran = run(&project, &ASK, 1);
+    assert!(ran.stdout.contains("healing tried Button \"Save for later\" instead"), "{}", ran.stdout);
+}
