@@ -294,6 +294,7 @@ fn kind(path: &str) -> Option<&'static str> {
         path if path.ends_with(".app.yaml") => Some("app"),
         path if path.ends_with(".effects.yaml") => Some("effects"),
         path if path.ends_with(".cassette.yaml") => Some("cassette"),
+        path if path.ends_with("replies.yaml") => Some("replies"),
         path if path.ends_with("trail.yaml") => Some("trail"),
         other => panic!("no kind of file: {other}"),
     }
