@@ -10,7 +10,7 @@ pub mod script;
 mod http;
 mod settings;
 mod failure;
-mod api;
+pub mod api;
 mod retry;
 mod provider;
 

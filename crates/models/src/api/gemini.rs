@@ -154,7 +154,7 @@ pub fn reply(names: &Names, request: &Request, body: &Value) -> Result<Reply, Un
 
 /// `{"error": {code, message, status, details}}`; a list with one of them from some gateways.
 pub fn error(body: &Value) -> Option<ProviderError> {
-    let error = body.get("error").or_else(|| body.pointer("/0/error"))?;
+    let error = body.get("error").or_else(|| body.pointer("/0/error")).filter(|error| !error.is_null())?;
     let details = || error.get("details").and_then(Value::as_array).into_iter().flatten();
     let retry_after = details().filter_map(|detail| detail.get("retryDelay").and_then(Value::as_str)).next();
     let mut quotas =

@@ -236,8 +236,9 @@ fn arguments(value: Option<&Value>) -> Arguments {
     }
 }
 
+/// A count that a provider reports. Bounded, so that sums of nonsense cannot overflow.
 fn count(usage: &Value, pointer: &str) -> u64 {
-    usage.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
+    usage.pointer(pointer).and_then(Value::as_u64).unwrap_or_default().min(u64::from(u32::MAX))
 }
 
 /// How many replies the request already has, to make up ids that are unique in a conversation.

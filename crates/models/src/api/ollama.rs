@@ -104,7 +104,7 @@ fn with_images(mut message: Value, parts: &[Part]) -> Value {
 
 pub fn answer(names: &Names, settings: &Settings, request: &Request, body: &Value) -> Result<Answer, Unfit> {
     let message = body.get("message").filter(|message| message.is_object()).ok_or_else(|| Unfit::lacks("message"))?;
-    let counted = body.get("prompt_eval_count").and_then(Value::as_u64);
+    let counted = body.get("prompt_eval_count").map(|_| count(body, "/prompt_eval_count"));
     let estimate = estimated_tokens(request);
     // The reply to what is left of a request without its front is worse than none: the tools and the rules were there.
     if let Some(counted) = counted.filter(|counted| estimate >= SHORTEST_ESTIMATE && counted * 2 < estimate) {

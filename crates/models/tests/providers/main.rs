@@ -2,6 +2,7 @@
 //! ones do.
 
 mod anthropic;
+mod corpora;
 mod gemini;
 mod ollama;
 mod openai;

@@ -231,8 +231,10 @@ impl Models {
     }
 }
 
-/// The cassette of a trail on a device, relative to the project: a trail in a folder has its cassette in a folder too.
+/// The cassette of a trail, by its id or path, on a device; relative to the project. A trail in a folder has its cassette in a folder
+/// too.
 pub fn cassette_file(trail: &str, device: &str) -> String {
+    let trail = trail.strip_suffix(".trail.yaml").or(trail.strip_suffix("/trail.yaml")).unwrap_or(trail);
     let folders: Vec<String> = trail.split('/').map(slug).filter(|part| !part.is_empty()).collect();
     format!("{CASSETTES}/{}.{}.replies.yaml", folders.join("/"), slug(device))
 }
