@@ -213,12 +213,14 @@ async fn a_step_without_a_recording_needs_a_model_and_preflight_reports_it() {
 ";
     let session = Wiring::new(shop()).open();
     let lineage = lineage(&["android".into(), "phone".into()]);
-    let problems: Vec<String> =
-        preflight(&trail(text), &session.inner.registry(), &lineage).iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &lineage, Some("choose one"))
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(
         problems,
         [
-            "a.trail.yaml:4:11: the step needs a model: it has no `tools` and no recording for android-phone (record the step once, for example in `trailblaze shell`, or write its `tools:`)"
+            "a.trail.yaml:4:11: the step needs a model: it has no `tools` and no recording for android-phone (choose one; or record the step once in `trailblaze shell`, or write its `tools:`)"
         ]
     );
     let message = "step 2 \"Judge the colours\": it has no recording for this device, and no model is configured";
@@ -234,7 +236,7 @@ async fn preflight_finds_unknown_tools_and_wrong_arguments_of_this_device_only()
       ios: [{nobody: {}}]
 ";
     let session = Wiring::new(shop()).open();
-    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &["android".into()])
+    let problems: Vec<String> = preflight(&trail(text), &session.inner.registry(), &["android".into()], None)
         .iter()
         .map(ToString::to_string)
         .collect();

@@ -211,6 +211,10 @@ async fn replayed(logs: &Path, rounds: usize, call: &str) -> Vec<Duration> {
             timeout: None,
             cancel,
             custom: Default::default(),
+            model: None,
+            offer: Default::default(),
+            heal: None,
+            is_repaired: false,
         };
         let ended = replay(&session, attempt).await;
         assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));

@@ -158,7 +158,6 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
     let place = failure.as_ref().and_then(|failure| failure.place.clone());
     let is_fatal = is_fatal && verdict == Verdict::Failed;
     let suggestions = failure.as_ref().map(|failure| failure.suggestions.clone()).unwrap_or_default();
-    let failure = failure.map(Box::new);
     session.emit(Event::AttemptEnded { attempt: id.clone(), verdict, message: message.clone(), failure });
     AttemptResult {
         attempt: id,
@@ -210,7 +209,7 @@ impl Runner<'_> {
             return ended;
         }
         let message = format!("the trail took longer than {timeout:?}; it was stopped at {}", ended.message);
-        let failure = ended.failure.map(|failure| Failure { message: message.clone(), ..failure });
+        let failure = ended.failure.map(|failure| Box::new(Failure { message: message.clone(), ..*failure }));
         StepResult { verdict: Verdict::Failed, message, failure, ..StepResult::default() }
     }
 
@@ -233,7 +232,7 @@ impl Runner<'_> {
             _ if differences.is_empty() => ended,
             Verdict::Passed => StepResult {
                 verdict: Verdict::Failed,
-                failure: Some(failure(None, &differences, None)),
+                failure: Some(Box::new(failure(None, &differences, None))),
                 message: differences,
                 ..ended
             },
@@ -299,7 +298,7 @@ impl Runner<'_> {
         };
         self.session.emit(Event::StepEnded { step: id.clone(), verdict, message });
         result.map_err(|ended| {
-            let mut failure = ended.failure.unwrap_or_else(|| failure(None, &ended.message, None));
+            let mut failure = ended.failure.unwrap_or_else(|| Box::new(failure(None, &ended.message, None)));
             failure.step = Some(id.clone());
             failure.place.get_or_insert_with(|| place(self.source, step.text.span));
             let place = match step.kind {

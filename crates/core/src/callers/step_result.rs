@@ -12,7 +12,7 @@ use crate::engine::fault::{Fault, Stop};
 pub struct StepResult {
     pub verdict: Verdict,
     pub message: String,
-    pub failure: Option<Failure>,
+    pub failure: Option<Box<Failure>>,
     /// Whether retrying is pointless.
     pub is_fatal: bool,
     pub is_device_lost: bool,
@@ -35,7 +35,7 @@ impl StepResult {
     pub fn healed(n_repairs: usize) -> StepResult {
         let calls = if n_repairs == 1 { "1 call was" } else { &format!("{n_repairs} calls were") };
         let message = format!("{calls} healed; this counts as passed if the repaired trail passes from its start");
-        let failure = Some(failure(None, &message, None));
+        let failure = Some(Box::new(failure(None, &message, None)));
         StepResult { verdict: Verdict::Failed, message, failure, ..StepResult::default() }
     }
 
@@ -52,7 +52,13 @@ impl StepResult {
         let message = format!("`{tool}` failed: {}", outcome.text);
         let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
         let is_fatal = outcome.variant == Variant::FatalError;
-        StepResult { verdict: Verdict::Failed, message, failure: Some(failure), is_fatal, ..StepResult::default() }
+        StepResult {
+            verdict: Verdict::Failed,
+            message,
+            failure: Some(Box::new(failure)),
+            is_fatal,
+            ..StepResult::default()
+        }
     }
 
     pub fn fault(tool: &str, fault: &Fault) -> StepResult {
@@ -67,7 +73,7 @@ impl StepResult {
         StepResult {
             verdict,
             message: fault.to_string(),
-            failure: Some(failure(Some(tool), &fault.to_string(), None)),
+            failure: Some(Box::new(failure(Some(tool), &fault.to_string(), None))),
             is_fatal: true,
             is_device_lost: verdict == Verdict::Errored && !matches!(fault, Fault::Source(_) | Fault::Model { .. }),
         }

@@ -18,7 +18,7 @@ use crate::run::job::{Job, Replay};
 use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
 use crate::run::record::effects_file::EffectsFile;
 use crate::servers::tool_servers::{Mode, Outlets};
-use crate::sessions::models::{AgentOptions, SessionModels};
+use crate::sessions::models::AgentOptions;
 
 /// Check every file of the project and every trail, without running anything
 #[derive(Args)]
@@ -69,7 +69,7 @@ pub async fn check(context: &Context, args: CheckArgs) -> Result<Exit, Refusal> 
     for device in &devices.all {
         problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
     }
-    wiring.models = SessionModels::resolve(&loaded, &AgentOptions::default())?;
+    wiring.use_model(&AgentOptions::default())?;
     let no_model = wiring.models.absence().map(str::to_string);
     let rule = Rule { changes: strictness(args.strict), replay: Replay::Intent, no_model };
     let judgement = before_start(&wiring, (&jobs, &broken), &devices, &rule).await;

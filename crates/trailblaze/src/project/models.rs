@@ -415,9 +415,12 @@ fn proxies(environment: &Environment) -> ProxySettings {
     }
 }
 
-/// The variables that contain keys or parts of headers of providers, whether or not this command uses them.
-pub fn key_variables(loaded: &Loaded) -> Vec<String> {
-    let known = providers(loaded.project.llm.as_ref());
+/// The variables that contain keys or parts of headers of the chosen model and of the providers that the project configures.
+pub fn key_variables(loaded: &Loaded, flag: Option<&str>) -> Vec<String> {
+    let chosen = choice(loaded, flag);
+    let chosen = chosen.as_ref().and_then(|(name, _)| name.split('/').next());
+    let mut known = providers(loaded.project.llm.as_ref());
+    known.retain(|provider| provider.config.is_some() || Some(provider.id.as_str()) == chosen);
     let in_headers = known.iter().filter_map(|provider| provider.config).flat_map(|config| &config.headers.0);
     let in_headers = in_headers.flat_map(|(_, value)| tokens(value)).filter(|token| token.is_curly);
     let in_headers: Vec<String> = in_headers.map(|token| token.path.to_string()).collect();

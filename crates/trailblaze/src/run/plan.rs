@@ -24,7 +24,7 @@ use crate::run::record::save::Level;
 use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::Mode;
 use crate::sessions::host::Host;
-use crate::sessions::models::{AgentOptions, SessionModels};
+use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::{self, SecretError, UnknownTarget, Wiring};
 
 /// What to run, and how.
@@ -125,9 +125,7 @@ impl RunPlan {
         wiring.pictures = options.pictures;
         wiring.is_recording = options.record.is_some();
         wiring.set_sim(&options.sim)?;
-        wiring.groups.clone_from(&options.agent.groups);
-        wiring.prefixes.clone_from(&options.agent.prefixes);
-        wiring.models = SessionModels::resolve(loaded, &options.agent)?;
+        wiring.use_model(&options.agent)?;
         let Jobs { mut jobs, broken, mut problems, undeclared } =
             preflight::read(loaded, &options.paths, &options.filter, &options.args)?;
         if let Some(name) = undeclared {

@@ -27,12 +27,13 @@ use trailblaze_supervise::Supervisor;
 use crate::project::devices::DeviceSpec;
 use crate::project::environment::Environment;
 use crate::project::loaded::Loaded;
+use crate::project::models::{ModelChoiceError, key_variables};
 use crate::project::sim::{SimOptions, SimSetup};
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
 use crate::servers::transport::{declared_secrets, header_secrets};
 use crate::sessions::drivers::Drivers;
 use crate::sessions::host::Host;
-use crate::sessions::models::SessionModels;
+use crate::sessions::models::{AgentOptions, SessionModels};
 
 /// What every session of a run shares.
 pub struct Wiring {
@@ -103,6 +104,17 @@ impl Wiring {
         let Some(id) = &self.target else { return Ok(()) };
         let unknown = |near: Option<&str>| UnknownTarget { id: id.clone(), near: near.map(String::from) };
         self.loaded.target(id).map(drop).map_err(unknown)
+    }
+
+    /// Uses the chosen model. Its key, and those of the project's other providers, are kept from child processes that do not list
+    /// them.
+    pub fn use_model(&mut self, options: &AgentOptions) -> Result<(), ModelChoiceError> {
+        let keys = key_variables(&self.loaded, options.model.model.as_deref());
+        self.supervisor.withhold(keys.into_iter().map(Into::into));
+        self.groups.clone_from(&options.groups);
+        self.prefixes.clone_from(&options.prefixes);
+        self.models = SessionModels::resolve(&self.loaded, options)?;
+        Ok(())
     }
 
     /// Uses these secrets. Their variables are kept from child processes that do not list them.

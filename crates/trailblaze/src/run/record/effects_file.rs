@@ -261,7 +261,7 @@ pub fn heal(
     for step in stored.and_then(Value::as_array_mut).into_iter().flatten() {
         let of_step: Vec<&HealedCall> = healed.iter().filter(|healed| step["step"] == healed.step.as_str()).collect();
         for call in step.get_mut("calls").and_then(Value::as_array_mut).into_iter().flatten() {
-            let is_it = |healed: &&&HealedCall| same_calls(&[call["call"].clone()], &[healed.from.clone()]);
+            let is_it = |healed: &&&HealedCall| same_calls(&[call["call"].clone()], std::slice::from_ref(&healed.from));
             if let Some(healed) = of_step.iter().find(is_it) {
                 *call = json!({"call": healed.to, "element": healed.identity});
             }

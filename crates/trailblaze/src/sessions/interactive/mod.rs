@@ -302,7 +302,7 @@ impl Interactive {
             Verdict::Invalid => refused(ended.message),
             verdict => {
                 let own = failure(None, &ended.message, None);
-                let failure = Failure { message: ended.message, ..ended.failure.unwrap_or(own) };
+                let failure = Failure { message: ended.message, ..ended.failure.map_or(own, |failure| *failure) };
                 self.failed(failure, verdict.exit())
             }
         }

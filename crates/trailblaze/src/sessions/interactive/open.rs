@@ -23,7 +23,7 @@ use crate::servers::cassettes::{Cassettes, Use};
 use crate::servers::tool_servers::{Mode, Outlets};
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::host::Host;
-use crate::sessions::models::{AgentOptions, SessionModels};
+use crate::sessions::models::AgentOptions;
 use crate::sessions::wiring::{NotOpened, UnknownTarget, Wiring};
 
 /// How an interactive session is used.
@@ -124,9 +124,7 @@ pub async fn open(
     wiring.use_secrets(options.secrets);
     wiring.pictures = PicturePolicy::Action;
     wiring.set_sim(&options.sim)?;
-    wiring.groups.clone_from(&options.agent.groups);
-    wiring.prefixes.clone_from(&options.agent.prefixes);
-    wiring.models = SessionModels::resolve(loaded, &options.agent)?;
+    wiring.use_model(&options.agent)?;
     let cassettes = options.cassette.map(|wanted| Cassettes::open(wanted, loaded)).transpose();
     let cassettes = cassettes.map_err(OpenError::Invalid)?;
     let folder =
