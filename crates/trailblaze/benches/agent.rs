@@ -133,6 +133,7 @@ impl Stage {
             secrets: Arc::default(),
             invocations: Arc::default(),
             pictures: PicturePolicy::Off,
+            is_recording: false,
             home: String::new(),
         });
         Stage { session, wiring, folder, _project: project }

@@ -660,6 +660,36 @@ fn help_of_run() {
               - replay: Start no servers: cassettes answer instead, and repeat the callbacks of the
                 tools
 
+          --model <MODEL>
+              Carry out steps without recordings with this language model, written provider/model; none
+              for no model [default: TRAILBLAZE_DEFAULT_MODEL, else llm.defaults.model of
+              trailblaze.yaml]
+
+          --model-cassette <USE>
+              Record what the model replies, in cassettes/models/ in the project, or replay it
+
+              Possible values:
+              - record: Ask the model, and record its replies
+              - replay: Ask no model: cassettes reply instead, to exactly the same requests
+
+          --vision <WHEN>
+              When the model gets a picture of the screen, besides its text [default: auto]
+
+              Possible values:
+              - auto:   If the text is not enough: drawings, unnamed icons, steps about looks
+              - always
+              - never
+
+          --model-budget <KEY=VALUE>
+              Limit what the run may spend on models: calls=100, tokens=1000000, dollars=2.50 or
+              time=10m
+
+          --group <GROUP>
+              Offer the model these groups of tools instead of the default ones
+
+          --prefix <PREFIX>
+              Offer the model only tools whose names begin with this, such as myapp_*
+
           --strict
               Treat a tool that changed since recording as an error
 
