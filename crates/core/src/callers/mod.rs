@@ -5,4 +5,5 @@ pub mod shadow;
 pub mod script;
 pub mod step_result;
 pub mod agent;
+pub mod sampling;
 pub mod replay;
