@@ -8,11 +8,13 @@ use serde_json::json;
 use trailblaze_core::callers::sampling::{Sample, sample};
 use trailblaze_core::driver::Budget;
 use trailblaze_core::engine::ask::ModelAccess;
-use trailblaze_core::engine::cx::Cx;
-use trailblaze_core::limits;
+use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::model::{Message, Model, ModelError, ModelInfo, Reply, Request, StopReason, Usage};
 use trailblaze_core::testing::{FakeDriver, FakeModel, FakeSource, Page, TestSession, Wiring, button};
+use trailblaze_core::values::memory::Memory;
+use trailblaze_core::{ids, limits};
 use trailblaze_protocol::event::{Event, ModelPurpose};
+use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
 fn asking(text: &str) -> Sample {
@@ -47,7 +49,7 @@ fn source() -> FakeSource {
 fn session(source: FakeSource, model: Option<Arc<ModelAccess>>) -> TestSession {
     let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay")])]);
     let mut session = Wiring::new(phone).with(source.batch()).open();
-    session.model = model;
+    session.attempt = Attempt::with_model(ids::attempt(), Memory::default(), "", model);
     session
 }
 
@@ -75,7 +77,7 @@ async fn a_tool_of_a_source_that_may_ask_gets_an_answer_that_is_recorded_with_it
         _ => None,
     });
     let asked = asked.expect("it was asked");
-    assert_eq!((asked.purpose, &asked.about), (ModelPurpose::Sampling, &called.expect("a call").into()));
+    assert_eq!((asked.purpose, &asked.about), (ModelPurpose::Sampling, &Parent::Call(called.expect("a call"))));
 }
 
 #[tokio::test(start_paused = true)]
