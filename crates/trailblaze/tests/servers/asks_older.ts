@@ -30,10 +30,5 @@ server.registerTool('asks_afterwards', {}, async () => {
   return text('done');
 });
 server.registerTool('asks_what_became_of_it', {}, async () => text(await afterwards));
-server.registerTool('asks_and_leaves', {}, async () => {
-  void ask('Too slow?').catch(() => {});
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  return text('left');
-});
 
 await server.connect(new StdioServerTransport());

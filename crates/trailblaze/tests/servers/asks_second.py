@@ -1,6 +1,7 @@
 """FastMCP 2: tools that ask a model with `ctx.sample`, on stdio or, when it is told to, over http."""
 
 import asyncio
+import os
 
 from fastmcp import Context, FastMCP
 from mcp.types import ImageContent, SamplingMessage, TextContent
@@ -34,4 +35,8 @@ async def together(ctx: Context) -> str:
     return (await ctx.sample(f"Who is {own}?")).text
 
 
-server.run(show_banner=False)
+port = os.environ.get("FASTMCP_PORT")
+if port:
+    server.run(show_banner=False, transport="http", port=int(port))
+else:
+    server.run(show_banner=False)

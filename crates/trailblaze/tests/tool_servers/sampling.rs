@@ -183,12 +183,16 @@ fn the_older_typescript_sdk_asks_and_each_call_has_its_quota() {
 }
 
 #[test]
-fn a_request_outside_of_a_call_is_refused_and_one_in_flight_ends_with_its_call() {
+fn a_request_outside_of_a_call_is_refused() {
     let Some(lab) = Lab::new() else { return };
     let replies = "replies: [{repeat: true, reply: {text: A cat.}}]\n";
     project(&lab, &script("asks_older.ts"), SAMPLING, replies);
     // The question is asked 100 ms after its call, while no other is in flight.
-    lab.fixture("asks_older.ts").calls(&["asks_afterwards: {}", "wait: {seconds: 1}", "asks_what_became_of_it: {}"]);
+    lab.fixture("asks_older.ts").calls(&[
+        "asks_afterwards: {}",
+        "wait: {timeToWaitInSeconds: 1}",
+        "asks_what_became_of_it: {}",
+    ]);
     let played = lab.run(&["-d", "android/sim-1"], 0);
     let told = "MCP error -32602: a server can ask a model only while one of its tools is being called";
     assert_eq!(played.texts("asks_what_became_of_it"), [told]);
