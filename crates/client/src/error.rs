@@ -82,7 +82,7 @@ codes! {
     AlreadyExists "already_exists" "Not used by Trailblaze.",
     PermissionDenied "permission_denied" "The id belongs to another session or device.",
     ResourceExhausted "resource_exhausted" "The request or the response is too large.",
-    FailedPrecondition "failed_precondition" "No id, and not exactly one tool call in progress; or no model is configured.",
+    FailedPrecondition "failed_precondition" "No id, and not exactly one tool call in progress; or there is no model, or the tool may not ask it.",
     Aborted "aborted" "Not used by Trailblaze.",
     OutOfRange "out_of_range" "A stream was read too slowly; the message has the number to continue after.",
     Unimplemented "unimplemented" "The device does not support the command, or Trailblaze has no such method.",

@@ -26,6 +26,12 @@ pub const CALL_TOTAL: Duration = Duration::from_secs(600);
 pub const CANCEL_GRACE: Duration = Duration::from_millis(200);
 /// How long a model may take for one reply, including retries.
 pub const MODEL_REPLY: Duration = Duration::from_secs(180);
+/// The most requests to a model that one call of a tool may make.
+pub const SAMPLING_REQUESTS: usize = 20;
+/// The most tokens, in and out, that the requests of one call may take.
+pub const SAMPLING_TOKENS: u64 = 100_000;
+/// The largest request that a tool may make to a model, in bytes of text and pictures.
+pub const SAMPLING_BYTES: usize = 8 << 20;
 /// The minimum pause between two reloads of tools.
 pub const RELOAD_PAUSE: Duration = Duration::from_millis(200);
 /// How long one driver command may take.

@@ -107,7 +107,7 @@ async fn an_interactive_session_replays_on_another_device() {
     let trail = trail.unwrap();
     let two = Wiring::new(shop("android/two")).secret("PIN", "canary-4711").open();
     let lineage = lineage(&["android".into(), "phone".into()]);
-    assert_eq!(preflight(&trail, &two.inner.registry(), &lineage), []);
+    assert_eq!(preflight(&trail, &two.inner.registry(), &lineage, None), []);
     let ended = two.replay(&trail).await;
     assert_eq!((ended.verdict, ended.message.as_str()), (Verdict::Passed, ""));
     assert_eq!(two.driver.done(), one.driver.done());

@@ -15,8 +15,8 @@ const DELEGATES: &str = "_trailblaze_delegates";
 /// Reads the result of `tools/call`. Only tools with `is_delegating` may request delegates in their text; the text of
 /// others is never interpreted, because a page that a tool read must not drive the device.
 pub fn outcome(mut answer: Value, tool: &str, is_delegating: bool) -> Outcome {
-    if answer.get("resultType").and_then(Value::as_str) == Some("input_required") {
-        return Outcome::failed("it requests input during a call (sampling or elicitation), which is not supported");
+    if needs_input(&answer) {
+        return Outcome::failed("it requests input during a call, which its version of the protocol does not have");
     }
     if let Some(flaw) = flaw(&answer) {
         return Outcome::failed(format!("its answer is malformed: {flaw}"));
@@ -46,6 +46,11 @@ pub fn outcome(mut answer: Value, tool: &str, is_delegating: bool) -> Outcome {
     }
     outcome.memory = own.map(memory).unwrap_or_default();
     outcome
+}
+
+/// Whether an answer is not a result yet, but a request for input.
+pub fn needs_input(answer: &Value) -> bool {
+    answer.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
 
 /// The outcome of a call that got a protocol error instead of a result.

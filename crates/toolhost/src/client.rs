@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::connection::{Connection, Request, RequestError, RpcError};
+use crate::connection::{Connection, Parts, Request, RequestError, RpcError};
 use crate::envelope::Call;
 use crate::http::Protocol;
 use crate::limits;
@@ -27,7 +27,19 @@ const REGISTRY: &str = "trailblaze://registry";
 pub struct Handshake {
     pub version: String,
     pub generation: Generation,
+    /// What the server can do.
     pub capabilities: Value,
+    /// Whether it was told that it may ask for completions.
+    pub may_sample: bool,
+}
+
+/// What a server's entry says about the handshake.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// The version of the protocol to use.
+    pub pinned: Option<&'a str>,
+    /// Whether the server may ask for completions.
+    pub may_sample: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,16 +90,17 @@ pub enum RegistryError {
 }
 
 /// Negotiates the protocol: the version that the server's entry pins, or else the generation that the server speaks.
-pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<Handshake, HandshakeError> {
+pub async fn handshake(connection: &Connection, terms: Terms<'_>) -> Result<Handshake, HandshakeError> {
+    let Terms { pinned, may_sample } = terms;
     if pinned == Some(WITHOUT_OPENING) {
-        return match discover(connection).await {
+        return match discover(connection, may_sample).await {
             Err(HandshakeError::Request(RequestError::Refused(error))) => {
                 Err(HandshakeError::RefusedPinned { pinned: WITHOUT_OPENING.to_string(), error })
             }
             result => result,
         };
     }
-    let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING)).await {
+    let initialize = match initialize(connection, pinned.unwrap_or(NEWEST_WITH_OPENING), may_sample).await {
         Err(HandshakeError::Request(RequestError::Refused(error))) => error,
         result => {
             let handshake = result?;
@@ -102,7 +115,7 @@ pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<
     if let Some(pinned) = pinned {
         return Err(HandshakeError::RefusedPinned { pinned: pinned.to_string(), error: initialize });
     }
-    match discover(connection).await {
+    match discover(connection, may_sample).await {
         Err(HandshakeError::Request(RequestError::Refused(discover))) => {
             Err(HandshakeError::Refused { initialize, discover })
         }
@@ -110,8 +123,9 @@ pub async fn handshake(connection: &Connection, pinned: Option<&str>) -> Result<
     }
 }
 
-async fn initialize(connection: &Connection, version: &str) -> Result<Handshake, HandshakeError> {
-    let params = json!({"protocolVersion": version, "capabilities": capabilities(), "clientInfo": client_info()});
+async fn initialize(connection: &Connection, version: &str, may_sample: bool) -> Result<Handshake, HandshakeError> {
+    let params =
+        json!({"protocolVersion": version, "capabilities": capabilities(may_sample), "clientInfo": client_info()});
     let answer = connection.request("initialize", &params).answer().await?;
     let version = text(&answer, "protocolVersion")
         .ok_or_else(|| HandshakeError::malformed("initialize", "it has no `protocolVersion`"))?;
@@ -121,11 +135,11 @@ async fn initialize(connection: &Connection, version: &str) -> Result<Handshake,
     connection.use_protocol(Protocol { version: version.clone(), is_stateless: false });
     connection.notify_first("notifications/initialized", &json!({})).await?;
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
-    Ok(Handshake { version, generation: Generation::Opening, capabilities })
+    Ok(Handshake { version, generation: Generation::Opening, capabilities, may_sample })
 }
 
-async fn discover(connection: &Connection) -> Result<Handshake, HandshakeError> {
-    let params = json!({"_meta": per_request_meta(WITHOUT_OPENING)});
+async fn discover(connection: &Connection, may_sample: bool) -> Result<Handshake, HandshakeError> {
+    let params = json!({"_meta": per_request_meta(WITHOUT_OPENING, may_sample)});
     connection.use_protocol(Protocol { version: WITHOUT_OPENING.to_string(), is_stateless: true });
     let answer = connection.request("server/discover", &params).answer().await?;
     let versions = answer.get("supportedVersions").and_then(Value::as_array);
@@ -139,26 +153,31 @@ async fn discover(connection: &Connection) -> Result<Handshake, HandshakeError> 
         version: WITHOUT_OPENING.to_string(),
         generation: Generation::PerRequest,
         capabilities: answer.get("capabilities").cloned().unwrap_or_default(),
+        may_sample,
     })
 }
 
 /// The header that names the tool or resource of a request.
 const NAME: &str = "mcp-name";
 
-/// Tells servers that calls carry our context, and that they can call back.
-fn capabilities() -> Value {
-    json!({"extensions": {"trailblaze/v1": {}}})
+/// Tells servers that calls carry our context, that they can call back, and whether they may ask for completions.
+fn capabilities(may_sample: bool) -> Value {
+    let mut capabilities = json!({"extensions": {"trailblaze/v1": {}}});
+    if may_sample {
+        capabilities["sampling"] = json!({});
+    }
+    capabilities
 }
 
 fn client_info() -> Value {
     json!({"name": "trailblaze", "version": env!("CARGO_PKG_VERSION")})
 }
 
-fn per_request_meta(version: &str) -> Map<String, Value> {
+fn per_request_meta(version: &str, may_sample: bool) -> Map<String, Value> {
     Map::from_iter([
         ("io.modelcontextprotocol/protocolVersion".to_string(), version.into()),
         ("io.modelcontextprotocol/clientInfo".to_string(), client_info()),
-        ("io.modelcontextprotocol/clientCapabilities".to_string(), capabilities()),
+        ("io.modelcontextprotocol/clientCapabilities".to_string(), capabilities(may_sample)),
     ])
 }
 
@@ -176,27 +195,30 @@ impl<'a> Client<'a> {
     /// Makes a request in the negotiated generation.
     pub fn request(&self, method: &str, mut params: Map<String, Value>) -> Request<'a> {
         if self.handshake.generation == Generation::PerRequest {
-            params.insert("_meta".to_string(), per_request_meta(&self.handshake.version).into());
+            params.insert("_meta".to_string(), self.meta().into());
         }
         let headers = params.get("uri").and_then(Value::as_str).map(|uri| (NAME.to_string(), uri.to_string()));
-        self.connection.request_with_headers(method, headers.into_iter().collect(), &params)
+        let parts = Parts { headers: headers.into_iter().collect(), call: None };
+        self.connection.request_as(method, parts, &params)
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        per_request_meta(&self.handshake.version, self.handshake.may_sample)
     }
 
     /// Calls a tool. In the newer generation, each call requests log messages, and headers carry the tool's name and
     /// the arguments that its schema marks for headers.
     pub fn call(&self, call: Call<'_>, headers: &[ParamHeader]) -> Request<'a> {
+        let token = Some(call.progress_token());
         if self.handshake.generation == Generation::Opening {
-            return self.connection.request("tools/call", &call);
+            return self.connection.request_as("tools/call", Parts { headers: Vec::new(), call: token }, &call);
         }
-        let mut meta = per_request_meta(&self.handshake.version);
+        let mut meta = self.meta();
         meta.insert("io.modelcontextprotocol/logLevel".to_string(), "info".into());
         let named = [(NAME.to_string(), call.name.to_string())];
         let told = headers.iter().filter_map(|header| header.pair(call.arguments.given));
-        self.connection.request_with_headers(
-            "tools/call",
-            named.into_iter().chain(told).collect(),
-            &call.with_meta(meta),
-        )
+        let parts = Parts { headers: named.into_iter().chain(told).collect(), call: token };
+        self.connection.request_as("tools/call", parts, &call.with_meta(meta))
     }
 
     /// A request that does nothing. The newer generation has no `ping`; every server answers `server/discover`.

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
@@ -26,11 +27,18 @@ use crate::spin_wait::{Glance, SpinTurn};
 pub trait Listener: Send + Sync {
     fn notified(&self, method: &str, params: Value);
 
-    /// Handles a request from the peer and returns the answer.
-    fn asked(&self, method: &str, params: Value) -> Result<Value, RpcError>;
+    /// Handles a request from the peer. `during` is the token of the call that it was sent with, if the transport tells.
+    fn asked(&self, method: &str, params: Value, during: Option<u64>) -> Answering;
 
     /// The peer did something wrong that is harmless.
     fn odd(&self, oddity: Oddity);
+}
+
+/// How a request of the peer is answered.
+pub enum Answering {
+    Now(Result<Value, RpcError>),
+    /// Once the future is done. It is dropped if the peer cancels the request or the connection closes.
+    Later(BoxFuture<'static, Result<Value, RpcError>>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +66,8 @@ impl RpcError {
     /// Set by us, not by the peer: the request was cancelled.
     pub const INTERNAL: i64 = -32603;
     pub const CANCELLED: i64 = -32800;
+    /// The client does not grant what the peer requests.
+    pub const REJECTED: i64 = -1;
 
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into() }
@@ -109,6 +119,9 @@ pub enum RequestError {
     /// Over HTTP a single answer can be lost while the peer keeps running.
     #[error(transparent)]
     Http(#[from] HttpError),
+    /// Set by us: it asked for input that it does not get.
+    #[error("it asked for input: {0}")]
+    NoInput(String),
 }
 
 /// A connection to a peer. Requests may be made concurrently.
@@ -121,6 +134,8 @@ pub(crate) struct Shared {
     pending: Mutex<Pending>,
     closed: watch::Sender<Option<Closed>>,
     listener: Arc<dyn Listener>,
+    /// The peer's requests that are being answered, by id.
+    answering: Mutex<HashMap<String, AbortHandle>>,
     pub wire: Wire,
 }
 
@@ -164,16 +179,12 @@ impl Connection {
     /// Makes a request; await [`Request::answer`] for the result. To cancel it, pass [`Request::id`] to
     /// [`Connection::cancel`].
     pub fn request(&self, method: &str, params: &impl Serialize) -> Request<'_> {
-        self.request_with_headers(method, Vec::new(), params)
+        self.request_as(method, Parts::default(), params)
     }
 
-    /// Like [`Connection::request`], with headers to send when the transport is HTTP.
-    pub fn request_with_headers(
-        &self,
-        method: &str,
-        headers: Vec<(String, String)>,
-        params: &impl Serialize,
-    ) -> Request<'_> {
+    /// Like [`Connection::request`], with what only HTTP sends or knows.
+    pub fn request_as(&self, method: &str, parts: Parts, params: &impl Serialize) -> Request<'_> {
+        let Parts { headers, call } = parts;
         let (send, answer) = oneshot::channel();
         let id = {
             let mut pending = self.shared.pending.lock();
@@ -192,7 +203,7 @@ impl Connection {
             Wire::Pipe(pipe) => pipe.push(&message),
             Wire::Http(_) => match serde_json::to_vec(&message) {
                 Ok(body) => {
-                    Post { id: Some(id), method: method.into(), headers, body }.send(&self.shared);
+                    Post { id: Some(id), method: method.into(), headers, body, call }.send(&self.shared);
                     Ok(())
                 }
                 Err(error) => Err(Closed::Io(error.to_string())),
@@ -214,7 +225,7 @@ impl Connection {
         };
         let message = Outgoing { jsonrpc: VERSION, id: None, method, params };
         let body = serde_json::to_vec(&message).map_err(|error| Closed::Io(error.to_string()))?;
-        Ok(Post { id: None, method: method.into(), headers: Vec::new(), body }.exchange(&self.shared).await?)
+        Ok(Post::notice(method, body).exchange(&self.shared).await?)
     }
 
     /// Tells the peer that the answer to a request is no longer needed.
@@ -298,6 +309,15 @@ impl Drop for Connection {
     }
 }
 
+/// What a request has besides its parameters.
+#[derive(Default)]
+pub struct Parts {
+    /// Headers to send when the transport is HTTP.
+    pub headers: Vec<(String, String)>,
+    /// The token of the call that it makes. Over HTTP, requests that the peer sends in the response belong to it.
+    pub call: Option<u64>,
+}
+
 type Answer = oneshot::Receiver<Result<Value, RequestError>>;
 
 /// A request in flight. Dropping it does not stop the peer's work: cancel it first.
@@ -360,7 +380,8 @@ impl Drop for Request<'_> {
 
 impl Shared {
     fn new(wire: Wire, listener: Arc<dyn Listener>) -> Arc<Shared> {
-        Arc::new(Shared { pending: Mutex::default(), closed: watch::Sender::new(None), listener, wire })
+        let (pending, answering) = (Mutex::default(), Mutex::default());
+        Arc::new(Shared { pending, closed: watch::Sender::new(None), listener, answering, wire })
     }
 
     /// Writes the queued messages. A connection that cannot be written to is closed.
@@ -396,7 +417,7 @@ impl Shared {
             }
             Wire::Http(_) => {
                 if let Ok(body) = serde_json::to_vec(message) {
-                    Post { id: None, method: method.into(), headers: Vec::new(), body }.send(self);
+                    Post::notice(method, body).send(self);
                 }
             }
         }
@@ -409,6 +430,31 @@ impl Shared {
             is_first
         });
         self.pending.lock().waiting.clear();
+        self.answering.lock().drain().for_each(|(_, answering)| answering.abort());
+    }
+
+    /// Answers a request of the peer once the future is done.
+    fn answer_later(self: &Arc<Self>, id: Value, answer: BoxFuture<'static, Result<Value, RpcError>>) {
+        let (shared, key) = (Arc::clone(self), id.to_string());
+        // Held until the task is registered, so that a task that has already finished does not stay registered.
+        let mut answering = self.answering.lock();
+        let task = tokio::spawn({
+            let key = key.clone();
+            async move {
+                let answer = answer.await;
+                shared.answering.lock().remove(&key);
+                shared.say("", &response(&id, answer));
+            }
+        });
+        answering.insert(key, task.abort_handle());
+    }
+
+    /// Stops answering a request that the peer no longer needs.
+    fn stop_answering(&self, params: &Value) {
+        let answering = params.get("requestId").and_then(|id| self.answering.lock().remove(&id.to_string()));
+        if let Some(answering) = answering {
+            answering.abort();
+        }
     }
 
     pub fn is_waiting(&self, id: u64) -> bool {
@@ -428,8 +474,8 @@ impl Shared {
         take_line(self, line, &*self.listener)
     }
 
-    /// Handles a message or a batch; over HTTP, anything else is an error.
-    pub fn take_message(self: &Arc<Self>, text: &[u8]) -> Result<(), Closed> {
+    /// Handles a message or a batch; over HTTP, anything else is an error. `during` is the call that it was sent with.
+    pub fn take_message(self: &Arc<Self>, text: &[u8], during: Option<u64>) -> Result<(), Closed> {
         let messages = match text.first() {
             Some(b'[') => read::<Vec<Incoming>>(text, &*self.listener),
             _ => read::<Incoming>(text, &*self.listener).map(|message| vec![message]),
@@ -439,9 +485,16 @@ impl Shared {
             if message.jsonrpc.is_none() {
                 return Err(no_message("no `jsonrpc`".to_string()));
             }
-            take(self, message, text, &*self.listener)?;
+            take(self, message, text, during, &*self.listener)?;
         }
         Ok(())
+    }
+}
+
+fn response(id: &Value, answer: Result<Value, RpcError>) -> Value {
+    match answer {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}}),
     }
 }
 
@@ -482,7 +535,7 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
     match line.first() {
         None => Ok(()),
         Some(b'{') => match read::<Incoming>(line, listener) {
-            Ok(message) => take(shared, message, line, listener),
+            Ok(message) => take(shared, message, line, None, listener),
             // A log line may use the same field names.
             Err(error) => match serde_json::from_slice::<Value>(line) {
                 Ok(value) if value.get("jsonrpc").is_none() => {
@@ -495,7 +548,7 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
         },
         // One version of the protocol allows batches.
         Some(b'[') => match read::<Vec<Incoming>>(line, listener) {
-            Ok(messages) => messages.into_iter().try_for_each(|message| take(shared, message, line, listener)),
+            Ok(messages) => messages.into_iter().try_for_each(|message| take(shared, message, line, None, listener)),
             Err(_) => {
                 listener.odd(Oddity::Noise(shown(line)));
                 Ok(())
@@ -508,18 +561,22 @@ fn take_line(shared: &Arc<Shared>, line: &[u8], listener: &dyn Listener) -> Resu
     }
 }
 
-fn take(shared: &Arc<Shared>, message: Incoming, line: &[u8], listener: &dyn Listener) -> Result<(), Closed> {
+fn take(
+    shared: &Arc<Shared>,
+    message: Incoming,
+    line: &[u8],
+    during: Option<u64>,
+    listener: &dyn Listener,
+) -> Result<(), Closed> {
     match message {
         // A log line in JSON.
         Incoming { jsonrpc: None, .. } => listener.odd(Oddity::Noise(shown(line))),
-        Incoming { id: Some(id), method: Some(method), params, .. } => {
-            let answer = match listener.asked(&method, params) {
-                Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-                Err(error) => {
-                    json!({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}})
-                }
-            };
-            shared.say("", &answer);
+        Incoming { id: Some(id), method: Some(method), params, .. } => match listener.asked(&method, params, during) {
+            Answering::Now(answer) => shared.say("", &response(&id, answer)),
+            Answering::Later(answer) => shared.answer_later(id, answer),
+        },
+        Incoming { method: Some(method), params, .. } if method == "notifications/cancelled" => {
+            shared.stop_answering(&params);
         }
         Incoming { method: Some(method), params, .. } => listener.notified(&method, params),
         Incoming { id, error: Some(error), .. } => {

@@ -32,11 +32,23 @@ pub const INVOCATION_ARGUMENT: &str = "_trailblaze";
 
 /// The parameters of `tools/call`.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Call<'a> {
     pub name: &'a str,
     pub arguments: Arguments<'a>,
     #[serde(rename = "_meta")]
     meta: Meta<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_responses: Option<&'a Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_state: Option<&'a Value>,
+}
+
+/// What a call that is repeated carries: the input that the server asked for, and the state that it wants back.
+#[derive(Clone, Copy, Default)]
+pub struct Input<'a> {
+    pub responses: Option<&'a Map<String, Value>>,
+    pub state: Option<&'a Value>,
 }
 
 /// What a call is built from.
@@ -50,6 +62,9 @@ pub struct Asked<'a> {
     pub declares_invocation: bool,
     pub base_url: &'a str,
     pub progress_token: u64,
+    /// Whether the tool can ask a model.
+    pub can_sample: bool,
+    pub input: Input<'a>,
 }
 
 impl<'a> Call<'a> {
@@ -65,7 +80,7 @@ impl<'a> Call<'a> {
             invocation_id,
             device: Device { id: Some(&description.id), ..Device::new(description, Case::Lower) },
             memory,
-            capabilities: Capabilities { sampling: false },
+            capabilities: Capabilities { sampling: asked.can_sample },
         };
         Call {
             name: asked.tool,
@@ -81,7 +96,13 @@ impl<'a> Call<'a> {
                 }),
             },
             meta: Meta { trailblaze, invocation_id, progress_token: asked.progress_token, further: Map::new() },
+            input_responses: asked.input.responses,
+            request_state: asked.input.state,
         }
+    }
+
+    pub fn progress_token(&self) -> u64 {
+        self.meta.progress_token
     }
 
     /// Adds other entries to `_meta`.

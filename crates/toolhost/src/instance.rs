@@ -13,8 +13,8 @@ use trailblaze_core::engine::source::SourceError;
 use trailblaze_protocol::event::Level;
 use trailblaze_supervise::{Child, Grace, Launch, Running, Supervisor};
 
-use crate::client::{Generation, Handshake, HandshakeError, handshake};
-use crate::connection::{Closed, Connection, Listener, Oddity, RequestError, RpcError};
+use crate::client::{Generation, Handshake, HandshakeError, Terms, handshake};
+use crate::connection::{Answering, Closed, Connection, Listener, Oddity, RequestError};
 use crate::embedded::{Embedded, EmbeddedError, Streams};
 use crate::http::{Address, Http};
 use crate::limits;
@@ -219,11 +219,11 @@ impl Starter<'_> {
         let http = Connection::over(Http::new(Address::of_port(port)), self.listener());
         let at_port = async {
             opens(port).await;
-            handshake(&http, self.spec.protocol.as_deref()).await
+            handshake(&http, self.terms()).await
         };
         let on_pipe = async {
             match fallback {
-                PortFallback::Pipe => match handshake(&pipe, self.spec.protocol.as_deref()).await {
+                PortFallback::Pipe => match handshake(&pipe, self.terms()).await {
                     Ok(handshake) => handshake,
                     // It does not speak MCP on stdio, as expected.
                     Err(_) => std::future::pending().await,
@@ -273,9 +273,13 @@ impl Starter<'_> {
         Arc::clone(self.router) as Arc<dyn Listener>
     }
 
+    fn terms(&self) -> Terms<'_> {
+        Terms { pinned: self.spec.protocol.as_deref(), may_sample: self.spec.may_sample }
+    }
+
     async fn handshake(&self, connection: &Connection) -> Result<Handshake, SetupError> {
         let limit = self.spec.startup;
-        match tokio::time::timeout(limit, handshake(connection, self.spec.protocol.as_deref())).await {
+        match tokio::time::timeout(limit, handshake(connection, self.terms())).await {
             Ok(result) => Ok(result?),
             Err(_) => Err(SetupError::Slow { what: "the MCP handshake", limit }),
         }
@@ -365,8 +369,8 @@ impl Listener for NoiseFilter {
         self.router.notified(method, params);
     }
 
-    fn asked(&self, method: &str, params: serde_json::Value) -> Result<serde_json::Value, RpcError> {
-        self.router.asked(method, params)
+    fn asked(&self, method: &str, params: serde_json::Value, during: Option<u64>) -> Answering {
+        self.router.asked(method, params, during)
     }
 
     fn odd(&self, oddity: Oddity) {

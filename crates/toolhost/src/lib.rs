@@ -21,6 +21,7 @@ pub mod instance;
 pub mod offline;
 pub mod spin_wait;
 mod pipe;
+mod sampling;
 pub mod restarts;
 pub mod script;
 pub mod server;
@@ -38,6 +39,10 @@ pub mod limits {
     /// The most pages of a list, and the most tools of one server.
     pub const LIST_PAGES: usize = 1_000;
     pub const LIST_TOOLS: usize = 20_000;
+    /// How many times a server may request input during one call, and the pauses before a call is repeated without any.
+    pub const INPUT_ROUNDS: usize = 10;
+    pub const INPUT_PAUSE: Duration = Duration::from_millis(50);
+    pub const LONGEST_INPUT_PAUSE: Duration = Duration::from_millis(250);
     /// The most content blocks in one answer.
     pub const ANSWER_PARTS: usize = 1_000;
     /// The most log messages recorded per call, or per server outside of calls.

@@ -11,8 +11,9 @@ use tokio::sync::watch;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_protocol::event::Level;
 
-use crate::connection::{Listener, Oddity, RpcError};
+use crate::connection::{Answering, Listener, Oddity, RpcError, shown};
 use crate::limits;
+use crate::sampling;
 
 /// Receives the events of a server that belong to no call.
 pub trait ServerEvents: Send + Sync {
@@ -27,6 +28,8 @@ pub trait ServerEvents: Send + Sync {
 pub(crate) struct NotificationRouter {
     pub server: String,
     pub events: Arc<dyn ServerEvents>,
+    /// Whether the server may ask a model.
+    may_sample: bool,
     calls: Mutex<HashMap<u64, ActiveCall>>,
     last_token: AtomicU64,
     /// Number of log messages outside of calls.
@@ -40,10 +43,11 @@ pub(crate) struct NotificationRouter {
 }
 
 impl NotificationRouter {
-    pub fn new(server: String, events: Arc<dyn ServerEvents>) -> NotificationRouter {
+    pub fn new(server: String, events: Arc<dyn ServerEvents>, may_sample: bool) -> NotificationRouter {
         NotificationRouter {
             server,
             events,
+            may_sample,
             calls: Mutex::default(),
             last_token: AtomicU64::new(0),
             n_notes: AtomicUsize::new(0),
@@ -64,6 +68,23 @@ impl NotificationRouter {
     /// The context of a registered call.
     pub fn context(&self, token: u64) -> Option<Cx> {
         self.calls.lock().get(&token).map(|active| active.cx.clone())
+    }
+
+    /// The call that a request of the server belongs to: the one that it names, the one that it was sent with, or the innermost if
+    /// all calls in flight form one chain.
+    fn call_of(&self, params: &Value, during: Option<u64>) -> Result<Cx, NoCall> {
+        let calls = self.calls.lock();
+        if let Some(id) = params.pointer("/_meta/trailblazeInvocationId").and_then(Value::as_str) {
+            let named = calls.values().find(|active| active.cx.call_id().is_some_and(|call| call.as_str() == id));
+            return named.map(|active| active.cx.clone()).ok_or_else(|| NoCall::Unknown(shown(id.as_bytes())));
+        }
+        if let Some(active) = during.and_then(|token| calls.get(&token)) {
+            return Ok(active.cx.clone());
+        }
+        if calls.is_empty() {
+            return Err(NoCall::None);
+        }
+        Cx::innermost(calls.values().map(|active| &active.cx)).cloned().ok_or(NoCall::Several)
     }
 
     fn progressed(&self, params: &Value) {
@@ -131,13 +152,19 @@ impl Listener for NotificationRouter {
         }
     }
 
-    fn asked(&self, method: &str, _: Value) -> Result<Value, RpcError> {
+    fn asked(&self, method: &str, params: Value, during: Option<u64>) -> Answering {
+        let refused = |text: String| Answering::Now(Err(RpcError::new(RpcError::METHOD_NOT_FOUND, text)));
         match method {
-            "ping" => Ok(json!({})),
-            _ => {
-                let text = format!("Trailblaze does not offer `{method}` to its tool servers");
-                Err(RpcError::new(RpcError::METHOD_NOT_FOUND, text))
-            }
+            "ping" => Answering::Now(Ok(json!({}))),
+            sampling::METHOD if !self.may_sample => refused(format!(
+                "the server `{}` may not ask a model: set `sampling: true` in its entry to allow that",
+                self.server
+            )),
+            sampling::METHOD => match self.call_of(&params, during) {
+                Ok(cx) => Answering::Later(Box::pin(async move { sampling::create_message(&cx, &params).await })),
+                Err(no_call) => Answering::Now(Err(RpcError::new(RpcError::INVALID_PARAMS, no_call.to_string()))),
+            },
+            _ => refused(format!("Trailblaze does not offer `{method}` to its tool servers")),
         }
     }
 
@@ -157,6 +184,20 @@ impl Listener for NotificationRouter {
             self.events.note(&self.server, Level::Warning, oddity.to_string());
         }
     }
+}
+
+/// Why a request of the server belongs to no call.
+#[derive(Debug, thiserror::Error)]
+enum NoCall {
+    #[error("a server can ask a model only while one of its tools is being called")]
+    None,
+    #[error("Unknown invocation ID: {0}. The tool call may have completed or timed out.")]
+    Unknown(String),
+    #[error(
+        "several tools of the server are being called, so the request must name the call that it belongs to, in \
+         `_meta.trailblazeInvocationId`"
+    )]
+    Several,
 }
 
 /// A call that notifications may belong to.

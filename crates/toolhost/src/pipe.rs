@@ -203,7 +203,7 @@ mod tests {
     use tokio::io::ReadBuf;
 
     use super::*;
-    use crate::connection::{Connection, Listener, Oddity, RequestError, RpcError};
+    use crate::connection::{Answering, Connection, Listener, Oddity, RequestError, RpcError};
 
     /// A peer whose output partly arrives in `try_read` and partly only in an awaited read.
     struct Peer {
@@ -236,8 +236,8 @@ mod tests {
     impl Listener for Deaf {
         fn notified(&self, _: &str, _: Value) {}
 
-        fn asked(&self, method: &str, _: Value) -> Result<Value, RpcError> {
-            Err(RpcError::new(RpcError::METHOD_NOT_FOUND, method))
+        fn asked(&self, method: &str, _: Value, _: Option<u64>) -> Answering {
+            Answering::Now(Err(RpcError::new(RpcError::METHOD_NOT_FOUND, method)))
         }
 
         fn odd(&self, _: Oddity) {}

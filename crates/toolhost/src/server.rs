@@ -8,6 +8,7 @@
 mod calling;
 mod hanging;
 mod renewal;
+mod rounds;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -61,6 +62,8 @@ pub struct Spec {
     /// The protocol version that its entry pins.
     pub protocol: Option<String>,
     pub toolset: Option<String>,
+    /// Whether its tools may ask a model.
+    pub may_sample: bool,
     /// Counts its deaths; set if it is restarted after a crash.
     pub restarts: Option<Arc<Restarts>>,
     pub base_url: String,
@@ -124,7 +127,7 @@ enum State {
 impl Server {
     pub fn new(spec: Spec, transport: Transport, supervisor: Arc<Supervisor>) -> Arc<Server> {
         Arc::new_cyclic(|me| Server {
-            router: Arc::new(NotificationRouter::new(spec.name.clone(), Arc::clone(&spec.events))),
+            router: Arc::new(NotificationRouter::new(spec.name.clone(), Arc::clone(&spec.events), spec.may_sample)),
             spec,
             supervisor,
             transport,
@@ -445,6 +448,10 @@ impl ToolSource for Server {
 
     fn secrets(&self) -> &[String] {
         &self.spec.may_have
+    }
+
+    fn may_sample(&self) -> bool {
+        self.spec.may_sample
     }
 
     async fn settled(&self) {

@@ -109,10 +109,29 @@ def test_a_blocking_tool(tmp_path: Path, program: Path) -> None:
         assert tb.call_tool("my_tool", {"param": "x"}).success
 
 
-def test_a_tool_that_asks_a_model_is_told_that_there_is_none(tmp_path: Path, program: Path, python: Path) -> None:
+REPLIES = """
+replies:
+  - {expect: {contains: What is on the screen?}, reply: {text: A sign-in form.}}
+  - {expect: {contains: Is the button green?}, reply: {text: "Yes, it is."}}
+"""
+
+
+def test_tools_that_ask_a_model(tmp_path: Path, program: Path, python: Path) -> None:
+    (tmp_path / "replies.yaml").write_text(REPLIES)
+    configure(tmp_path, python, "asks_a_model.py", ["android/sim-1"])
+    with (tmp_path / "trailblaze.yaml").open("a") as config:
+        config.write("    sampling: true\nllm: {defaults: {model: scripted/replies.yaml}}\n")
+    with Server("android/sim-1", tmp_path, str(program)) as server:
+        analyzed = server.client.call_tool("analyze_screen", {"prompt": "What is on the screen?"})
+        assert analyzed.structured == {"text": "A sign-in form.", "model": "scripted/replies.yaml"}
+        verified = server.client.call_tool("verify_screen_color", {"expected_color": "green"})
+        assert verified.structured == {"matches": True}
+
+
+def test_a_tool_that_may_not_ask_a_model_is_told_so(tmp_path: Path, program: Path, python: Path) -> None:
     with serving(program, tmp_path, python, "asks_a_model.py") as tb:
         for tool, args in (("analyze_screen", {"prompt": "x"}), ("verify_screen_color", {"expected_color": "green"})):
-            with pytest.raises(ActionFailed, match="no model is configured"):
+            with pytest.raises(ActionFailed, match="may not ask a model: set `sampling: true` in the entry of its server"):
                 tb.call_tool(tool, args)
 
 

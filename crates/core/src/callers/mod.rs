@@ -6,4 +6,5 @@ pub mod script;
 pub mod step_result;
 pub mod agent;
 pub mod heal;
+pub mod sampling;
 pub mod replay;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, ModelAsked, ModelPurpose, ModelReplied};
 use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::ModelRequestId;
 use trailblaze_protocol::outcome::Attachment;
 
 use crate::driver::Budget;
@@ -183,45 +184,76 @@ pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: Request) -> Result
         messages,
         pictures,
     })));
-    let started = Instant::now();
+    let mut open = OpenRequest { cx, access: &access, id, started: Instant::now(), is_recorded: false };
     let answer = answered(cx, access.model.as_ref(), &request).await;
-    let time = started.elapsed();
-    let usage = answer.as_ref().map_or_else(|_| Usage::default(), |reply| reply.usage);
-    let cost = info.price.as_ref().map(|price| usage.cost(price));
-    access.spent.add(usage, cost.unwrap_or_default(), time);
-    let (text, calls, problem) = match &answer {
-        Ok(reply) => (reply.text.clone(), reply.calls.iter().map(written).collect(), problem(&reply.stop)),
-        Err(error) => (String::new(), Vec::new(), Some(error.to_string())),
-    };
-    cx.emit(Event::ModelReplied(Box::new(ModelReplied {
-        request: id,
-        micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
-        text,
-        calls,
-        problem,
-        tokens_in: usage.input,
-        tokens_out: usage.output,
-        tokens_cached: usage.cached,
-        cost,
-    })));
+    open.record(&answer);
     Ok(answer?)
+}
+
+/// A request that was sent. Its end is recorded even if its future is dropped.
+struct OpenRequest<'a> {
+    cx: &'a Cx,
+    access: &'a ModelAccess,
+    id: ModelRequestId,
+    started: Instant,
+    is_recorded: bool,
+}
+
+impl OpenRequest<'_> {
+    fn record(&mut self, answer: &Result<Reply, ModelError>) {
+        self.is_recorded = true;
+        let time = self.started.elapsed();
+        let usage = answer.as_ref().map_or_else(|_| Usage::default(), |reply| reply.usage);
+        let cost = self.access.model.describe().price.as_ref().map(|price| usage.cost(price));
+        self.access.spent.add(usage, cost.unwrap_or_default(), time);
+        let (text, calls, problem) = match answer {
+            Ok(reply) => (reply.text.clone(), reply.calls.iter().map(written).collect(), problem(&reply.stop)),
+            Err(error) => (String::new(), Vec::new(), Some(error.to_string())),
+        };
+        self.cx.emit(Event::ModelReplied(Box::new(ModelReplied {
+            request: self.id.clone(),
+            micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
+            text,
+            calls,
+            problem,
+            tokens_in: usage.input,
+            tokens_out: usage.output,
+            tokens_cached: usage.cached,
+            cost,
+        })));
+    }
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        if !self.is_recorded {
+            self.record(&Err(cancelled()));
+        }
+    }
+}
+
+fn cancelled() -> ModelError {
+    ModelError { kind: ModelErrorKind::Cancelled, message: "cancelled".to_string(), hint: None }
 }
 
 /// Waits for the model, which counts as activity of the call.
 async fn answered(cx: &Cx, model: &dyn Model, request: &Request) -> Result<Reply, ModelError> {
     let budget = Budget::new(Instant::now() + limits::MODEL_REPLY, cx.cancel.clone());
-    let mut renewal = tokio::time::interval(limits::CALL_IDLE / 4);
+    let idle = cx.frames().map(|frame| frame.deadline.idle).min().unwrap_or(limits::CALL_IDLE);
+    let mut renewal = tokio::time::interval((idle / 4).max(Duration::from_millis(1)));
     let completing = model.complete(&budget, request);
     tokio::pin!(completing);
-    let error = |kind, message: String| ModelError { kind, message, hint: None };
     loop {
         tokio::select! {
             biased;
-            () = cx.cancel.cancelled() => return Err(error(ModelErrorKind::Cancelled, "cancelled".to_string())),
-            reply = &mut completing => return reply,
+            () = cx.cancel.cancelled() => return Err(cancelled()),
+            reply = &mut completing => {
+                cx.renew();
+                return reply;
+            }
             () = tokio::time::sleep_until(budget.deadline) => {
                 let message = format!("{} did not reply within {:?}", model.describe().id, limits::MODEL_REPLY);
-                return Err(error(ModelErrorKind::TimedOut, message));
+                return Err(ModelError { kind: ModelErrorKind::TimedOut, message, hint: None });
             }
             _ = renewal.tick() => cx.renew(),
         }
@@ -246,6 +278,8 @@ fn redact(cx: &Cx, request: &mut Request) {
         match message {
             Message::User(parts) => redact_parts(parts),
             Message::Results(results) => results.iter_mut().for_each(|result| redact_parts(&mut result.parts)),
+            // An exact echo was redacted when it was first sent.
+            Message::Assistant(reply) if reply.raw.is_null() => secrets.redact_in_place(&mut reply.text),
             Message::Assistant(_) => {}
         }
     }

@@ -21,6 +21,11 @@ pub trait Code: Send + Sync {
         None
     }
 
+    /// Whether it may make requests to a model.
+    fn may_sample(&self) -> bool {
+        false
+    }
+
     /// What decides its behavior: the texts of its files and its permissions, which are pinned when a trail is recorded. `None`
     /// if that is not known.
     fn definition(&self) -> Option<&[u8]> {

@@ -18,6 +18,7 @@ use crate::engine::ask::ModelAccess;
 use crate::engine::count::Count;
 use crate::engine::dispatch::{Arguments, Call, dispatch};
 use crate::engine::fault::Fault;
+use crate::engine::quota::SamplingQuota;
 use crate::engine::session::Session;
 use crate::limits;
 use crate::values::memory::Memory;
@@ -60,6 +61,8 @@ pub(crate) struct Frame {
     is_emitted: Mutex<bool>,
     /// Whether it was handed to another process, which may call back.
     pub is_foreign: bool,
+    /// What its code may still ask of a model; `None` if it may ask nothing.
+    pub sampling: Option<SamplingQuota>,
     pub depth: usize,
     pub deadline: Deadline,
     /// The context that made the call.
@@ -68,6 +71,15 @@ pub(crate) struct Frame {
     n_calls: AtomicUsize,
     /// The calls beneath this one that are in flight.
     pub beneath: Count,
+}
+
+/// What is known about the code of a tool that is not part of the engine.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CodeOutside {
+    /// Whether the call is handed to another process.
+    pub is_foreign: bool,
+    /// Whether it may make requests to a model.
+    pub may_sample: bool,
 }
 
 /// Counts a call as in flight beneath its parent until dropped.
@@ -111,14 +123,15 @@ impl Cx {
     pub(crate) fn beneath(
         &self,
         cancel: Option<CancellationToken>,
-        is_foreign: bool,
+        code: CodeOutside,
         called: Called,
         deadline: Deadline,
     ) -> Cx {
         let frame = Frame {
             called: Arc::new(called),
             is_emitted: Mutex::default(),
-            is_foreign,
+            is_foreign: code.is_foreign,
+            sampling: code.may_sample.then(SamplingQuota::default),
             depth: self.depth() + 1,
             deadline,
             above: self.clone(),
@@ -183,6 +196,15 @@ impl Cx {
     /// This call and the calls above it, innermost first.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
         std::iter::successors(self.frame(), |frame| frame.above.frame())
+    }
+
+    /// The innermost of these calls, if they form a single chain, in which each is nested in the previous one.
+    pub fn innermost<'a>(calls: impl IntoIterator<Item = &'a Cx>) -> Option<&'a Cx> {
+        let mut calls: Vec<&Cx> = calls.into_iter().collect();
+        calls.sort_by_key(|cx| std::cmp::Reverse(cx.depth()));
+        let innermost = *calls.first()?;
+        let above: Vec<&CallId> = innermost.frames().map(|frame| &frame.called.call).collect();
+        calls.iter().all(|cx| cx.call_id().is_some_and(|id| above.contains(&id))).then_some(innermost)
     }
 
     /// Makes a call from within a tool.

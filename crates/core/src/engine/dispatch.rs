@@ -15,7 +15,7 @@ use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Level, T
 use trailblaze_protocol::ids::CallId;
 use trailblaze_protocol::outcome::{Attachment, Outcome};
 
-use crate::engine::cx::{Cx, Deadline};
+use crate::engine::cx::{CodeOutside, Cx, Deadline};
 use crate::engine::fault::{Fault, Stop};
 use crate::engine::play::play;
 use crate::engine::registry::Registry;
@@ -276,6 +276,11 @@ impl Opened {
             _ => (None, None),
         };
         let idle = idle.unwrap_or(limits::CALL_IDLE);
+        let may_sample = match tool.map(|tool| &tool.body) {
+            Some(Body::Foreign(source)) => source.may_sample(),
+            Some(Body::Code(code)) => code.may_sample(),
+            _ => false,
+        };
         let called = Called {
             call: id.clone(),
             parent: cx.parent(),
@@ -293,7 +298,8 @@ impl Opened {
         tracing::debug!(target: "trailblaze::call", tool = called.tool, depth = cx.depth() + 1, "called");
         let started = Instant::now();
         let deadline = Deadline::new(started, idle, limits::CALL_TOTAL.max(idle));
-        let beneath = cx.beneath(cancel.clone(), source.is_some(), called, deadline);
+        let beneath =
+            cx.beneath(cancel.clone(), CodeOutside { is_foreign: source.is_some(), may_sample }, called, deadline);
         let registered = cx.session.invocations.open(&beneath);
         // For a server tool, `called` is emitted once the request is sent: see `call_source`.
         if source.is_none() || prepared.verdict.is_err() {

@@ -84,15 +84,11 @@ impl Invocations {
             return Err(NoChain::Sessions);
         }
         let live = self.live.lock();
-        let mut foreign: Vec<&Cx> =
-            live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.is_foreign)).collect();
-        foreign.sort_by_key(|cx| std::cmp::Reverse(cx.depth()));
-        let [innermost, others @ ..] = foreign.as_slice() else { return Err(NoChain::NoCall) };
-        let above: Vec<&CallId> = innermost.frames().map(|frame| &frame.called.call).collect();
-        match others.iter().all(|other| other.call_id().is_some_and(|id| above.contains(&id))) {
-            true => Ok(Cx::clone(innermost)),
-            false => Err(NoChain::Several),
+        let foreign: Vec<&Cx> = live.values().filter(|cx| cx.frame().is_some_and(|frame| frame.is_foreign)).collect();
+        if foreign.is_empty() {
+            return Err(NoChain::NoCall);
         }
+        Cx::innermost(foreign).cloned().ok_or(NoChain::Several)
     }
 
     pub fn len(&self) -> usize {

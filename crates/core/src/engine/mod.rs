@@ -13,6 +13,7 @@ pub mod registry;
 pub mod changes;
 pub mod invocations;
 pub mod ask;
+pub mod quota;
 pub mod dispatch;
 mod play;
 pub mod fault;

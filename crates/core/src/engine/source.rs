@@ -39,6 +39,11 @@ pub trait ToolSource: Send + Sync {
         &[]
     }
 
+    /// Whether its tools may make requests to a model.
+    fn may_sample(&self) -> bool {
+        false
+    }
+
     /// Returns once it is known whether the source can carry out calls, if that is in doubt. Must be bounded.
     async fn settled(&self) {}
 

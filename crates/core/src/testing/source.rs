@@ -1,6 +1,7 @@
 //! A fake tool source whose tools are closures.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -19,6 +20,8 @@ pub struct FakeSource {
     name: String,
     origin: ToolOrigin,
     entries: Vec<Entry>,
+    may_sample: bool,
+    call_idle: Option<Duration>,
     me: Weak<FakeSource>,
 }
 
@@ -38,7 +41,24 @@ impl FakeSource {
     }
 
     pub fn from(name: &str, origin: ToolOrigin) -> FakeSource {
-        FakeSource { name: name.to_string(), origin, entries: Vec::new(), me: Weak::new() }
+        FakeSource {
+            name: name.to_string(),
+            origin,
+            entries: Vec::new(),
+            may_sample: false,
+            call_idle: None,
+            me: Weak::new(),
+        }
+    }
+
+    /// Lets its tools ask a model.
+    pub fn sampling(self) -> FakeSource {
+        FakeSource { may_sample: true, ..self }
+    }
+
+    /// How long its calls may be silent.
+    pub fn idle(self, call_idle: Duration) -> FakeSource {
+        FakeSource { call_idle: Some(call_idle), ..self }
     }
 
     /// Adds a tool. It accepts any arguments, unless [`taking`](FakeSource::taking) sets a schema.
@@ -142,6 +162,14 @@ impl ToolSource for FakeSource {
     async fn list(&self) -> Result<Listing, SourceError> {
         let me = self.me.upgrade().expect("a source that is listed was shared");
         Ok(Listing { tools: self.tools(&me), ..Listing::default() })
+    }
+
+    fn may_sample(&self) -> bool {
+        self.may_sample
+    }
+
+    fn call_idle(&self) -> Option<Duration> {
+        self.call_idle
     }
 
     async fn call(&self, cx: &Cx, tool: &str, args: &Map<String, Value>) -> Result<Outcome, SourceError> {

@@ -26,9 +26,16 @@ pub(crate) struct Post {
     /// Extra headers.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// The token of the call that it makes.
+    pub call: Option<u64>,
 }
 
 impl Post {
+    /// A notification, or a response to a request of the peer.
+    pub fn notice(method: &str, body: Vec<u8>) -> Post {
+        Post { id: None, method: method.into(), headers: Vec::new(), body, call: None }
+    }
+
     /// Sends it in the background. The request is always completed, if only with an error.
     pub fn send(self, shared: &Arc<Shared>) {
         let Wire::Http(http) = &shared.wire else { unreachable!("only http sends posts") };
@@ -79,10 +86,10 @@ impl Post {
         }
         let Some(id) = self.id else { return Ok(()) };
         match kind(response.headers()).as_str() {
-            STREAM => follow(shared, http, id, response).await,
+            STREAM => follow(shared, http, (id, self.call), response).await,
             "application/json" => {
                 let body = body(response, limits::LINE_BYTES).await?;
-                shared.take_message(body.trim_ascii()).map_err(HttpError::Broke)
+                shared.take_message(body.trim_ascii(), self.call).map_err(HttpError::Broke)
             }
             // Accepted without a body: no answer will come.
             "" => Err(HttpError::NoResult),
@@ -159,11 +166,16 @@ async fn first_words(mut response: Response<Incoming>) -> String {
 }
 
 /// Reads messages from a stream until the answer has arrived. Resumes a stream that breaks off, if possible.
-async fn follow(shared: &Arc<Shared>, http: &Http, id: u64, mut response: Response<Incoming>) -> Result<(), HttpError> {
+async fn follow(
+    shared: &Arc<Shared>,
+    http: &Http,
+    (id, call): (u64, Option<u64>),
+    mut response: Response<Incoming>,
+) -> Result<(), HttpError> {
     let mut place = Place::default();
     let mut n_breaks = 0;
     loop {
-        let broken = match read(shared, response, &mut place, Some(id)).await {
+        let broken = match read(shared, response, &mut place, Some((id, call))).await {
             Ok(()) if !shared.is_waiting(id) => return Ok(()),
             Ok(()) => HttpError::NoResult,
             Err(broken @ HttpError::BrokeOff { .. }) => broken,
@@ -207,11 +219,11 @@ async fn read(
     shared: &Arc<Shared>,
     mut response: Response<Incoming>,
     place: &mut Place,
-    waiting: Option<u64>,
+    waiting: Option<(u64, Option<u64>)>,
 ) -> Result<(), HttpError> {
     let mut events = Events::default();
     loop {
-        let is_over = waiting.is_some_and(|id| !shared.is_waiting(id));
+        let is_over = waiting.is_some_and(|(id, _)| !shared.is_waiting(id));
         let frame = if is_over {
             // Reading the stream to its end makes the connection reusable.
             match tokio::time::timeout(limits::LAST_WORDS, response.frame()).await {
@@ -232,7 +244,9 @@ async fn read(
             place.has_moved = true;
             place.last_id = event.id.or(place.last_id.take());
             if !event.data.is_empty() {
-                shared.take_message(event.data.as_bytes()).map_err(HttpError::Broke)?;
+                shared
+                    .take_message(event.data.as_bytes(), waiting.and_then(|(_, call)| call))
+                    .map_err(HttpError::Broke)?;
             }
         }
     }

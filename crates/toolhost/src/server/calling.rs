@@ -17,7 +17,7 @@ use crate::cassette::Answer;
 use crate::client::Client;
 use crate::connection::RequestError;
 use crate::context_refusal::{ContextRefusal, context_refusal};
-use crate::envelope::{ARGUMENT, Asked, Call, Carrier};
+use crate::envelope::{ARGUMENT, Asked, Call, Carrier, Input};
 use crate::http::HttpError;
 use crate::instance::InUse;
 use crate::listing::{ParamHeader, declares_context, declares_invocation, forbids_context};
@@ -77,16 +77,16 @@ impl Server {
         let style = self.style(tool);
         let carrier = self.carrier(&style);
         let mut instance = self.instance().await?;
-        let mut answered = self.send_call(&instance, cx, (tool, args), (&style, carrier)).await;
+        let mut answered = self.call_with_input(&instance, cx, (tool, args), (&style, carrier)).await;
         // The server lost our session, so the call did not run.
         if answered == Err(RequestError::Http(HttpError::SessionGone)) {
             // Boxed to keep the future of an ordinary call small.
             Box::pin(self.reopen(instance.instance())).await?;
             instance = self.instance().await?;
-            answered = self.send_call(&instance, cx, (tool, args), (&style, carrier)).await;
+            answered = self.call_with_input(&instance, cx, (tool, args), (&style, carrier)).await;
         }
         if self.has_refused_context(tool, &style, carrier, &answered) {
-            answered = Box::pin(self.send_call(&instance, cx, (tool, args), (&style, Carrier::Meta))).await;
+            answered = Box::pin(self.call_with_input(&instance, cx, (tool, args), (&style, Carrier::Meta))).await;
         }
         if let Some(tape) = &self.spec.tape {
             match &answered {
@@ -109,6 +109,7 @@ impl Server {
                 Ok(outcome)
             }
             Err(RequestError::Refused(error)) => Ok(answer::refusal(error.message, tool)),
+            Err(error @ RequestError::NoInput(_)) => Ok(Outcome::failed(error.to_string())),
             Err(error) => Err(self.explain(&instance, &error).await),
         }
     }
@@ -151,12 +152,13 @@ impl Server {
     }
 
     /// Sends one call and returns the raw answer.
-    async fn send_call(
+    pub(super) async fn send_call(
         &self,
         instance: &InUse,
         cx: &Cx,
         (tool, args): (&str, &Map<String, Value>),
         (style, carrier): (&CallStyle, Carrier),
+        input: Input<'_>,
     ) -> Result<Value, RequestError> {
         let client = Client { connection: &instance.connection, handshake: &instance.handshake };
         let routed = self.router.register(cx);
@@ -170,6 +172,8 @@ impl Server {
                 declares_invocation: style.declares_invocation,
                 base_url: &self.spec.base_url,
                 progress_token: routed.token,
+                can_sample: self.spec.may_sample && cx.attempt.model().is_some(),
+                input,
             }),
             &style.headers,
         );

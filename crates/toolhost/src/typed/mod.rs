@@ -7,10 +7,12 @@ mod session;
 use serde_json::{Map, Value};
 use trailblaze_contract::codec::{self, CodecError};
 use trailblaze_contract::{Method, Target};
+use trailblaze_core::callers::sampling::SamplingError;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch};
 use trailblaze_core::engine::fault::Fault;
 use trailblaze_protocol::event::CallOrigin;
+use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Outcome;
 
 pub use session::devices;
@@ -94,6 +96,22 @@ impl TypedError {
 impl From<CodecError> for TypedError {
     fn from(error: CodecError) -> TypedError {
         TypedError::new(Code::InvalidArgument, error.to_string())
+    }
+}
+
+impl From<SamplingError> for TypedError {
+    fn from(error: SamplingError) -> TypedError {
+        match error {
+            SamplingError::Ask(error) => {
+                let is_environment = error.exit() == Exit::Environment;
+                let error = TypedError::from(Fault::from(error));
+                let is_unavailable = is_environment && error.code != Code::Canceled;
+                TypedError { code: if is_unavailable { Code::Unavailable } else { error.code }, ..error }
+            }
+            SamplingError::TooLarge => TypedError::new(Code::InvalidArgument, error.to_string()),
+            SamplingError::NoScreen(_) => TypedError::new(Code::Unavailable, error.to_string()),
+            other => TypedError::new(Code::FailedPrecondition, other.to_string()),
+        }
     }
 }
 

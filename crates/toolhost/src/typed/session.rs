@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value, json};
 use trailblaze_contract::{Method, SessionMethod};
+use trailblaze_core::callers::sampling::{Sample, Sampled, sample};
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::tool::Tool;
+use trailblaze_core::model::{Message, Request};
 use trailblaze_protocol::event::CallOrigin;
 
 use super::{Code, Fields, TypedError, answer, call_tool};
@@ -39,12 +41,30 @@ pub async fn answer(
                 _ => Err(TypedError::new(Code::FailedPrecondition, outcome.text)),
             }
         }
-        SessionMethod::AskModel => Err(TypedError::new(Code::FailedPrecondition, "no model is configured")),
+        SessionMethod::AskModel => ask_model(cx, &fields).await,
         SessionMethod::ListDevices => Ok(devices(&session.invocations)),
         SessionMethod::WatchEvents | SessionMethod::WatchDevices => {
             Err(TypedError::new(Code::Unimplemented, format!("{} returns a stream", method.name)))
         }
     }
+}
+
+/// Asks the model, on behalf of the tool call that `cx` belongs to.
+async fn ask_model(cx: &Cx, fields: &Fields) -> Result<Fields, TypedError> {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    if text("prompt").trim().is_empty() {
+        return Err(TypedError::new(Code::InvalidArgument, "`prompt` is missing"));
+    }
+    let max_output_tokens = match fields.get("maxTokens").and_then(Value::as_i64) {
+        None => None,
+        Some(most @ 1..) => u64::try_from(most).ok(),
+        Some(_) => return Err(TypedError::new(Code::InvalidArgument, "`maxTokens` must be at least 1")),
+    };
+    let messages = vec![Message::user(text("prompt"))];
+    let request = Request { max_output_tokens, ..Request::new(text("system"), messages) };
+    let has_screen = fields.get("screen").and_then(Value::as_bool).unwrap_or(false);
+    let Sampled { text, model, .. } = sample(cx, Sample { request, has_screen }).await?;
+    Ok(message(json!({"text": text, "model": model})))
 }
 
 /// The devices of all open sessions, as a message.

@@ -55,6 +55,21 @@ fn a_call_is_recorded_as_one_and_delegates_in_its_place() {
 }
 
 #[test]
+fn a_compiled_in_tool_may_ask_a_model() {
+    let ask = r#"{method: TrailblazeSession/AskModel, params: '{"prompt": "Is it late?"}'}"#;
+    let project = Project::counter()
+        .with("replies.yaml", "replies: [{expect: {contains: Is it late?}, reply: {text: No.}}]\n")
+        .with("a.trail.yaml", format!("trail:\n  - step: Ask\n    tools:\n      - team_request: {ask}\n"));
+    let run = ["run", "a.trail.yaml", "-d", "android/sim-1", "--model", "scripted/replies.yaml"];
+    project.team("team", &run).exits(0);
+    let answers = project.last_run().events().into_iter().filter_map(|event| match event {
+        Event::Answered { answer: CallResult::Outcome(outcome), .. } => outcome.structured,
+        _ => None,
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), [json!({"fields": {"text": "No.", "model": "scripted/replies.yaml"}})]);
+}
+
+#[test]
 fn effects_of_a_compiled_in_tool_are_replayed_without_it() {
     let trail = "trail:\n  - step: Count\n    tools:\n      - team_count: {times: 2}\n      - assertVisible: {text: 'Count: 2'}\n";
     let project = Project::counter().with("trails/count.trail.yaml", trail);

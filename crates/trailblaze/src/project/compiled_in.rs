@@ -107,6 +107,11 @@ impl Code for CompiledTool {
         })
     }
 
+    /// It is part of the program, so whoever built the program allowed it.
+    fn may_sample(&self) -> bool {
+        true
+    }
+
     fn definition(&self) -> Option<&[u8]> {
         Some(self.toolset.definition()).filter(|text| !text.is_empty()).map(str::as_bytes)
     }

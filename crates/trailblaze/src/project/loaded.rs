@@ -196,9 +196,6 @@ impl Loaded {
                 let text = format!("`restart:` of `{}` does nothing: it is not started here", name.value);
                 problems.warning(name.span, text);
             }
-            if server.sampling {
-                problems.warning(name.span, format!("`{}` may request models, but this build has none", name.value));
-            }
         }
         self.problems.extend(problems.into_vec());
     }

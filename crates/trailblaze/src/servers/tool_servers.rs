@@ -421,6 +421,7 @@ impl ToolServers {
             refuses_context: Arc::clone(self.refuses_context.lock().entry(named.key()).or_default()),
             protocol: entry.protocol.clone(),
             toolset: entry.toolset.clone(),
+            may_sample: entry.sampling,
             restarts: (entry.restart == Restart::OnFailure).then(|| self.restarts(named)),
             base_url: base_url.to_string(),
             log: self.outlets.folder.as_ref().map(|folder| folder.join(&log)),

@@ -345,7 +345,51 @@ fn only_pings_of_a_server_are_answered() {
     let played = Stage::new("asks_in_return").play(0);
     let heard: Vec<Value> = serde_json::from_str(&played.answers("rogue_act")[0]).expect("a list");
     let refused = |method: &str| json!({"code": -32601, "message": format!("Trailblaze does not offer `{method}` to its tool servers")});
-    assert_eq!(heard, [json!({}), refused("sampling/createMessage"), refused("roots/list")]);
+    let may_not = "the server `rogue` may not ask a model: set `sampling: true` in its entry to allow that";
+    assert_eq!(heard, [json!({}), json!({"code": -32601, "message": may_not}), refused("roots/list")]);
+}
+
+/// Plays a stage with a model whose only reply is "A cat."
+fn play_with_a_model(stage: Stage, code: i32) -> Played {
+    stage.project().write("replies.yaml", "replies: [{reply: {text: A cat.}}]\n");
+    let run = ["run", "--pictures", "off", "-d", "android/sim-1", "--model", "scripted/replies.yaml"];
+    let ran = stage.finish(stage.command(&run));
+    stage.judge(ran.exits(code), code)
+}
+
+#[test]
+fn bad_requests_for_a_model_are_refused_one_by_one() {
+    let played = play_with_a_model(Stage::new("asks_a_model_badly").with("sampling: true"), 0);
+    let heard: Vec<String> = serde_json::from_str(&played.answers("rogue_act")[0]).expect("a list");
+    assert_eq!(
+        heard,
+        [
+            "`messages` must be a list with at least one message",
+            "`maxTokens` must be a positive whole number, got -1",
+            "the `data` of a picture must be base64",
+            "`tools` are not supported in requests to a model",
+            "Unknown invocation ID: c-nothing. The tool call may have completed or timed out.",
+            "the request is larger than 8 MiB",
+            "A cat.",
+        ]
+    );
+}
+
+#[test]
+fn input_that_is_not_offered_fails_the_call() {
+    let check = |keys: &[&str], asked: &str, expected: &str| {
+        let stage = Stage::new("requires_input_of_all_kinds").calls(&format!("{{text: {asked}}}"));
+        let stage = keys.iter().fold(stage, |stage, key| stage.with(key));
+        let played = play_with_a_model(stage, 1);
+        assert_eq!(played.answers("rogue_act"), [format!("it asked for input: {expected}")]);
+    };
+    let sampling = ["sampling: true"];
+    check(&sampling, "person", "Trailblaze does not offer `elicitation/create` to its tool servers");
+    check(&sampling, "roots", "Trailblaze does not offer `roots/list` to its tool servers");
+    check(&[], "sampling", "its entry does not have `sampling: true`, so it may not ask a model");
+    check(&sampling, "bad", "`messages` must be a list with at least one message");
+    check(&sampling, "list", "`inputRequests` must be an object, got [1]");
+    check(&sampling, "nothing", "its answer has neither `inputRequests` nor a `requestState`");
 }
 
 #[test]

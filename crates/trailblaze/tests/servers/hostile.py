@@ -649,6 +649,55 @@ def asks_in_return(server, message, arguments, meta):
     server.answer(message, text(json.dumps([answer.get("result", answer.get("error")) for answer in heard])))
 
 
+def asking(**more):
+    return {"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}], "maxTokens": 5, **more}
+
+
+@acts
+def asks_a_model_badly(server, message, arguments, meta):
+    heard = []
+    for params in [
+        {},
+        asking(maxTokens=-1),
+        asking(messages=[{"role": "user", "content": {"type": "image", "mimeType": "image/png", "data": "%"}}]),
+        asking(tools=[{"name": "x"}]),
+        asking(_meta={"trailblazeInvocationId": "c-nothing"}),
+        asking(messages=[{"role": "user", "content": "x" * (9 << 20)}]),
+        asking(_meta={"trailblazeInvocationId": meta["trailblazeInvocationId"]}),
+    ]:
+        answer = server.ask("sampling/createMessage", params)
+        heard.append(answer["error"]["message"] if "error" in answer else answer["result"]["content"]["text"])
+    server.answer(message, text(json.dumps(heard)))
+
+
+@behaviour
+def requires_input_of_all_kinds(server):
+    """Speaks the newer generation, and asks for what it was not offered."""
+    version = "2026-07-28"
+    sampling = {"method": "sampling/createMessage", "params": asking()}
+    results = {
+        "person": {"inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "Who?"}}}},
+        "roots": {"inputRequests": {"what": sampling, "roots": {"method": "roots/list"}}},
+        "sampling": {"inputRequests": {"what": sampling}},
+        "bad": {"inputRequests": {"what": {**sampling, "params": {"messages": 5}}}},
+        "list": {"inputRequests": [1]},
+        "nothing": {},
+    }
+
+    def unknown(message):
+        if message["method"] == "server/discover":
+            found = {"supportedVersions": [version], "capabilities": server.capabilities, "resultType": "complete"}
+            return server.answer(message, found)
+        server.refuse(message, -32601, "Method not found")
+
+    def called(message):
+        asked = results[message["params"]["arguments"]["text"]]
+        server.answer(message, {"resultType": "input_required", **asked})
+
+    server.unknown, server.called = unknown, called
+    server.initialize = lambda message: server.refuse(message, -32601, "Method not found")
+
+
 @acts
 def works_long_and_says_so(server, message, arguments, meta):
     for number in range(8):

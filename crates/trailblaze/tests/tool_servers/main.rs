@@ -6,6 +6,7 @@ mod over_http;
 mod protocols;
 mod python;
 mod registering;
+mod sampling;
 mod several_devices;
 mod starting;
 

@@ -76,7 +76,13 @@ async fn without_an_id_a_request_belongs_to_the_only_tool_call() {
     let caller =
         Caller { ids: ids(json!({"invocationId": open.calls[0]["invocationId"]})), ..open.caller(Protocol::Grpc) };
     let ask = caller.call("TrailblazeSession/AskModel", json!({"prompt": "hi"})).await;
-    assert_eq!(ask, refused("failed_precondition", "no model is configured"));
+    assert_eq!(
+        ask,
+        refused(
+            "failed_precondition",
+            "`rogue_act` may not ask a model: set `sampling: true` in the entry of its server to allow that"
+        )
+    );
     open.end();
 }
 

@@ -127,9 +127,12 @@ async fn what_goes_wrong_has_its_code() {
 
 #[tokio::test]
 async fn a_tool_acts_within_its_call() {
-    let stage = Stage::new("stays_in_its_call").with("multiDevice: perDevice");
-    let running =
-        Running::of(stage.command(&["run", "--pictures", "off", "-d", "android/sim-1"]).spawn().expect("it starts"));
+    let stage = Stage::new("stays_in_its_call").with("multiDevice: perDevice").with("sampling: true");
+    stage
+        .project()
+        .write("replies.yaml", "replies: [{expect: {contains: [Is it one?, Be brief.]}, reply: {text: Yes.}}]\n");
+    let run = ["run", "--pictures", "off", "-d", "android/sim-1", "--model", "scripted/replies.yaml"];
+    let running = Running::of(stage.command(&run).spawn().expect("it starts"));
     let path = stage.project().root().join("android-sim-1.json");
     let told = wait_until("the tool is in its call", || std::fs::read_to_string(&path).ok());
     let told: Value = serde_json::from_str(&told).expect("JSON");
@@ -138,8 +141,10 @@ async fn a_tool_acts_within_its_call() {
     client.launch_app().package_id("com.example.counter").await.unwrap();
     client.tap().text("Add one").await.unwrap();
     assert!(client.has_text("Count: 1").await.unwrap());
-    let model = client.ask_model("Is it one?").await.unwrap_err();
-    assert_eq!(model.to_string(), "no model is configured (failed_precondition)");
+    let reply = client.ask_model("Is it one?").screen(true).system("Be brief.").max_tokens(5).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.model.as_str()), ("Yes.", "scripted/replies.yaml"));
+    let refused = client.ask_model(" ").await.unwrap_err();
+    assert_eq!(refused.to_string(), "`prompt` is missing (invalid_argument)");
     stage.project().write("enough", "");
     let ran = stage.project().ended(running).exits(0);
     let over = client.tap().text("Add one").await.unwrap_err();

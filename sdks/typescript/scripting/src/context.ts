@@ -22,6 +22,10 @@ import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts'
 export interface ToolContext extends TrailblazeCommands, CommandGroups {
   /** The same as `captureScreen`. */
   readonly screen: TrailblazeCommands['captureScreen'];
+  /** Asks the model of the run. Throws `failed_precondition` if there is none, or the server may not use it. */
+  readonly askLlm: TrailblazeClient['askLlm'];
+  /** The same in the words of MCP. */
+  readonly sampling: TrailblazeClient['sampling'];
   readonly isTrailblaze: boolean;
   readonly device: TrailblazeDevice;
   readonly session: ToolSession;
@@ -64,7 +68,7 @@ export type Surroundings = {
   progress: (text: string) => void;
 };
 
-export interface CallContext extends TrailblazeCommands, CommandGroups {}
+export interface CallContext extends TrailblazeCommands, CommandGroups, Pick<TrailblazeClient, 'askLlm' | 'sampling'> {}
 
 export class CallContext implements ToolContext {
   readonly isTrailblaze: boolean;
@@ -117,6 +121,8 @@ export class CallContext implements ToolContext {
     for (const name of GROUP_NAMES) {
       define(this.prototype, name, (client) => client[name]);
     }
+    define(this.prototype, 'askLlm', (client) => client.askLlm.bind(client));
+    define(this.prototype, 'sampling', (client) => client.sampling);
   }
 
   /** The client behind the commands. */

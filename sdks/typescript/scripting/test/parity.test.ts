@@ -59,9 +59,20 @@ for (const device of ['android/sim-1', 'ios/sim-1', 'web/sim-1']) {
 test('clients with and without an id reach the device of their call', { skip }, () =>
   withProject(files, async (folder) => {
     const ran = await trailblaze(folder, 'tool', 'parity_clients', '-d', 'android/sim-1');
-    assert.equal(ran.stdout, 'Count: 3 "failed_precondition: no model is configured"\n', ran.stderr);
+    const refused = 'failed_precondition: `parity_clients` may not ask a model: set `sampling: true` in the entry of its server to allow that';
+    assert.equal(ran.stdout, `Count: 3 ${JSON.stringify(refused)}\n`, ran.stderr);
   }),
 );
+
+test('a tool of a server that may ask a model gets an answer', { skip }, () => {
+  const config = PARITY.replace('"]}', '"], sampling: true}') + 'llm: {defaults: {model: scripted/replies.yaml}}\n';
+  const replies = 'replies: [{expect: {contains: What is it?}, reply: {text: A counter.}}]\n';
+  return withProject({ 'trailblaze.yaml': config, 'replies.yaml': replies }, async (folder) => {
+    const ran = await trailblaze(folder, 'tool', 'parity_clients', '-d', 'android/sim-1');
+    const reply = { text: 'A counter.', model: 'scripted/replies.yaml' };
+    assert.equal(ran.stdout, `Count: 3 ${JSON.stringify(reply)}\n`, ran.stderr);
+  });
+});
 
 test('the listings of the design run on two devices at once', { skip }, () => {
   const trail = `
