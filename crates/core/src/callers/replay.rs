@@ -288,9 +288,11 @@ impl Runner<'_> {
         });
         let result =
             if needs_model { self.carry_out(&cx, step).await } else { self.calls(&cx, (index, step), calls).await };
-        self.earlier.lock().push(step.text.value.clone());
-        if result.is_ok() && self.session.is_recording {
-            note_end_state(&cx).await;
+        if result.is_ok() {
+            self.earlier.lock().push(step.text.value.clone());
+            if self.session.is_recording {
+                note_end_state(&cx).await;
+            }
         }
         let (verdict, message) = match &result {
             Ok(()) => (Verdict::Passed, String::new()),

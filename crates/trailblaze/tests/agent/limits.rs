@@ -67,3 +67,72 @@ fn an_error_of_the_model_is_not_the_fault_of_the_app() {
         assert!(ran.stdout.contains("it went wrong"), "{}", ran.stdout);
     }
 }
+
+/// A server that gives every request the same response.
+fn provider(status: u16, body: &'static str) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = Vec::new();
+            let mut buffer = [0; 65_536];
+            // The whole request is read, or the response would be lost with the connection.
+            while let Ok(n @ 1..) = stream.read(&mut buffer) {
+                request.extend_from_slice(&buffer[..n]);
+                let text = String::from_utf8_lossy(&request).to_lowercase();
+                let Some((head, rest)) = text.split_once("\r\n\r\n") else { continue };
+                let length =
+                    head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next()?.parse().ok());
+                if rest.len() >= length.unwrap_or(0_usize) {
+                    break;
+                }
+            }
+            let head = format!(
+                "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nretry-after-ms: 1\r\nconnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = stream.write_all(format!("{head}{body}").as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn a_step_is_carried_out_over_http_and_its_cost_is_counted() {
+    let body = r#"{"choices": [{"finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "tap", "arguments": "{\"ref\": \"button \\\"Add one\\\"\", \"completesStep\": true}"}}]}}],
+        "usage": {"prompt_tokens": 2000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 1000}}}"#;
+    let project = counter(&trail("  - step: Add one\n"), "  []\n");
+    let llm = |url: &str| {
+        format!(
+            "{}llm:\n  providers:\n    local:\n      type: openai_compatible\n      base_url: {url}\n      auth: {{required: false}}\n      models:\n        - {{id: m, cost: {{input_per_million: 1, output_per_million: 10, cached_input_per_million: 0.1}}}}\n",
+            crate::support::COUNTER_PROJECT
+        )
+    };
+    let run = |args: &[&str]| {
+        project.run(&[&["run", "-d", "android/sim-1", "--pictures", "off", "--model", "local/m"], args].concat())
+    };
+    project.write("trailblaze.yaml", llm(&provider(200, body)));
+    let ran = run(&["--json"]).exits(0);
+    let sum = &ran.json()["modelUse"];
+    assert_eq!(
+        (&sum["tokensIn"], &sum["tokensCached"], &sum["cost"]),
+        (&2000.into(), &1000.into(), &0.0016.into()),
+        "{sum}"
+    );
+    // What is no reply is the provider's fault, and what came before it is in the report.
+    for (status, body, code, message) in [
+        (200, "<html>Sign in to the network</html>", 2, "local"),
+        (200, "{\"choices\": [", 2, "local"),
+        (200, "", 2, "local"),
+        (401, r#"{"error": {"message": "wrong key", "code": "invalid_api_key"}}"#, 3, "key"),
+        (429, r#"{"error": {"message": "no credit", "code": "insufficient_quota"}}"#, 2, "no credit"),
+    ] {
+        project.write("trailblaze.yaml", llm(&provider(status, body)));
+        let ran = run(&[]).exits(code);
+        assert!(ran.stdout.contains(message), "{status} {body}: {}", ran.stdout);
+        let report = project.last_run().text("report.html");
+        assert!(report.contains("Step: Add one"), "what was sent is in the report");
+    }
+}

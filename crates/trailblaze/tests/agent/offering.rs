@@ -71,6 +71,10 @@ fn prefixes_of_command_line_trail_and_target_decide_what_is_offered() {
     assert!(ran.stdout.contains("the model says that it cannot be done: no"), "{}", ran.stdout);
     let ran = run(&project, &["trails/one.trail.yaml", "--prefix", "press"]).exits(3);
     assert!(ran.stdout.contains("has no reply for this request"), "{}", ran.stdout);
+    // So does the trail itself.
+    project.write("trails/one.trail.yaml", "config: {prefixes: [press]}\ntrail: [{step: Go home}]\n");
+    let ran = run(&project, &["trails/one.trail.yaml"]).exits(3);
+    assert!(ran.stdout.contains("has no reply for this request"), "{}", ran.stdout);
 }
 
 #[test]

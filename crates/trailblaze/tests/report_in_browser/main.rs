@@ -16,10 +16,12 @@ use fixture::{Recorder, write_run};
 use serde_json::json;
 use trailblaze::output::report::write;
 use trailblaze_protocol::driver::Platform;
-use trailblaze_protocol::event::{CallOrigin, Event, Line, Parsed, Plan, StepKind, Verdict};
+use trailblaze_protocol::event::{
+    CallOrigin, Event, Line, ModelAsked, ModelPurpose, ModelReplied, Parsed, Plan, StepKind, Verdict,
+};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::geometry::Size;
-use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::ids::{ModelRequestId, Parent};
 use trailblaze_protocol::outcome::Outcome;
 
 /// What the tests ask of the page, once it is open.
@@ -244,4 +246,60 @@ fn large(folder: &Path, n_attempts: usize, n_calls: usize) {
     }
     run.end(Exit::Failed);
     std::fs::write(folder.join("events.jsonl"), run.text()).unwrap();
+}
+
+#[test]
+fn a_step_of_a_model_shows_what_was_sent_and_why_it_did_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Recorder::new();
+    run.start(1);
+    let session = run.session("android/sim-1", Platform::Android, Size { width: 400, height: 800 });
+    let attempt = run.attempt(&session, "Pay", 1, &[]);
+    let step = run.step(&attempt, 0, StepKind::Step, "Pay Grace", Plan::Model);
+    let request = ModelRequestId::new("m-1");
+    run.add(Event::ModelAsked(Box::new(ModelAsked {
+        request: request.clone(),
+        about: Parent::Step(step.clone()),
+        purpose: ModelPurpose::Step,
+        model: "demo/model".into(),
+        setup: "attachments/setup.json".into(),
+        messages: vec!["Step: Pay Grace\n[e1] button \"Pay\" <img src=x onerror=alert(1)>".into()],
+        pictures: Vec::new(),
+    })));
+    run.pass(900_000);
+    run.add(Event::ModelReplied(Box::new(ModelReplied {
+        request,
+        micros: 900_000,
+        text: "Only this button pays.".into(),
+        calls: vec![json!({"tap": {"ref": "e1"}})],
+        problem: None,
+        tokens_in: 1234,
+        tokens_out: 17,
+        tokens_cached: 1000,
+        cost: Some(0.0021),
+    })));
+    let call = run.call(&attempt, Parent::Step(step.clone()), CallOrigin::Step, "tap", json!({"ref": "e1"}));
+    run.answer(&call, 10, Outcome::success("tapped"));
+    run.end_step(&step, Verdict::Passed, "");
+    run.end_attempt(&attempt, Verdict::Passed, "", None);
+    run.end(Exit::Passed);
+    std::fs::write(folder.path().join("events.jsonl"), run.text()).unwrap();
+    let Some(mut browser) = open(folder.path()) else { return };
+    let shown = browser.eval(
+        r##"(async () => {
+          await show(index.attempts[0].id);
+          document.querySelector("#detail .turn > .open").click();
+          return [document.querySelector("#head").textContent, document.querySelector("#detail .turn").textContent,
+            document.querySelector("#detail .turn").nextElementSibling.dataset.call != null, document.querySelectorAll("#detail img[src=x]").length];
+        })()"##,
+    );
+    let [head, turn] = [&shown[0], &shown[1]].map(|text| text.as_str().unwrap().to_string());
+    assert!(head.contains("1 model call, 1234 tokens in (1000 cached), 17 out, $0.00210"), "{head}");
+    for part in ["Only this button pays.", "Step: Pay Grace", "tap {\"ref\":\"e1\"}", "$0.00210", "<img src=x"] {
+        assert!(turn.contains(part), "{part} in {turn}");
+    }
+    // The call follows the reply that asked for it, and nothing of the app becomes part of the page.
+    assert_eq!((&shown[2], &shown[3]), (&json!(true), &json!(0)));
+    browser.shoot("model");
+    assert_eq!(browser.errors, [] as [String; 0]);
 }
