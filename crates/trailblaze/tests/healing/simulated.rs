@@ -4,7 +4,7 @@ use super::support::{Project, Ran};
 
 /// A shop with a form, a list, and a page that says that something was bought.
 const APP: &str = "\
-app: {id: com.example.shop, web: https://shop.example, name: Shop}
+app: {id: com.example.shop, name: Shop}
 start: checkout
 state: {seconds: 0, count: 0}
 screens:
@@ -121,6 +121,7 @@ fn a_renamed_element_is_suggested_and_the_trail_fails() {
     changed(&project, &[("text: Pay,", "text: Buy now,")]);
     let ran = run(&project, &[], 1);
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+
     Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
       step 1 "Pay": `tap` failed: could not tap text "Pay" within 5.0 s: nothing on the screen has the text "Pay"
       instead, it could be:
@@ -143,6 +144,7 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
     changed(&project, &[("text: Pay,", "text: Buy now,")]);
     let ran = run(&project, &["--heal", "apply"], 0);
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+
     healed: Buy it on android/sim-1
       step "Pay": `tap: {text: Pay}` became `tap: {id: pay}`
 
@@ -217,6 +219,7 @@ fn a_heal_that_leads_elsewhere_is_withdrawn() {
     changed(&project, &[("text: Pay, tap: [{add: {count: 1}}, {goto: done}]", "text: Pay now, tap: {goto: saved}")]);
     let ran = run(&project, &["--heal", "apply"], 1);
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
+
     Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
       step 1 "Pay": `tap` failed: could not tap text "Pay" within 5.0 s: nothing on the screen has the text "Pay"; the nearest is Button "Pay now" [id=pay] under heading "Your order"
       healing tried Button "Pay now" instead, but the step did not end as it was recorded
@@ -318,4 +321,25 @@ fn what_a_model_chooses_is_checked() {
     replies(&project, &reference(&project, "Save for later"));
     let ran = run(&project, &ASK, 1);
     assert!(ran.stdout.contains("healing tried Button \"Save for later\" instead"), "{}", ran.stdout);
+}
+
+#[test]
+fn every_platform_heals_the_tools_that_its_devices_share() {
+    let tools = TRAIL.replace(
+        "    recording:\n      android:\n        - tap: {text: Pay} # the big one\n",
+        "    tools: [{tap: {text: Pay, timeoutMs: 300}}]\n",
+    );
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", APP)
+        .with("trails/buy.trail.yaml", &tools);
+    run(&project, &["--record", "--all-devices"], 0);
+    assert_eq!(project.read("trails/buy.trail.yaml"), tools);
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &["--heal", "apply", "--all-devices"], 0);
+    let counts = &project.last_run().summary()["counts"];
+    assert_eq!((&counts["total"], &counts["healed"]), (&4.into(), &4.into()), "{counts:#}");
+    project.run(&["heal", "--write"]).exits(0);
+    assert_eq!(project.read("trails/buy.trail.yaml"), tools.replace("{text: Pay, ", "{id: pay, "));
+    run(&project, &["--heal", "off", "--all-devices"], 0);
 }
