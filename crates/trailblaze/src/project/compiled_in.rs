@@ -107,7 +107,7 @@ impl Code for CompiledTool {
         })
     }
 
-    /// It is part of the program, so whoever built the program allowed it.
+    /// It is part of the program, so the team that built the program has allowed it.
     fn may_sample(&self) -> bool {
         true
     }
