@@ -59,7 +59,7 @@ fn a_cassette_replays_a_run_byte_for_byte_without_the_model() {
         + &reply("Check: It is one", "{assertVisible: {text: 'Count: 1', completesStep: true}}");
     let project = counter(&trail(steps), &replies);
     run(&project, &["--model-cassette", "record"]).exits(0);
-    let cassette = "cassettes/models/trails/a.trail.yaml.android-sim-1.replies.yaml";
+    let cassette = "cassettes/models/trails/a.android-sim-1.replies.yaml";
     let recorded = project.read(cassette);
     assert!(recorded.contains("Add one"), "{recorded}");
     std::fs::remove_file(project.root().join("replies.yaml")).unwrap();
