@@ -120,6 +120,26 @@ async fn a_refusal_is_not_an_answer() {
     assert_eq!(told(&session, "ask").await, "the model refused: I must not");
 }
 
+#[tokio::test(start_paused = true)]
+async fn secrets_are_placeholders_in_all_that_a_tool_asks() {
+    let source = FakeSource::new("acme").sampling().tool("ask", |cx, _| async move {
+        let said = Reply { text: "You said hunter2000.".to_string(), ..Reply::default() };
+        let messages =
+            vec![Message::user("Is it hunter2000?"), Message::Assistant(Box::new(said)), Message::user("hunter2000")];
+        let stop_sequences = vec!["hunter2000".to_string()];
+        let request = Request { stop_sequences, ..Request::new("Never say hunter2000.", messages) };
+        let sampled = sample(&cx, Sample { request, has_screen: true }).await;
+        Outcome::success(sampled.map_or_else(|error| error.to_string(), |sampled| sampled.text))
+    });
+    let model = FakeModel::new([yes()]);
+    let phone = FakeDriver::new("android/one", [Page::new("home", [button("pay", "Pay hunter2000")])]);
+    let mut session = Wiring::new(phone).with(source.batch()).secret("PIN", "hunter2000").open();
+    session.attempt = Attempt::with_model(ids::attempt(), Memory::default(), "", Some(model.access()));
+    assert_eq!(told(&session, "ask").await, "Yes.");
+    let sent = serde_json::to_string(&model.requests()).expect("JSON");
+    assert!(!sent.contains("hunter2000") && sent.matches("{{PIN}}").count() >= 5, "{sent}");
+}
+
 /// Replies after a while.
 struct Slow(ModelInfo, Duration);
 

@@ -260,6 +260,48 @@ mod tests {
         }
     }
 
+    /// Answers requests of the peer never, and tells when it stops trying.
+    struct Busy(tokio::sync::mpsc::UnboundedSender<()>);
+
+    struct Dropped(tokio::sync::mpsc::UnboundedSender<()>);
+
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+
+    impl Listener for Busy {
+        fn notified(&self, _: &str, _: Value) {}
+
+        fn asked(&self, _: &str, _: Value, _: Option<u64>) -> Answering {
+            let dropped = Dropped(self.0.clone());
+            Answering::Later(Box::pin(async move {
+                let _dropped = dropped;
+                std::future::pending().await
+            }))
+        }
+
+        fn odd(&self, _: Oddity) {}
+    }
+
+    #[tokio::test]
+    async fn a_request_of_the_peer_ends_when_the_peer_cancels_it_or_the_connection_closes() {
+        let asks = "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ask\"}\n";
+        let cancels = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\"}}\n";
+        for ending in [Some(cancels), None] {
+            let (sender, mut ended) = tokio::sync::mpsc::unbounded_channel();
+            let peer = Peer { glances: VecDeque::new(), reads: [asks].into_iter().chain(ending).collect() };
+            let connection = Connection::open(peer, tokio::io::sink(), Arc::new(Busy(sender)), SpinTurn::new());
+            if ending.is_none() {
+                tokio::task::yield_now().await;
+                connection.close_because(Closed::Ended);
+            }
+            let ended = tokio::time::timeout(std::time::Duration::from_secs(10), ended.recv()).await;
+            assert_eq!(ended, Ok(Some(())));
+        }
+    }
+
     #[tokio::test]
     async fn what_is_broken_at_a_glance_is_broken() {
         let closed = answer(&["{\"jsonrpc\": nonsense}\n"], &[]).await;

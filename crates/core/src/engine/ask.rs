@@ -274,6 +274,7 @@ fn redact(cx: &Cx, request: &mut Request) {
         }
     };
     request.system = secrets.redact(&request.system).into();
+    request.stop_sequences.iter_mut().for_each(|text| secrets.redact_in_place(text));
     for message in &mut request.messages {
         match message {
             Message::User(parts) => redact_parts(parts),

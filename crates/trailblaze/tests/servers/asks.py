@@ -1,5 +1,6 @@
-"""A server of the official Python SDK whose tool asks a model, in either generation of the protocol."""
+"""A server of the official Python SDK whose tool asks a model, in either generation of the protocol, on stdio and over http."""
 
+import os
 from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer, Resolve, Sample
@@ -27,4 +28,8 @@ def twice(
     return f"{what.model}: {what.content.text}, {why.content.text} ({why.stop_reason})"
 
 
-server.run()
+port = os.environ.get("FASTMCP_PORT")
+if port:
+    server.run("streamable-http", port=int(port))
+else:
+    server.run()

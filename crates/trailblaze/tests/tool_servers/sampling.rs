@@ -113,8 +113,8 @@ fn the_python_sdk_asks_in_either_generation_and_all_rounds_are_one_call() {
     let replies = "replies:\n  \
         - {expect: {contains: ['What is it?', Be brief.]}, reply: {text: a cat}}\n  \
         - {expect: {contains: Why a cat?}, reply: {text: it meows, stop: cutOff}}\n";
-    for keys in [SAMPLING, ", sampling: true, protocol: '2026-07-28'"] {
-        project(&lab, &python("asks"), keys, replies);
+    for keys in ["", ", protocol: '2026-07-28'", ", multiDevice: http", ", multiDevice: http, protocol: '2026-07-28'"] {
+        project(&lab, &python("asks"), &format!("{SAMPLING}{keys}"), replies);
         let played = lab.run(&["-d", "android/sim-1"], 0);
         assert_eq!(played.texts("asks_twice"), ["scripted/replies.yaml: a cat, it meows (maxTokens)"], "{keys}");
         assert_eq!(played.run.calls().len(), 1, "{keys}");
