@@ -18,7 +18,7 @@ use trailblaze::output::run_folder::RunFolder;
 use trailblaze::project::compiled_in::CompiledIn;
 use trailblaze::project::devices::{DeviceKind, DeviceSpec};
 use trailblaze::project::loaded::Loaded;
-use trailblaze::run::job::{Job, Replay, Rules};
+use trailblaze::run::job::{Healing, Job, Replay, Rules};
 use trailblaze::run::queue::{self, Kind, Shared, about};
 use trailblaze::run::record::effects_file::EffectsFile;
 use trailblaze::sessions::device_log::DeviceLog;
@@ -382,6 +382,7 @@ fn devices(n_devices: &str, pictures: &str, settings: &[&str]) {
         memory: Vec::new(),
         rules: Rules::default(),
         replay: Replay::Intent,
+        healing: Healing { mode: None, may_ask: false },
         events: Arc::clone(&folder) as _,
         console: Arc::new(Progress::new(true)),
         cancel: CancellationToken::new(),
