@@ -89,7 +89,7 @@ async fn a_simple_step_takes_one_request_and_is_recorded_with_a_stable_descripti
     let (session, model) = replying([calls([tap("button \"Pay\"")])]);
     check(&session, PAY, Verdict::Passed, "").await;
     assert_eq!((model.requests().len(), session.driver.done()), (1, vec!["Tap on Button \"Pay\"".to_string()]));
-    assert_eq!(recorded(&session), [json!({"tap": {"ref": "button \"Pay\""}})]);
+    assert_eq!(recorded(&session), [json!({"tap": {"id": "pay"}})]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -359,4 +359,35 @@ async fn a_judgement_is_marked_and_its_step_needs_a_model_again() {
     });
     let steps = fold::fold(&attempt.unwrap(), &events);
     assert_eq!((steps[0].calls.len(), steps[0].needs_model.as_slice()), (0, &["verifyVisually".to_string()][..]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_proves_nothing_is_no_proof() {
+    let denied = || calls([("objectiveStatus", json!({"status": "FAILED", "explanation": "no"}))]);
+    let text = "trail: [{verify: The cart is empty}]";
+    let blank = calls([("assertVisible", json!({"text": " ", "completesStep": true}))]);
+    let (session, model) = replying([blank, denied()]);
+    let ended = session.replay(&trail(text)).await;
+    assert_eq!(ended.verdict, Verdict::Failed);
+    assert!(sent(&model.requests()[1]).contains("`text` is empty, so `assertVisible` would prove nothing"));
+    // Nobody mentioned what is absent.
+    let absent = |text: &str| calls([("assertNotVisibleWithText", json!({"text": text, "completesStep": true}))]);
+    let (session, model) = replying([absent("zzzz"), denied()]);
+    let ended = session.replay(&trail(text)).await;
+    assert_eq!((ended.verdict, model.requests().len()), (Verdict::Failed, 2));
+    let (session, _) = replying([absent("Items in the cart")]);
+    check(&session, text, Verdict::Passed, "").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_of_an_element_is_recorded_with_what_it_said() {
+    let (probe, model) = replying([calls([("objectiveStatus", json!({"status": "FAILED", "explanation": "x"}))])]);
+    let text = "trail: [{verify: It costs 12.50}]";
+    let _ = probe.replay(&trail(text)).await;
+    let screen = sent(&model.requests()[0]);
+    let reference =
+        screen.split("\"12.50\"").next().unwrap().rsplit('[').next().unwrap().split(']').next().unwrap().to_string();
+    let (session, _) = replying([calls([("assertVisible", json!({"ref": reference, "completesStep": true}))])]);
+    check(&session, text, Verdict::Passed, "").await;
+    assert_eq!(recorded(&session), [json!({"assertVisible": {"id": "total", "expectedText": "12.50"}})]);
 }

@@ -328,7 +328,7 @@ mod tests {
         );
         check(
             "providers:\n  openai: {base_url: api.corp, models: [{id: a, screenshot: {max_dimensions: big}}]}\n",
-            &["trailblaze.yaml:2:77: expected a size such as 1024 or 1536x768, found `big`"],
+            &["trailblaze.yaml:2:78: expected a size such as 1024 or 1536x768, found `big`"],
         );
     }
 }

@@ -185,7 +185,7 @@ pub async fn ask(cx: &Cx, purpose: ModelPurpose, mut request: Request) -> Result
         pictures,
     })));
     let mut open = OpenRequest { cx, access: &access, id, started: Instant::now(), is_recorded: false };
-    let answer = answered(cx, access.model.as_ref(), &request).await;
+    let answer = answered(cx, &access, &request).await;
     open.record(&answer);
     Ok(answer?)
 }
@@ -237,8 +237,12 @@ fn cancelled() -> ModelError {
 }
 
 /// Waits for the model, which counts as activity of the call.
-async fn answered(cx: &Cx, model: &dyn Model, request: &Request) -> Result<Reply, ModelError> {
-    let budget = Budget::new(Instant::now() + limits::MODEL_REPLY, cx.cancel.clone());
+async fn answered(cx: &Cx, access: &ModelAccess, request: &Request) -> Result<Reply, ModelError> {
+    let model = access.model.as_ref();
+    let left = access.settings.per_run.time.map(|most| most.saturating_sub(access.spent.so_far().time));
+    let limit = [Some(limits::MODEL_REPLY), access.settings.per_step.time, left].into_iter().flatten().min();
+    let limit = limit.unwrap_or(limits::MODEL_REPLY);
+    let budget = Budget::new(Instant::now() + limit, cx.cancel.clone());
     let idle = cx.frames().map(|frame| frame.deadline.idle).min().unwrap_or(limits::CALL_IDLE);
     let mut renewal = tokio::time::interval((idle / 4).max(Duration::from_millis(1)));
     let completing = model.complete(&budget, request);
@@ -252,7 +256,7 @@ async fn answered(cx: &Cx, model: &dyn Model, request: &Request) -> Result<Reply
                 return reply;
             }
             () = tokio::time::sleep_until(budget.deadline) => {
-                let message = format!("{} did not reply within {:?}", model.describe().id, limits::MODEL_REPLY);
+                let message = format!("{} did not reply within {limit:?}", model.describe().id);
                 return Err(ModelError { kind: ModelErrorKind::TimedOut, message, hint: None });
             }
             _ = renewal.tick() => cx.renew(),

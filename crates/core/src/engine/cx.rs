@@ -1,5 +1,6 @@
 //! The context of a call: session, attempt, parent, deadline and cancellation.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +53,15 @@ pub struct Attempt {
     folder: String,
     memory: Mutex<Memory>,
     model: Option<Arc<ModelAccess>>,
+    /// Which pages models may act on.
+    pub(crate) pages: Mutex<Pages>,
+}
+
+/// The origins of pages that the test itself has opened, and where a model was last.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    pub trusted: BTreeSet<String>,
+    pub left_at: Option<String>,
 }
 
 /// A call in flight, and the calls above it.
@@ -100,7 +110,7 @@ impl Attempt {
     /// The same with a model, which steps without a recording need.
     pub fn with_model(id: AttemptId, memory: Memory, trail: &str, model: Option<Arc<ModelAccess>>) -> Arc<Attempt> {
         let folder = trail.rsplit_once('/').map_or("", |(folder, _)| folder).to_string();
-        Arc::new(Attempt { id, folder, memory: Mutex::new(memory), model })
+        Arc::new(Attempt { id, folder, memory: Mutex::new(memory), model, pages: Mutex::default() })
     }
 
     pub fn model(&self) -> Option<&Arc<ModelAccess>> {

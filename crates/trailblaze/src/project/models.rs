@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use trailblaze_core::config::{Llm, Provider, ProviderKind};
 use trailblaze_core::driver::Budget;
-use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Reply, Request};
+use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Price, Reply, Request};
 use trailblaze_core::template::tokens;
 use trailblaze_core::yaml::{Problem, nearest};
 use trailblaze_models::script::{NotFit, Recorder, Script, Scripted};
@@ -92,6 +92,8 @@ pub enum ModelChoiceError {
     Script { file: String, problems: Vec<Problem> },
     #[error("{0}")]
     Model(ModelError),
+    #[error("the price of `{model}` is unknown, so dollars cannot be limited")]
+    NoPrice { model: String },
 }
 
 impl ModelChoiceError {
@@ -107,6 +109,9 @@ impl ModelChoiceError {
                 Some(format!("set it for this command: {variable}=… trailblaze …, or use --model none"))
             }
             ModelChoiceError::Model(error) => error.hint.clone(),
+            ModelChoiceError::NoPrice { .. } => {
+                Some("set `cost:` of the model in `llm:`, or limit calls, tokens or time".to_string())
+            }
             _ => None,
         }
     }
@@ -226,7 +231,10 @@ impl Models {
         if !path.is_file() {
             return Ok(Arc::new(Missing { info: missing_info(), file }));
         }
-        let script = read_script(&self.root, &path)?;
+        let mut script = read_script(&self.root, &path)?;
+        // Nobody is asked, so nothing is paid.
+        script.info.price =
+            script.info.price.map(|_| Price { input: 0.0, output: 0.0, cached_input: 0.0, cache_write: 0.0 });
         Ok(Arc::new(Scripted::new(&Arc::new(script), &file)))
     }
 }

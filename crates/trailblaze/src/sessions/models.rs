@@ -72,6 +72,11 @@ impl SessionModels {
             }
         };
         let settings = settings(loaded.project.agent.as_ref(), options);
+        let limits_dollars = settings.per_run.dollars.or(settings.per_step.dollars).is_some();
+        let model = models.as_ref().filter(|_| limits_dollars).and_then(Models::model);
+        if let Some(info) = model.as_ref().map(|model| model.describe()).filter(|info| info.price.is_none()) {
+            return Err(ModelChoiceError::NoPrice { model: info.id.clone() });
+        }
         Ok(SessionModels { models, absence, settings, spent: Arc::default() })
     }
 

@@ -112,6 +112,10 @@ impl Wiring {
         let keys = key_variables(&self.loaded, options.model.model.as_deref());
         self.supervisor.withhold(keys.into_iter().map(Into::into));
         self.groups.clone_from(&options.groups);
+        // What is wrong with the files is reported first.
+        if self.loaded.has_errors() {
+            return Ok(());
+        }
         self.prefixes.clone_from(&options.prefixes);
         self.models = SessionModels::resolve(&self.loaded, options)?;
         Ok(())

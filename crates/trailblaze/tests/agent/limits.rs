@@ -24,6 +24,13 @@ fn the_budget_of_a_step_is_set_in_the_project() {
 }
 
 #[test]
+fn dollars_cannot_be_limited_if_the_price_is_unknown() {
+    let project = counter(&trail("  - step: Add one\n"), &endless());
+    let said = run(&project, &["--model-budget", "dollars=0.01"]).exits(3).stderr;
+    assert!(said.contains("the price of `scripted/replies.yaml` is unknown, so dollars cannot be limited"), "{said}");
+}
+
+#[test]
 fn wrong_limits_are_refused() {
     let project = counter(&trail("  - step: Add one\n"), "  []\n");
     for wrong in ["calls", "calls=x", "money=3", "dollars=NaN", "dollars=-1", "time=soon"] {

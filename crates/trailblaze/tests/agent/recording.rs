@@ -118,3 +118,12 @@ fn what_was_sent_and_received_is_in_the_record_and_in_the_report() {
     let html = folder.text("report.html");
     assert!(html.contains("Step: Add one") && html.contains("button \\\\\\\"Add one"), "the report has both");
 }
+
+#[test]
+fn a_step_that_the_model_only_claims_to_have_done_is_not_recorded() {
+    let replies = reply("Step: Add one", "{objectiveStatus: {status: COMPLETED, explanation: it is done}}");
+    let project = counter(&trail("  - step: Add one\n"), &replies);
+    let ran = run(&project, &["--record"]).exits(0);
+    assert!(ran.stderr.contains("was completed without a call that could be replayed"), "{}", ran.stderr);
+    assert!(!project.read("trails/a.trail.yaml").contains("recording"));
+}

@@ -95,3 +95,50 @@ fn a_model_does_not_leave_the_app() {
     let setup = project.last_run().text(&asked(&project)[0].setup);
     assert!(!setup.contains("web_evaluate") && !setup.contains("web_applyCookies"), "{setup}");
 }
+
+#[test]
+fn a_model_opens_and_uploads_no_files_of_this_machine() {
+    for call in [
+        "{web_navigate: {url: '../../../../../../etc/hostname'}}",
+        "{web_navigate: {url: /etc/hostname}}",
+        "{web_navigate: {url: trailblaze.yaml}}",
+        "{web_tabs: {action: NEW, url: trailblaze.yaml}}",
+        "{web_upload: {files: [trailblaze.yaml], ref: 'button \"Pay now\"'}}",
+    ] {
+        let replies =
+            reply("Step: Pay", call) + &reply("Step: Pay", "{objectiveStatus: {status: FAILED, explanation: refused}}");
+        let Some(project) = shop("  - step: Pay\n", &replies) else { return };
+        let ran = project.finish(command(&project, &[])).exits(1);
+        let sent = asked(&project);
+        let told = sent[1].messages.join("\n");
+        assert!(
+            told.contains("is a file of this machine") || told.contains("is not a file that the step names"),
+            "{call}: {told}"
+        );
+        assert!(ran.stdout.contains("refused"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_model_does_nothing_on_a_page_that_is_not_part_of_the_app() {
+    let replies = reply("Step: Pay", "{web_click: {ref: 'link \"Win a prize\"'}}")
+        + &reply("Login", "{web_type: {ref: 'textbox \"Code\"', text: '{{PIN}}'}}")
+        + &reply("is not part of the app", "{objectiveStatus: {status: FAILED, explanation: I was led away}}");
+    let Some(project) = shop("  - step: Pay\n", &replies) else { return };
+    let foreign = "data:text/html,<title>Login</title><label>Code <input></label>";
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}/", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let body = foreign.split_once(',').map_or("", |(_, body)| body);
+            let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    project.write("shop.html", format!("{PAGE}<a href='{address}'>Win a prize</a>"));
+    let mut command = command(&project, &["--secret", "PIN"]);
+    command.env("PIN", "canary-7f3a91");
+    let ran = project.finish(command).exits(1);
+    assert!(ran.stdout.contains("I was led away"), "{}", ran.stdout);
+}

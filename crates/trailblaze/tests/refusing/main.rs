@@ -328,7 +328,7 @@ fn steps_that_need_a_model() {
     2 |   - step: Open the counter
       |           ^^^^^^^^^^^^^^^^
       |
-      = help: record the step once, for example in `trailblaze shell`, or write its `tools:`
+      = help: choose a model with --model; or record the step once in `trailblaze shell`, or write its `tools:`
 
     error: the step needs a model: it has no `tools` and no recording for android-phone
      --> trails/a.trail.yaml:6:11
@@ -336,7 +336,7 @@ fn steps_that_need_a_model() {
     6 |   - step: Count to three
       |           ^^^^^^^^^^^^^^
       |
-      = help: record the step once, for example in `trailblaze shell`, or write its `tools:`
+      = help: choose a model with --model; or record the step once in `trailblaze shell`, or write its `tools:`
 
     error: 2 problems
     ");

@@ -7,7 +7,7 @@ mod origin;
 pub mod prompt;
 pub(crate) mod sight;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -16,8 +16,9 @@ use trailblaze_protocol::event::{CallOrigin, ModelPurpose, StepKind, ToolKind, V
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Variant;
 
-pub use self::limits::{MISTAKES, REPEATS};
+pub use self::limits::{CALLS_PER_REPLY, MISTAKES, REPEATS};
 use self::offer::{COMPLETES, STATUS};
+use self::origin::Bounds;
 pub use self::prompt::Task;
 use self::sight::Sight;
 use crate::callers::step_result::StepResult;
@@ -111,6 +112,7 @@ impl Agent<'_> {
         loop {
             let sight = sight::look(self.cx, self.access, self.task.text).await;
             let sight = sight.map_err(|stop| StepResult::stopped("screenshot", &stop))?;
+            self.trust(sight.app.as_deref(), last.is_none());
             let changes = last.as_ref().map(|last| crate::snapshot::changes(last, &sight.text));
             match self.turn(&sight, changes.as_deref()).await? {
                 Turn::Completed => return Ok(()),
@@ -118,6 +120,16 @@ impl Agent<'_> {
             }
             last = Some(sight.text);
         }
+    }
+
+    /// Trusts the page that the test itself has opened: the one at the start of a step, unless a model went there.
+    fn trust(&self, page: Option<&str>, is_start: bool) {
+        let Some(origin) = page.and_then(origin::origin) else { return };
+        let mut pages = self.cx.attempt.pages.lock();
+        if is_start && pages.left_at.as_ref() != Some(&origin) {
+            pages.trusted.insert(origin.clone());
+        }
+        pages.left_at = Some(origin);
     }
 
     /// Asks until the model asks for calls that can be made, and makes them.
@@ -204,12 +216,24 @@ impl Agent<'_> {
                 }
             };
             let completes = args.shift_remove(COMPLETES).is_some_and(|flag| flag == Value::Bool(true));
-            if number > 0
-                && let Some(changed) = self.changed_ref(&args, sight).await?
-            {
+            if number >= CALLS_PER_REPLY {
+                self.note(call, &format!("not called: a reply may have at most {CALLS_PER_REPLY} calls"));
+                return Ok(Turn::Acted);
+            }
+            let newer = match number {
+                0 => None,
+                _ => Some(self.look_again().await?),
+            };
+            if let Some(changed) = newer.as_ref().and_then(|newer| sight.changed_ref(newer, refs(&args))) {
                 self.note(call, &format!("not called: the screen changed, and `{changed}` is not what it was"));
                 return Ok(Turn::Acted);
             }
+            let newest = newer.as_ref().unwrap_or(sight);
+            if let Err(mistake) = self.bounds(newest, &self.cx.attempt.pages.lock().trusted).check(&call.name, &args) {
+                self.note(call, &mistake);
+                return Ok(Turn::Acted);
+            }
+            self.state(&call.name, &mut args, newest);
             if call.name == STATUS {
                 match self.status(call, &args).await? {
                     Status::Done => return Ok(Turn::Completed),
@@ -266,7 +290,10 @@ impl Agent<'_> {
     fn is_proof(&self, tool: &str, args: &Map<String, Value>) -> bool {
         let is_assertion = self.registry.get(tool).is_some_and(|tool| tool.kind == ToolKind::Assertion);
         let compares = matches!(tool, "assertEquals" | "assertNotEquals");
-        is_assertion && (!compares || args.values().any(template::holds_token))
+        let denied = args.get("text").and_then(Value::as_str).filter(|_| tool.starts_with("assertNot"));
+        // That something is absent which nobody mentioned proves nothing.
+        let is_about_this = denied.is_none_or(|text| shares_word(text, self.task.text));
+        is_assertion && is_about_this && (!compares || args.values().any(template::holds_token))
     }
 
     async fn status(&mut self, call: &RequestedCall, args: &Map<String, Value>) -> Result<Status, StepResult> {
@@ -310,23 +337,38 @@ impl Agent<'_> {
                 _ => format!("there is no tool `{name}`; use one of the offered tools"),
             });
         }
-        origin::check(&self.registry, &self.task, sight.app.as_deref(), name, &args)?;
+        self.bounds(sight, &self.cx.attempt.pages.lock().trusted).check(name, &args)?;
+        let is_assertion = self.registry.get(name).is_some_and(|tool| tool.kind == ToolKind::Assertion);
+        let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        if let Some((blank, _)) = args.iter().find(|(_, value)| is_assertion && is_blank(value)) {
+            return Err(format!("`{blank}` is empty, so `{name}` would prove nothing"));
+        }
         Ok(args)
     }
 
-    /// A ref among the arguments whose element changed since the model saw it, because of an earlier call of the same reply.
-    async fn changed_ref<'c>(
-        &self,
-        args: &'c Map<String, Value>,
-        sight: &Sight,
-    ) -> Result<Option<&'c str>, StepResult> {
-        let mut refs = Vec::new();
-        collect_refs(args, &mut refs);
-        if refs.is_empty() {
-            return Ok(None);
+    fn bounds<'b>(&'b self, sight: &'b Sight, trusted: &'b BTreeSet<String>) -> Bounds<'b> {
+        Bounds { registry: &self.registry, task: &self.task, trusted, here: sight.app.as_deref() }
+    }
+
+    /// The screen after an earlier call of the same reply.
+    async fn look_again(&self) -> Result<Sight, StepResult> {
+        let sight = sight::as_text(self.cx, self.access).await;
+        sight.map_err(|stop| StepResult::stopped("screen", &stop))
+    }
+
+    /// States what the model means, so that it is recorded as precisely as it was seen: the one element that a description fits, and
+    /// the text of an element that a check points at.
+    fn state(&self, tool: &str, args: &mut Map<String, Value>, sight: &Sight) {
+        for name in ["ref", "toRef"] {
+            let described = args.get(name).and_then(Value::as_str).and_then(|text| sight.described(text));
+            if let Some(reference) = described {
+                args.insert(name.to_string(), reference.into());
+            }
         }
-        let now = self.cx.session.device.look(self.cx).await.map_err(|stop| StepResult::stopped("screen", &stop))?;
-        Ok(sight.changed_ref(&now, refs))
+        let points_at = args.get("ref").and_then(Value::as_str).filter(|_| args.get("expectedText").is_none());
+        if let Some(text) = points_at.filter(|_| tool == "assertVisible").and_then(|text| sight.shown_text(text)) {
+            args.insert("expectedText".to_string(), text.into());
+        }
     }
 
     /// Fails the step if the same calls were made too often on the same screen.
@@ -378,6 +420,15 @@ impl Agent<'_> {
     }
 }
 
+/// Whether two texts have a word in common.
+fn shares_word(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+        words.map(str::to_lowercase).collect()
+    };
+    !words(one).is_disjoint(&words(other))
+}
+
 enum Status {
     Done,
     Continue,
@@ -393,6 +444,12 @@ fn shown(call: &RequestedCall) -> String {
         }
         Arguments::Malformed(_) => call.name.clone(),
     }
+}
+
+fn refs(args: &Map<String, Value>) -> Vec<&str> {
+    let mut refs = Vec::new();
+    collect_refs(args, &mut refs);
+    refs
 }
 
 /// The refs among the arguments of a call, also in lists of fields.

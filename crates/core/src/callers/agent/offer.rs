@@ -24,6 +24,8 @@ const OMITTED: &[&str] = &[
     "web_snapshot",
     "web_requestDetails",
     "web_currentUrl",
+    // Without the text of the element, a recording would prove less than the model saw.
+    "web_verifyElementVisible",
     "isVisible",
     "hasText",
     "getElementText",
@@ -48,7 +50,8 @@ const OMITTED_ON_WEB: &[&str] =
     &["tap", "inputText", "eraseText", "pressKey", "scroll", "swipe", "openUrl", "hideKeyboard", "launchApp"];
 
 /// Built-in tools that reach beyond the app under test. Offered only if the target names them under `tools:`.
-pub const LEAVING: &[&str] = &["adbShell", "evaluateJs", "web_evaluate", "openUrl", "runCommand", "web_applyCookies"];
+pub const LEAVING: &[&str] =
+    &["adbShell", "evaluateJs", "web_evaluate", "openUrl", "runCommand", "web_applyCookies", "web_getStorageState"];
 
 /// Parameters of built-in tools that models are not offered.
 const HIDDEN: &[&str] = &[

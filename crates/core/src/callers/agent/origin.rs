@@ -1,33 +1,77 @@
-//! Keeps a model inside the app: it opens only URLs of the app, of the target's list, or that the test itself names.
+//! Keeps a model inside the app: it opens and acts on only pages of the app, of the target's list, or that the test itself names,
+//! and sends away only files that the step names.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+use trailblaze_protocol::event::ToolKind;
 
 use super::prompt::Task;
 use crate::engine::registry::Registry;
 
-/// What is wrong with the URL of a call, if there is one.
-pub fn check(
-    registry: &Registry,
-    task: &Task<'_>,
-    here: Option<&str>,
-    tool: &str,
-    args: &Map<String, Value>,
-) -> Result<(), String> {
-    let is_built_in = registry.get(tool).is_some_and(|tool| !tool.is_custom());
-    let Some(url) = args.get("url").and_then(Value::as_str).filter(|_| is_built_in) else { return Ok(()) };
-    let Some(wanted) = origin(url) else { return Ok(()) };
-    let own = registry.own_urls.iter().map(String::as_str).chain(here).filter_map(origin);
-    let host = wanted.split_once("://").map_or(wanted.as_str(), |(_, host)| host);
-    let texts = [Some(task.text), task.context].into_iter().flatten();
-    let is_named = !host.is_empty() && texts.into_iter().any(|text| text.contains(host));
-    if is_named || own.into_iter().any(|own| own == wanted) {
-        return Ok(());
+/// Where the model may act.
+pub struct Bounds<'a> {
+    pub registry: &'a Registry,
+    pub task: &'a Task<'a>,
+    /// Origins that the test itself has opened.
+    pub trusted: &'a BTreeSet<String>,
+    /// The page that is open.
+    pub here: Option<&'a str>,
+}
+
+impl Bounds<'_> {
+    /// What is wrong with a call: it would leave the app, act on a page that is not part of it, or send files away.
+    pub fn check(&self, tool: &str, args: &Map<String, Value>) -> Result<(), String> {
+        let Some(known) = self.registry.get(tool) else { return Ok(()) };
+        let is_built_in = !known.is_custom();
+        if let Some(url) = args.get("url").and_then(Value::as_str).filter(|_| is_built_in) {
+            return self.check_url(url);
+        }
+        let files = args.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for file in files.filter(|_| is_built_in) {
+            let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+            if name.is_empty() || !self.is_named(name) {
+                return Err(format!("`{file}` is not a file that the step names"));
+            }
+        }
+        let goes_back = matches!(tool, "web_navigate" | "web_tabs" | "pressBack" | "web_scroll" | "wait");
+        let page = self.here.filter(|page| !self.is_own(page));
+        match page.and_then(origin) {
+            Some(origin) if known.kind == ToolKind::Action && !goes_back => Err(format!(
+                "the page at {origin} is not part of the app, so nothing is done there; go back, or end the step. The target may allow \
+                 it with `allowed_urls:`"
+            )),
+            _ => Ok(()),
+        }
     }
-    Err(format!("`{url}` is not part of the app; the target may allow it with `allowed_urls:`"))
+
+    fn check_url(&self, url: &str) -> Result<(), String> {
+        match origin(url) {
+            _ if self.is_own(url) => Ok(()),
+            None if self.is_named(url.trim()) => Ok(()),
+            None => Err(format!("`{url}` is a file of this machine; use a URL of the app")),
+            Some(_) => Err(format!("`{url}` is not part of the app; the target may allow it with `allowed_urls:`")),
+        }
+    }
+
+    /// Whether a URL belongs to the app, or the test names its host.
+    pub fn is_own(&self, url: &str) -> bool {
+        let Some(wanted) = origin(url) else { return false };
+        let host = wanted.split_once("://").map_or(wanted.as_str(), |(_, host)| host);
+        let mut own = self.registry.own_urls.iter().filter_map(|url| origin(url));
+        wanted == "about://blank"
+            || self.trusted.contains(&wanted)
+            || own.any(|own| own == wanted)
+            || (!host.is_empty() && self.is_named(host))
+    }
+
+    fn is_named(&self, text: &str) -> bool {
+        [Some(self.task.text), self.task.context].into_iter().flatten().any(|told| told.contains(text))
+    }
 }
 
 /// The scheme, host and port of a URL. A path or a fragment of the same page has none.
-fn origin(url: &str) -> Option<String> {
+pub fn origin(url: &str) -> Option<String> {
     let url = url.trim();
     let (scheme, rest) = url.split_once(':')?;
     let is_scheme = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) && !scheme.is_empty();
@@ -56,6 +100,7 @@ mod tests {
             ("https:\\\\evil.example\\shop.example", Some("https://evil.example")),
             ("javascript:alert(1)", Some("javascript://alert(1)")),
             ("file:///etc/passwd", Some("file://")),
+            ("about:blank", Some("about://blank")),
             ("/cart", None),
             ("cart.html", None),
         ] {

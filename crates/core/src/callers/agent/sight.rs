@@ -6,6 +6,7 @@ use crate::engine::ask::{ModelAccess, Vision};
 use crate::engine::cx::Cx;
 use crate::engine::fault::Stop;
 use crate::model::Picture;
+use crate::query::{Checks, Description, Find, Query, What};
 use crate::refs;
 use crate::screen::{Node, Screen};
 use crate::snapshot;
@@ -50,6 +51,7 @@ pub struct Sight {
     pub app: Option<String>,
     /// The line of each ref.
     lines: HashMap<String, String>,
+    screen: Screen,
 }
 
 /// Looks at the screen, and makes its refs usable in calls. `text` is what the model is asked to do.
@@ -60,6 +62,11 @@ pub async fn look(cx: &Cx, access: &ModelAccess, text: &str) -> Result<Sight, St
 /// The same with a picture, if the model accepts pictures.
 pub async fn with_picture(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> {
     look_with(cx, access, "", Vision::Always).await
+}
+
+/// The same without a picture.
+pub async fn as_text(cx: &Cx, access: &ModelAccess) -> Result<Sight, Stop> {
+    look_with(cx, access, "", Vision::Never).await
 }
 
 async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) -> Result<Sight, Stop> {
@@ -88,16 +95,40 @@ async fn look_with(cx: &Cx, access: &ModelAccess, text: &str, vision: Vision) ->
     // The snapshot addresses people at a command line.
     let text = snapshot::text(&screen, &details).replace(" hidden — use --offscreen to show)", "; scroll to see them)");
     let lines = lines(&text);
-    Ok(Sight { text, picture, app: screen.app, lines })
+    Ok(Sight { text, picture, app: screen.app.clone(), lines, screen })
 }
 
 impl Sight {
-    /// The refs among the arguments of a call whose elements are no longer what the model saw.
-    pub fn changed_ref<'a>(&self, now: &Screen, args: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-        let lines = lines(&snapshot::text(now, &snapshot::Details::default()));
-        args.into_iter().find(|reference| {
+    /// The ref of the one element that a description means, such as `button "Pay"`. `None` for a ref, and for what is not there or
+    /// not unique: the tool then waits for it, or says what is wrong.
+    pub fn described(&self, text: &str) -> Option<String> {
+        let key = refs::of_line(text).unwrap_or(text.trim());
+        if self.lines.contains_key(key) {
+            return None;
+        }
+        let description = Description::parse(text).ok()?;
+        let query = Query { what: What::Described(Box::new(description)), index: None };
+        match query.search(&self.screen, Checks::Visible) {
+            Find::Found(found) if found.count == 1 => found.reference.filter(|found| self.lines.contains_key(found)),
+            Find::Found(_) | Find::Not(_) => None,
+        }
+    }
+
+    /// The text that the element with this ref shows, if it only shows something.
+    pub fn shown_text(&self, reference: &str) -> Option<String> {
+        let key = refs::of_line(reference).unwrap_or(reference.trim());
+        let node = self.screen.root.walk().find(|node| node.reference.as_deref() == Some(key))?;
+        if node.is_interactive() || node.is_editable() {
+            return None;
+        }
+        node.text().map(str::trim).filter(|text| !text.is_empty()).map(str::to_string)
+    }
+
+    /// A ref whose element is no longer what the model saw.
+    pub fn changed_ref<'a>(&self, newer: &Sight, refs: Vec<&'a str>) -> Option<&'a str> {
+        refs.into_iter().find(|reference| {
             let key = refs::of_line(reference).unwrap_or(reference.trim());
-            self.lines.get(key).is_some_and(|line| lines.get(key) != Some(line))
+            self.lines.get(key).is_some_and(|line| newer.lines.get(key) != Some(line))
         })
     }
 }

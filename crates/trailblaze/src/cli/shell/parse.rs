@@ -99,7 +99,8 @@ pub fn parse(text: &str) -> Result<Option<Line>, CommandError> {
         "verify" => Line::Command(step(StepKind::Verify)?),
         "trailhead" => Line::Command(step(StepKind::Trailhead)?),
         "do" => Line::Command(match rest {
-            [kind, _, ..] if kind == "verify" => Command::Do { kind: StepKind::Verify, text: rest[1..].join(" ") },
+            [kind] if kind == "verify" => return Err(CommandError::NoWords { verb: "do verify".to_string() }),
+            [kind, ..] if kind == "verify" => Command::Do { kind: StepKind::Verify, text: rest[1..].join(" ") },
             _ => match step(StepKind::Step)? {
                 Command::Step { kind, text } => Command::Do { kind, text },
                 other => other,
@@ -230,7 +231,7 @@ mod tests {
         let act = |kind, text: &str| Ok(Some(Line::Command(Command::Do { kind, text: text.into() })));
         check("do 'pay Ada' 5", act(StepKind::Step, "pay Ada 5"));
         check("do verify 'it is paid'", act(StepKind::Verify, "it is paid"));
-        check("do verify", act(StepKind::Step, "verify"));
+        check("do verify", Err("`do verify` needs text: do verify \"Pay Ada\""));
         check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
         let save = |merge, title: Option<&str>| {
             Ok(Some(Line::Command(Command::Save(Save { path: "a".into(), merge, title: title.map(String::from) }))))

@@ -85,6 +85,14 @@ pub fn record(trail: &Trail, done: &[&Done]) -> Result<Recorded, SaveError> {
                     .push(format!("step \"{}\" depends on a model: {tools} cannot be replayed", step.text));
                 continue;
             }
+            if step.is_by_model && step.calls.is_empty() {
+                let text = format!(
+                    "step \"{}\" was completed without a call that could be replayed; it is not recorded",
+                    step.text
+                );
+                recorded.warnings.push(text);
+                continue;
+            }
             let Some((slot, written)) = written(trail, step).filter(|(_, written)| written.is_recordable) else {
                 continue;
             };

@@ -82,7 +82,7 @@ fn start(call: &Value) -> Option<&'static str> {
 }
 
 fn is_empty(step: &RecordedStep) -> bool {
-    step.calls.is_empty() && step.needs_model.is_empty() && !step.is_by_model
+    step.calls.is_empty() && step.needs_model.is_empty()
 }
 
 /// Warnings about steps that are not saved exactly as they were made.
