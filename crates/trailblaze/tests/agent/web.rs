@@ -106,7 +106,7 @@ fn a_model_opens_and_uploads_no_files_of_this_machine() {
         "{web_upload: {files: [trailblaze.yaml], ref: 'button \"Pay now\"'}}",
     ] {
         let replies =
-            reply("Step: Pay", call) + &reply("Step: Pay", "{objectiveStatus: {status: FAILED, explanation: refused}}");
+            reply("Step: Pay", call) + &reply("file", "{objectiveStatus: {status: FAILED, explanation: refused}}");
         let Some(project) = shop("  - step: Pay\n", &replies) else { return };
         let ran = project.finish(command(&project, &[])).exits(1);
         let sent = asked(&project);
