@@ -69,8 +69,9 @@ pub struct HealSuggestion {
     pub element: String,
     /// Why it may be the element that was meant.
     pub reason: String,
-    /// How well it fits, from 0 to 100.
-    pub score: u8,
+    /// How well it fits, from 0 to 100. Absent if a model chose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u8>,
     /// Whether a model chose it. Absent (false) if it was found from recorded properties.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_model: bool,

@@ -22,6 +22,8 @@ pub struct Repair {
     /// The call that did not find its element, as `{tool: args}`.
     pub from: Value,
     pub to: Value,
+    /// The element that it acts on now, for people to read.
+    pub element: String,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -57,7 +57,8 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
 }
 
 fn as_json(patch: &Patch) -> Value {
-    let repair = |repair: &Repair| json!({"step": repair.text, "from": repair.from, "to": repair.to});
+    let repair =
+        |repair: &Repair| json!({"step": repair.text, "from": repair.from, "to": repair.to, "element": repair.element});
     json!({
         "trail": patch.path,
         "isConfirmed": patch.is_confirmed,

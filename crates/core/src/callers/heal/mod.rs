@@ -78,7 +78,6 @@ struct Tried {
     repair: Repair,
     failed: CallId,
     call: CallId,
-    element: String,
     start: EndState,
 }
 
@@ -205,14 +204,15 @@ impl StepHeals {
             index: failed.index,
             from: json!({ failed.tool: failed.args }),
             to: used.call,
+            element: used.element,
         };
-        self.0.push(Tried { repair, failed: failed.id.clone(), call, element: used.element, start: sought.start });
+        self.0.push(Tried { repair, failed: failed.id.clone(), call, start: sought.start });
     }
 
     /// Records that the repairs do not count.
     pub fn withdraw(self, cx: &Cx, why: &str) -> Withdrawn {
         self.0.iter().for_each(|tried| tried.emit(cx, why));
-        let elements: Vec<&str> = self.0.iter().map(|tried| tried.element.as_str()).collect();
+        let elements: Vec<&str> = self.0.iter().map(|tried| tried.repair.element.as_str()).collect();
         Withdrawn(format!("healing tried {} instead, but {why}", elements.join(", then ")))
     }
 }
@@ -273,7 +273,7 @@ fn suggestion(failed: &FailedCall<'_>, screen: &Screen, candidate: &Candidate) -
         call: json!({ tool: args }),
         element: node.summary(),
         reason: candidate.reason.clone(),
-        score: u8::try_from(candidate.points.clamp(0, 100)).unwrap_or_default(),
+        score: u8::try_from(candidate.points.clamp(0, 100)).ok(),
         is_by_model: false,
         identity: Box::new(candidate.identity.clone()),
     })

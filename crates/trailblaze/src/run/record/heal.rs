@@ -108,7 +108,8 @@ fn one(attempt: &Attempt, heal: &Heal) -> Option<(Repair, HealedCall)> {
     let (from, to): (Value, Value) = (heal.sought.written.clone(), used.call.clone());
     let identity: ElementIdentity = (*used.identity).clone();
     let healed = HealedCall { step: step.text.clone(), from: from.clone(), to: to.clone(), identity };
-    Some((Repair { step: step.index, text: step.text.clone(), index: heal.sought.index, from, to }, healed))
+    let (text, element) = (step.text.clone(), used.element.clone());
+    Some((Repair { step: step.index, text, index: heal.sought.index, from, to, element }, healed))
 }
 
 /// Writes the repairs, as recordings are written: under the lock, into the current text of the file, and renamed into place.
