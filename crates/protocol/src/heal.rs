@@ -91,6 +91,9 @@ pub struct HealSought {
     pub index: usize,
     /// The call as written in the trail, as `{tool: args}`.
     pub written: Value,
+    /// A hash of the texts and calls of the trail's steps, in hexadecimal. Absent in older runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
     /// What could replace it, best first; at most five.
     pub suggestions: Vec<HealSuggestion>,
     /// Whether the first suggestion fits clearly enough to be used.

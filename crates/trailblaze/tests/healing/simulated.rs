@@ -195,9 +195,63 @@ fn the_repair_is_shown_and_written_into_the_trail() {
     let refused = project.run(&["heal", "--write"]).exits(3);
     insta::assert_snapshot!(refused.refusal(), @r#"
     exit 3
-    error: trails/buy.trail.yaml has changed since the run: step 1 is not "Pay" with the call that failed
+    error: trails/buy.trail.yaml has changed since the run: its steps or their calls are no longer those that ran
     hint: run the trail again, then heal that run
     "#);
+}
+
+#[test]
+fn a_trail_whose_steps_changed_since_the_run_is_not_written() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &["--heal", "apply"], 0);
+    for (old, new) in [("verify: It was bought", "verify: It was paid"), ("{text: Order placed}", "{text: Order sent}")]
+    {
+        let edited = TRAIL.replace(old, new);
+        project.write("trails/buy.trail.yaml", &edited);
+        let refused = project.run(&["heal", "--write"]).exits(3);
+        assert!(
+            refused.stderr.contains("error: trails/buy.trail.yaml has changed since the run"),
+            "{}",
+            refused.stderr
+        );
+        assert_eq!(project.read("trails/buy.trail.yaml"), edited);
+    }
+    // A comment is not a step.
+    let commented = format!("# Every day.\n{TRAIL}");
+    project.write("trails/buy.trail.yaml", &commented);
+    project.run(&["heal", "--write"]).exits(0);
+    let healed = commented.replace("tap: {text: Pay}", "tap: {id: pay}");
+    assert_eq!(project.read("trails/buy.trail.yaml"), healed);
+    let again = project.run(&["heal", "--write"]).exits(0);
+    assert_eq!(again.stdout, "");
+    let said = "nothing left to write: trails/buy.trail.yaml has the repairs of this run";
+    assert!(again.stderr.contains(said) && !again.stderr.contains("wrote"), "{}", again.stderr);
+    assert_eq!(project.read("trails/buy.trail.yaml"), healed);
+}
+
+#[test]
+fn a_call_that_was_healed_before_a_later_failure_is_shown_as_not_confirmed() {
+    let trail = format!(
+        "{TRAIL}  - step: Go back\n    tools: [{{tap: {{id: home}}}}]\n  - verify: There is help\n    tools: [{{assertVisible: {{text: Help, timeoutMs: 300}}}}]\n"
+    );
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", APP)
+        .with("trails/buy.trail.yaml", trail);
+    run(&project, &["--record"], 0);
+    changed(&project, &[("text: Pay,", "text: Buy now,"), ("text: Help,", "text: Support,")]);
+    let ran = run(&project, &["--heal", "apply"], 1);
+    let told = "nothing on the screen has the text \"Help\"\n  healed before that, not confirmed by a second run:\n    \
+                step \"Pay\": `tap: {text: Pay}` became `tap: {id: pay}` on Button \"Buy now\"\n";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(ran.stderr.contains("`trailblaze heal` shows the repairs"), "{}", ran.stderr);
+    let shown = project.run(&["heal"]).exits(0);
+    let head = "trails/buy.trail.yaml (healed, not confirmed by a second run)\n  \
+                step \"Pay\": `tap: {text: Pay}` became `tap: {id: pay}` on Button \"Buy now\"\n";
+    assert!(shown.stdout.starts_with(head), "{}", shown.stdout);
+    assert!(shown.stderr.contains("a later step failed"), "{}", shown.stderr);
+    assert_eq!(project.run(&["heal", "--json"]).exits(0).json()[0]["isConfirmed"], false);
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Healer<'a> {
     pub identities: &'a Identities,
     /// Whether the model is asked if the recorded properties do not decide.
     pub may_ask: bool,
+    /// Identifies the steps of the trail; see [`crate::trail::fingerprint`].
+    pub fingerprint: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +131,7 @@ impl Healer<'_> {
             call: failed.id.clone(),
             index: failed.index,
             written: json!({ failed.tool: failed.args }),
+            fingerprint: format!("{:016x}", self.fingerprint),
             suggestions: suggestions.clone(),
             is_clear,
             message: doubt.unwrap_or_default(),
