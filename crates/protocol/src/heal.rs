@@ -69,8 +69,9 @@ pub struct HealSuggestion {
     pub element: String,
     /// Why it may be the element that was meant.
     pub reason: String,
-    /// How well it fits, from 0 to 100.
-    pub score: u8,
+    /// How well it fits, from 0 to 100. Absent if a model chose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u8>,
     /// Whether a model chose it. Absent (false) if it was found from recorded properties.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_model: bool,
@@ -90,6 +91,9 @@ pub struct HealSought {
     pub index: usize,
     /// The call as written in the trail, as `{tool: args}`.
     pub written: Value,
+    /// A hash of the texts and calls of the trail's steps, in hexadecimal. Absent in older runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
     /// What could replace it, best first; at most five.
     pub suggestions: Vec<HealSuggestion>,
     /// Whether the first suggestion fits clearly enough to be used.

@@ -69,6 +69,8 @@ pub struct AttemptResult {
     pub is_device_lost: bool,
     /// The calls that were healed, if that is all that kept the try from passing.
     pub repairs: Vec<Repair>,
+    /// The calls that were healed before a later step failed. Nothing confirms them.
+    pub unconfirmed: Vec<Repair>,
     /// What could replace the call that did not find its element.
     pub suggestions: Vec<HealSuggestion>,
 }
@@ -103,6 +105,7 @@ pub fn fail_before_start(
         is_fatal: false,
         is_device_lost: false,
         repairs: Vec::new(),
+        unconfirmed: Vec::new(),
         suggestions: Vec::new(),
     }
 }
@@ -121,7 +124,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
         repeat,
         is_repaired,
     });
-    let mut repairs = Vec::new();
+    let (mut repairs, mut unconfirmed) = (Vec::new(), Vec::new());
     let lineage = lineage(&session.device.description().classifiers);
     let ended = match trail.config.skip_reason(&lineage) {
         Some(reason) => StepResult { verdict: Verdict::Skipped, message: reason.to_string(), ..StepResult::default() },
@@ -144,9 +147,8 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
                 repairs: Mutex::default(),
             };
             let ended = runner.run_within(trail, timeout).await;
-            if ended.verdict == Verdict::Passed {
-                repairs = runner.repairs.into_inner().into_values().flatten().collect();
-            }
+            let healed = if ended.verdict == Verdict::Passed { &mut repairs } else { &mut unconfirmed };
+            healed.extend(runner.repairs.into_inner().into_values().flatten());
             ended
         }
     };
@@ -168,6 +170,7 @@ pub async fn replay(session: &Arc<Session>, attempt: Try<'_>) -> AttemptResult {
         is_fatal,
         is_device_lost,
         repairs,
+        unconfirmed,
         suggestions,
     }
 }

@@ -178,6 +178,18 @@ impl<'a> Surroundings<'a> {
     }
 }
 
+/// The name and the id of an element as [`Surroundings::describe`] writes it. The name is still escaped.
+pub fn described(element: &str) -> (Option<&str>, Option<&str>) {
+    let split = element.strip_suffix(']').and_then(|rest| rest.rsplit_once("[id="));
+    // A name may end like an id.
+    let (rest, id) = match split {
+        Some((rest, id)) if !id.contains('"') => (rest.trim_end(), Some(id)),
+        _ => (element, None),
+    };
+    let name = rest.split_once('"').and_then(|(_, name)| name.strip_suffix('"'));
+    (name, id)
+}
+
 /// The name of an element: its label or text, unless that was typed.
 fn name(outline: &Outline<'_>, place: usize) -> Option<String> {
     let node = outline.node(place);

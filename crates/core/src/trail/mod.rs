@@ -21,7 +21,7 @@ pub use compose::{NewCalls, NewStep, new_trail};
 pub use config::{ArgDeclaration, ArgType, TrailConfig};
 pub use convert::{ConvertError, convert};
 pub use merge::{Merge, Merged, merge};
-pub use repair::{Repair, RepairError, repair};
+pub use repair::{Repair, RepairError, fingerprint, is_repaired, repair};
 pub use revise::{Change, revise};
 pub use save::{SaveError, Slot, StepCalls, save};
 pub use step::{Step, StepPlan, Trailhead};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::{same_calls, written_calls};
 use super::revise::{Change, revise};
@@ -22,14 +22,41 @@ pub struct Repair {
     /// The call that did not find its element, as `{tool: args}`.
     pub from: Value,
     pub to: Value,
+    /// The element that it acts on now, for people to read.
+    pub element: String,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RepairError {
     #[error("{path} has changed since the run: step {number} is not \"{text}\" with the call that failed")]
     Changed { path: String, number: usize, text: String },
+    #[error("{path} has changed since the run: its steps or their calls are no longer those that ran")]
+    OtherSteps { path: String },
     #[error("{0}")]
     Save(#[from] SaveError),
+}
+
+/// A hash of the steps that a device with these classifiers runs: their texts and their calls. It tells whether a trail is
+/// still the one that ran.
+pub fn fingerprint(trail: &Trail, lineage: &[String]) -> u64 {
+    let steps = trail.trailhead.iter().map(|head| &head.0).chain(&trail.steps);
+    let steps = steps.map(|step| match step.plan(lineage) {
+        StepPlan::Recording { calls, .. } | StepPlan::Authored(calls) => json!([step.text.value, written_calls(calls)]),
+        StepPlan::Model => json!([step.text.value]),
+    });
+    let text = Value::Array(steps.collect()).to_string();
+    // FNV-1a: the same in every build.
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Whether a call was repaired in the meantime.
+pub fn is_repaired(trail: &Trail, lineage: &[String], repair: &Repair) -> bool {
+    let head = usize::from(trail.trailhead.is_some());
+    let step = repair.step.checked_sub(head).and_then(|index| trail.steps.get(index));
+    let Some(step) = step.filter(|step| step.text.value == repair.text) else { return false };
+    let (StepPlan::Recording { calls, .. } | StepPlan::Authored(calls)) = step.plan(lineage) else { return false };
+    let call = calls.get(repair.index).map(std::slice::from_ref).unwrap_or_default();
+    same_calls(&written_calls(call), std::slice::from_ref(&repair.to))
 }
 
 /// The text of a trail with its calls repaired, as a device with these classifiers uses them. Everything else stays as it is.

@@ -38,6 +38,10 @@ pub fn conclude(
                 print::data(format!("    {}. {}", number + 1, heals::line(suggestion)));
             }
         }
+        if !first.unconfirmed.is_empty() {
+            print::data("  healed before that, not confirmed by a second run:");
+            first.unconfirmed.iter().for_each(|repair| print::data(format!("    {}", heals::repaired(repair))));
+        }
         if !others.is_empty() {
             let name = |done: &&Done| format!("{} on {}", jobs[done.job].trail.title(), done.device);
             let mut names: Vec<String> = others.iter().take(NAMED).map(name).collect();
@@ -64,7 +68,7 @@ pub fn conclude(
             print::data(format!("  {}", heals::repaired(repair)));
         }
     }
-    if !healed.is_empty() {
+    if !healed.is_empty() || done.iter().any(|done| !done.unconfirmed.is_empty()) {
         print::hint("`trailblaze heal` shows the repairs, and `trailblaze heal --write` writes them into the trails");
     }
     let count = |verdicts: &[Verdict]| done.iter().filter(|done| verdicts.contains(&done.verdict)).count();

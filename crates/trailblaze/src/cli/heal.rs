@@ -11,7 +11,7 @@ use trailblaze_protocol::exit::Exit;
 use super::{Context, Refusal, runs};
 use crate::output::print::{self, Line};
 use crate::output::report::heals;
-use crate::run::record::heal::{HealError, Patch, patches, write};
+use crate::run::record::heal::{HealError, Patch, Patches, Proof, patches, write};
 
 /// Show how healing changes the trails of a run, and write it into them
 #[derive(Args)]
@@ -33,9 +33,13 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
     let root = context.root(Path::new("."));
     let logs = args.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs));
     let run = runs::read(&logs, args.run.as_deref())?;
-    let patches = if args.write { write(&root, &run) } else { patches(&root, &run) }?;
+    let Patches { patches, written } = if args.write { write(&root, &run) } else { patches(&root, &run) }?;
     if args.json {
         print::json(&patches.iter().map(as_json).collect::<Vec<_>>());
+        return Ok(Exit::Passed);
+    }
+    written.iter().for_each(|path| print::say(format!("nothing left to write: {path} has the repairs of this run")));
+    if patches.is_empty() && !written.is_empty() {
         return Ok(Exit::Passed);
     }
     if patches.is_empty() {
@@ -50,17 +54,23 @@ pub fn heal(context: &Context, args: &HealArgs) -> Result<Exit, Refusal> {
     } else {
         print::hint("`trailblaze heal --write` writes this");
     }
-    if patches.iter().any(|patch| !patch.is_confirmed) {
+    if patches.iter().any(|patch| patch.proof == Proof::Tried) {
+        print::hint(
+            "a later step failed, so the repaired trail never passed; run it again before you rely on the repairs",
+        );
+    }
+    if patches.iter().any(|patch| patch.proof == Proof::Suggested) {
         print::hint("suggestions were never tried; `trailblaze run --heal apply` tries them");
     }
     Ok(Exit::Passed)
 }
 
 fn as_json(patch: &Patch) -> Value {
-    let repair = |repair: &Repair| json!({"step": repair.text, "from": repair.from, "to": repair.to});
+    let repair =
+        |repair: &Repair| json!({"step": repair.text, "from": repair.from, "to": repair.to, "element": repair.element});
     json!({
         "trail": patch.path,
-        "isConfirmed": patch.is_confirmed,
+        "isConfirmed": patch.proof == Proof::Confirmed,
         "repairs": patch.repairs.iter().map(repair).collect::<Vec<_>>(),
         "text": patch.after,
     })
@@ -69,7 +79,11 @@ fn as_json(patch: &Patch) -> Value {
 /// The changed lines of a trail, and why they change.
 fn show(patch: &Patch) {
     let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
-    let word = if patch.is_confirmed { "healed" } else { "suggested" };
+    let word = match patch.proof {
+        Proof::Confirmed => "healed",
+        Proof::Tried => "healed, not confirmed by a second run",
+        Proof::Suggested => "suggested",
+    };
     print::data(format!("{} ({word})", patch.path));
     patch.repairs.iter().for_each(|repair| print::data(format!("  {}", heals::repaired(repair))));
     for line in diff(&lines(&patch.before.text), &lines(&patch.after)).unwrap_or_default().lines() {

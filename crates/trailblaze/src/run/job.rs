@@ -66,6 +66,8 @@ pub struct Done {
     pub seen: Vec<StepSeen>,
     /// The calls that were healed. If it passed, it did so with the repaired trail.
     pub repairs: Vec<Repair>,
+    /// The calls that were healed before a later step failed.
+    pub unconfirmed: Vec<Repair>,
     /// What could replace the call that did not find its element.
     pub suggestions: Vec<HealSuggestion>,
     /// The custom tools that were called, and all tools of the session.

@@ -15,7 +15,7 @@ use trailblaze_core::callers::script::Custom;
 use trailblaze_core::engine::registry::Offer;
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::record::events::EventSink;
-use trailblaze_core::trail::{Repair, Trail, lineage, repair};
+use trailblaze_core::trail::{Repair, Trail, fingerprint, lineage, repair};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::driver::Platform;
 use trailblaze_protocol::event::{TrailRef, Verdict};
@@ -319,7 +319,12 @@ impl DeviceWorker<'_> {
         let Healing { mode, may_ask } = shared.healing;
         // A repaired trail has to pass as it is.
         let mode = mode.filter(|_| task.repaired.is_none() && shared.replay == Replay::Intent);
-        let heal = mode.map(|mode| Healer { mode, identities: &identities, may_ask });
+        let heal = mode.map(|mode| Healer {
+            mode,
+            identities: &identities,
+            may_ask,
+            fingerprint: fingerprint(&job.trail, &lineage),
+        });
         let is_repaired = task.repaired.is_some();
         let attempt =
             Try { trail, about, number, repeat, memory, timeout, cancel, custom, model, offer, heal, is_repaired };
@@ -333,8 +338,7 @@ impl DeviceWorker<'_> {
     }
 
     fn done(&self, task: &Task, ended: AttemptResult, started: Instant, session: &Session) -> Done {
-        let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost, repairs, suggestions } =
-            ended;
+        let AttemptResult { attempt, verdict, message, failure, place, is_fatal, is_device_lost, repairs, .. } = ended;
         let (recording, effects, seen) = match verdict {
             Verdict::Passed => (self.sink.recording(&attempt), self.sink.effects(&attempt), self.sink.seen(&attempt)),
             _ => (Vec::new(), Vec::new(), Vec::new()),
@@ -357,7 +361,8 @@ impl DeviceWorker<'_> {
             effects,
             seen,
             repairs,
-            suggestions,
+            unconfirmed: ended.unconfirmed,
+            suggestions: ended.suggestions,
             custom_tools: self.sink.custom_tools(),
             registry: session.registry(),
             is_fatal,

@@ -146,7 +146,7 @@ fn a_renamed_element_is_healed_and_the_trail_runs_again() {
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
 
     healed: Buy it on android/sim-1
-      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}`
+      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}` on Button "Buy now"
 
     1 passed, 1 of them healed in [time]
     Report: [project]/logs/[run]/report.html
@@ -171,7 +171,7 @@ fn the_repair_is_shown_and_written_into_the_trail() {
     let shown = project.run(&["heal"]).exits(0);
     insta::assert_snapshot!(shown.stdout, @r#"
     trails/buy.trail.yaml (healed)
-      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}`
+      step "Pay": `tap: {text: Pay}` became `tap: {id: pay}` on Button "Buy now"
       …
           recording:
             android:
@@ -195,9 +195,63 @@ fn the_repair_is_shown_and_written_into_the_trail() {
     let refused = project.run(&["heal", "--write"]).exits(3);
     insta::assert_snapshot!(refused.refusal(), @r#"
     exit 3
-    error: trails/buy.trail.yaml has changed since the run: step 1 is not "Pay" with the call that failed
+    error: trails/buy.trail.yaml has changed since the run: its steps or their calls are no longer those that ran
     hint: run the trail again, then heal that run
     "#);
+}
+
+#[test]
+fn a_trail_whose_steps_changed_since_the_run_is_not_written() {
+    let project = recorded();
+    changed(&project, &[("text: Pay,", "text: Buy now,")]);
+    run(&project, &["--heal", "apply"], 0);
+    for (old, new) in [("verify: It was bought", "verify: It was paid"), ("{text: Order placed}", "{text: Order sent}")]
+    {
+        let edited = TRAIL.replace(old, new);
+        project.write("trails/buy.trail.yaml", &edited);
+        let refused = project.run(&["heal", "--write"]).exits(3);
+        assert!(
+            refused.stderr.contains("error: trails/buy.trail.yaml has changed since the run"),
+            "{}",
+            refused.stderr
+        );
+        assert_eq!(project.read("trails/buy.trail.yaml"), edited);
+    }
+    // A comment is not a step.
+    let commented = format!("# Every day.\n{TRAIL}");
+    project.write("trails/buy.trail.yaml", &commented);
+    project.run(&["heal", "--write"]).exits(0);
+    let healed = commented.replace("tap: {text: Pay}", "tap: {id: pay}");
+    assert_eq!(project.read("trails/buy.trail.yaml"), healed);
+    let again = project.run(&["heal", "--write"]).exits(0);
+    assert_eq!(again.stdout, "");
+    let said = "nothing left to write: trails/buy.trail.yaml has the repairs of this run";
+    assert!(again.stderr.contains(said) && !again.stderr.contains("wrote"), "{}", again.stderr);
+    assert_eq!(project.read("trails/buy.trail.yaml"), healed);
+}
+
+#[test]
+fn a_call_that_was_healed_before_a_later_failure_is_shown_as_not_confirmed() {
+    let trail = format!(
+        "{TRAIL}  - step: Go back\n    tools: [{{tap: {{id: home}}}}]\n  - verify: There is help\n    tools: [{{assertVisible: {{text: Help, timeoutMs: 300}}}}]\n"
+    );
+    let project = Project::empty()
+        .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+        .with("shop.app.yaml", APP)
+        .with("trails/buy.trail.yaml", trail);
+    run(&project, &["--record"], 0);
+    changed(&project, &[("text: Pay,", "text: Buy now,"), ("text: Help,", "text: Support,")]);
+    let ran = run(&project, &["--heal", "apply"], 1);
+    let told = "nothing on the screen has the text \"Help\"\n  healed before that, not confirmed by a second run:\n    \
+                step \"Pay\": `tap: {text: Pay}` became `tap: {id: pay}` on Button \"Buy now\"\n";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(ran.stderr.contains("`trailblaze heal` shows the repairs"), "{}", ran.stderr);
+    let shown = project.run(&["heal"]).exits(0);
+    let head = "trails/buy.trail.yaml (healed, not confirmed by a second run)\n  \
+                step \"Pay\": `tap: {text: Pay}` became `tap: {id: pay}` on Button \"Buy now\"\n";
+    assert!(shown.stdout.starts_with(head), "{}", shown.stdout);
+    assert!(shown.stderr.contains("a later step failed"), "{}", shown.stderr);
+    assert_eq!(project.run(&["heal", "--json"]).exits(0).json()[0]["isConfirmed"], false);
 }
 
 #[test]
@@ -289,7 +343,10 @@ fn a_model_is_asked_if_the_recorded_properties_do_not_decide() {
     let summary = project.last_run().summary();
     let heal = &summary["attempts"][0]["heals"][0];
     assert_eq!((&heal["result"], &heal["suggestions"][0]["isByModel"]), (&"healed".into(), &true.into()), "{heal:#}");
-    assert_eq!(heal["suggestions"][0]["reason"], "chosen by a model: it finishes the order");
+    assert_eq!(heal["suggestions"][0]["reason"], "chosen by the model: it finishes the order");
+    assert_eq!(heal["suggestions"][0]["score"].as_u64(), None, "{heal:#}");
+    let junit = project.last_run().text("junit.xml");
+    assert!(junit.contains("(chosen by the model: it finishes the order)"), "{junit}");
     project.run(&["heal", "--write"]).exits(0);
     assert!(project.read("trails/buy.trail.yaml").contains("- tap: {id: purchase} # the big one\n"));
     run(&project, &["--model", "none"], 0);
@@ -318,9 +375,77 @@ fn what_a_model_chooses_is_checked() {
         assert!(heal["message"].as_str().unwrap_or_default().contains(why), "{choice}: {heal:#}");
     }
     // The step has to end as it was recorded.
-    replies(&project, &reference(&project, "Save for later"));
+    changed(&project, &[REPLACED, ("[{add: {count: 1}}, {goto: done}]", "{goto: saved}")]);
+    replies(&project, &reference(&project, "Buy it"));
     let ran = run(&project, &ASK, 1);
-    assert!(ran.stdout.contains("healing tried Button \"Save for later\" instead"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("healing tried Button \"Buy it\" instead"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_model_may_not_choose_what_is_known_to_be_something_else() {
+    for (text, line, why) in [
+        ("Save for later", "text: Buy it,", "it was there when the trail was recorded, as another element"),
+        ("Empty cart", "text: Empty cart,", "its name says that it does something else"),
+        ("Buy it", "text: Buy it, enabledWhen: {count: 5},", "with which the same cannot be done"),
+    ] {
+        let project = recorded();
+        changed(&project, &[("{id: pay, role: button, text: Pay,", &format!("{{id: purchase, role: button, {line}"))]);
+        replies(&project, &reference(&project, text));
+        run(&project, &ASK, 1);
+        let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+        assert_eq!(heal["result"], "suggested", "{text}: {heal:#}");
+        assert!(heal["message"].as_str().unwrap_or_default().contains(why), "{text}: {heal:#}");
+    }
+}
+
+#[test]
+fn a_model_may_not_choose_a_harmful_element_if_nothing_is_recorded() {
+    let project = recorded();
+    std::fs::remove_file(project.root().join("trails/buy.effects.yaml")).expect("it was recorded");
+    changed(&project, &[("{id: pay, role: button, text: Pay,", "{id: purchase, role: button, text: Empty cart,")]);
+    replies(&project, &reference(&project, "Empty cart"));
+    run(&project, &ASK, 1);
+    let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+    assert!(heal["message"].as_str().unwrap_or_default().contains("its name says"), "{heal:#}");
+}
+
+/// Three buttons whose ids are their numbers.
+const NUMBERED: &str = "\
+app: {id: com.example.shop, name: Shop}
+start: main
+screens:
+  main:
+    title: Draft
+    elements:
+      - {role: heading, text: Your draft}
+      - {id: btn-1, role: button, text: Archive, tap: {toast: Archived}}
+      - {id: btn-2, role: button, text: Publish, tap: {toast: Published}}
+      - {id: btn-3, role: button, text: Export, tap: {toast: Exported}}
+";
+
+#[test]
+fn an_element_that_was_there_as_another_one_is_not_used_if_it_got_the_id() {
+    let trail = TRAIL.replace("{text: Pay}", "{text: Publish}");
+    let (trail, _) = trail.split_once("  - verify:").expect("a check");
+    for name in ["Export", "Archive"] {
+        let project = Project::empty()
+            .with("trailblaze.yaml", "sim:\n  apps: [shop.app.yaml]\n")
+            .with("shop.app.yaml", NUMBERED)
+            .with("trails/buy.trail.yaml", trail);
+        run(&project, &["--record"], 0);
+        let lines = NUMBERED.lines().filter(|line| !line.contains("Publish"));
+        let moved = |line: &str| match line.contains(name) {
+            true => line.replace("btn-1", "btn-2").replace("btn-3", "btn-2"),
+            false => line.to_string(),
+        };
+        project.write("shop.app.yaml", lines.map(moved).collect::<Vec<_>>().join("\n"));
+        let ran = run(&project, &["--heal", "apply"], 1);
+        assert!(!ran.stdout.contains("instead, it could be"), "it is no suggestion: {}", ran.stdout);
+        let heal = &project.last_run().summary()["attempts"][0]["heals"][0];
+        assert_eq!(heal["result"], "suggested", "{heal:#}");
+        let why = format!("\"{name}\" [id=btn-2] has its id, but it was there when the trail was recorded");
+        assert!(heal["message"].as_str().unwrap_or_default().contains(&why), "{heal:#}");
+    }
 }
 
 #[test]

@@ -44,34 +44,44 @@ pub async fn ask_model(
     let reference = text("ref").filter(|text| *text != NONE).ok_or_else(none)?;
     let node = screen.root.walk().find(|node| node.reference.as_deref() == Some(reference));
     let node = node.ok_or_else(|| format!("the model chose `{reference}`, which is not on the screen"))?;
-    check(screen, node, recorded)?;
+    check(screen, node, failed, recorded)?;
     let unusable = || format!("the model chose {}, which no description finds", node.summary());
     let (tool, args) = reaim::reaim(failed.tool, failed.args, screen, node).ok_or_else(unusable)?;
     let identity = identity(screen, node.id).ok_or_else(unusable)?;
     let reason =
-        text("reason").map_or_else(|| "chosen by a model".to_string(), |why| format!("chosen by a model: {why}"));
+        text("reason").map_or_else(|| "chosen by the model".to_string(), |why| format!("chosen by the model: {why}"));
     Ok(HealSuggestion {
         call: json!({ tool: args }),
         element: node.summary(),
         reason,
-        score: 100,
+        score: None,
         is_by_model: true,
         identity: Box::new(identity),
     })
 }
 
-/// A model's choice must be visible and enabled, and support the same action.
-fn check(screen: &Screen, node: &Node, recorded: Option<&ElementIdentity>) -> Result<(), String> {
+/// A model's choice must be visible and enabled, support the same action, and not be known to be something else.
+fn check(
+    screen: &Screen,
+    node: &Node,
+    failed: &FailedCall<'_>,
+    recorded: Option<&ElementIdentity>,
+) -> Result<(), String> {
     let surroundings = Surroundings::new(screen);
     let kinds = [ElementKind::Press, ElementKind::Field, ElementKind::Toggle, ElementKind::Choice];
     let is_usable = |kind: &ElementKind| {
         recorded.is_none_or(|recorded| recorded.kind == *kind || !score::is_healable(recorded.kind))
             && surroundings.usable(*kind).iter().any(|place| surroundings.node(*place).id == node.id)
     };
-    if kinds.iter().any(is_usable) {
-        return Ok(());
+    if !kinds.iter().any(is_usable) {
+        return Err(format!("the model chose {}, with which the same cannot be done", node.summary()));
     }
-    Err(format!("the model chose {}, with which the same cannot be done", node.summary()))
+    let said = format!("{} {}", failed.text, json!(failed.args));
+    let now = identity(screen, node.id).unwrap_or_default();
+    match score::objection(recorded, &said, &now) {
+        Some(why) => Err(format!("the model chose {}, which is not used: {why}", node.summary())),
+        None => Ok(()),
+    }
 }
 
 fn request(cx: &Cx, failed: &FailedCall<'_>, recorded: Option<&ElementIdentity>, screen: &Screen) -> Request {

@@ -69,6 +69,10 @@ fn purpose(id: &str) -> BTreeSet<String> {
 pub fn names(recorded: Option<&str>, now: Option<&str>) -> Likeness {
     let (Some(recorded), Some(now)) = (recorded, now) else { return Likeness::Unknown };
     let (a, b) = (words(recorded), words(now));
+    // Names such as `+` have no words.
+    if a.is_empty() && b.is_empty() {
+        return if recorded.trim() == now.trim() { Likeness::Same } else { Likeness::Different };
+    }
     if a.concat() == b.concat() {
         return Likeness::Same;
     }
@@ -123,6 +127,8 @@ mod tests {
         check("Pay", "Pay now", Likeness::Similar(0.5));
         check("Colour", "Color", Likeness::Similar(1.0 - 1.0 / 6.0));
         check("Pay", "Payment history", Likeness::Different);
+        check("+", "-", Likeness::Different);
+        check("+", "+", Likeness::Same);
         check("Delete Mug", "Delete Cup", Likeness::Family);
         check("Option 1", "Option 2", Likeness::Family);
         check("Pay", "Pay later by card or invoice", Likeness::Different);

@@ -36,6 +36,8 @@ pub struct Healer<'a> {
     pub identities: &'a Identities,
     /// Whether the model is asked if the recorded properties do not decide.
     pub may_ask: bool,
+    /// Identifies the steps of the trail; see [`crate::trail::fingerprint`].
+    pub fingerprint: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +80,6 @@ struct Tried {
     repair: Repair,
     failed: CallId,
     call: CallId,
-    element: String,
     start: EndState,
 }
 
@@ -130,6 +131,7 @@ impl Healer<'_> {
             call: failed.id.clone(),
             index: failed.index,
             written: json!({ failed.tool: failed.args }),
+            fingerprint: format!("{:016x}", self.fingerprint),
             suggestions: suggestions.clone(),
             is_clear,
             message: doubt.unwrap_or_default(),
@@ -205,14 +207,15 @@ impl StepHeals {
             index: failed.index,
             from: json!({ failed.tool: failed.args }),
             to: used.call,
+            element: used.element,
         };
-        self.0.push(Tried { repair, failed: failed.id.clone(), call, element: used.element, start: sought.start });
+        self.0.push(Tried { repair, failed: failed.id.clone(), call, start: sought.start });
     }
 
     /// Records that the repairs do not count.
     pub fn withdraw(self, cx: &Cx, why: &str) -> Withdrawn {
         self.0.iter().for_each(|tried| tried.emit(cx, why));
-        let elements: Vec<&str> = self.0.iter().map(|tried| tried.element.as_str()).collect();
+        let elements: Vec<&str> = self.0.iter().map(|tried| tried.repair.element.as_str()).collect();
         Withdrawn(format!("healing tried {} instead, but {why}", elements.join(", then ")))
     }
 }
@@ -273,7 +276,7 @@ fn suggestion(failed: &FailedCall<'_>, screen: &Screen, candidate: &Candidate) -
         call: json!({ tool: args }),
         element: node.summary(),
         reason: candidate.reason.clone(),
-        score: u8::try_from(candidate.points.clamp(0, 100)).unwrap_or_default(),
+        score: u8::try_from(candidate.points.clamp(0, 100)).ok(),
         is_by_model: false,
         identity: Box::new(candidate.identity.clone()),
     })

@@ -3,7 +3,7 @@
 use trailblaze_protocol::heal::{ElementIdentity, ElementKind};
 
 use super::likeness::{Likeness, ids, names, words};
-use crate::query::Surroundings;
+use crate::query::{Surroundings, described};
 
 /// The points that an element needs to be used without asking, and its lead over the next one.
 const ENOUGH: i32 = 60;
@@ -11,20 +11,42 @@ const LEAD: i32 = 15;
 /// How much of what was around the element must still be on the screen if only its name speaks for it.
 const STILL_THERE: f64 = 0.5;
 /// Words of actions that are hard to take back. An element that has gained one is never used.
-const HARMFUL: [&str; 14] = [
+const HARMFUL: [&str; 36] = [
+    "abort",
+    "block",
     "cancel",
+    "clear",
     "close",
     "deactivate",
+    "decline",
     "delete",
+    "deny",
     "destroy",
     "disable",
     "discard",
+    "disconnect",
+    "empty",
     "erase",
+    "log off",
+    "log out",
     "logout",
+    "opt out",
+    "purge",
+    "quit",
+    "reject",
     "remove",
     "reset",
     "revoke",
+    "sign out",
+    "start over",
+    "terminate",
+    "trash",
+    "turn off",
+    "uninstall",
+    "unlink",
+    "unpublish",
     "unsubscribe",
+    "wipe",
     "withdraw",
 ];
 
@@ -63,10 +85,18 @@ pub struct Ranking {
 /// The elements that may be the recorded one. Only visible and enabled elements count, with which the same can be done.
 pub fn rank(recorded: &ElementIdentity, surroundings: &Surroundings<'_>) -> Ranking {
     let places = outermost(recorded, surroundings, surroundings.usable(recorded.kind));
+    let (others, places): (Vec<usize>, Vec<usize>) =
+        places.into_iter().partition(|place| was_another(recorded, &surroundings.identity(*place)));
     let mut candidates: Vec<Candidate> =
         places.into_iter().filter_map(|place| candidate(recorded, surroundings, place)).collect();
     candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.points));
-    let doubt = doubt(&candidates);
+    let mut doubt = doubt(&candidates);
+    let has_id = |place: &&usize| recorded.id.is_some() && surroundings.identity(**place).id == recorded.id;
+    if let Some(doubt) = &mut doubt
+        && let Some(other) = others.iter().find(has_id)
+    {
+        *doubt = format!("{doubt}; {} has its id, but {WAS_ANOTHER}", surroundings.describe(*other));
+    }
     Ranking { candidates, doubt }
 }
 
@@ -94,8 +124,6 @@ fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place:
     let name = names(recorded.name.as_deref(), identity.name.as_deref());
     let within = overlap(&recorded.within, &identity.within);
     let near = overlap(&recorded.near, &identity.near);
-    // It was there when the trail was recorded, as another element.
-    let was_another = id != Likeness::Same && recorded.others.contains(&surroundings.describe(place));
     let evidence = match (id, name) {
         (Likeness::Same, _) => Evidence::Id,
         (_, Likeness::Same) if recorded.alike <= 1 || within.is_some_and(is_all) => Evidence::Name,
@@ -147,10 +175,8 @@ fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place:
     }
     let present = recorded.near.iter().filter(|text| surroundings.has_text(text)).count();
     let is_elsewhere = !recorded.near.is_empty() && (present as f64) < recorded.near.len() as f64 * STILL_THERE;
-    let doubt = if was_another {
-        Some("it was there when the trail was recorded, as another element")
-    } else if is_harmful(recorded.name.as_deref(), identity.name.as_deref()) {
-        Some("its name says that it does something else")
+    let doubt = if is_harmful(recorded.name.as_deref(), identity.name.as_deref()) {
+        Some(DOES_ELSE)
     } else if id != Likeness::Same && recorded.item.is_some() && recorded.item != identity.item {
         Some("it is in another list item")
     } else if id != Likeness::Same && is_elsewhere {
@@ -161,7 +187,7 @@ fn candidate(recorded: &ElementIdentity, surroundings: &Surroundings<'_>, place:
         None
     };
     // An element with nothing in common is no suggestion.
-    let is_worth_showing = evidence > Evidence::None || points >= ENOUGH / 2 && !was_another;
+    let is_worth_showing = evidence > Evidence::None || points >= ENOUGH / 2;
     let node = surroundings.node(place).id;
     is_worth_showing.then(|| Candidate { node, identity, points, reason: says.join(", "), evidence, doubt })
 }
@@ -188,9 +214,43 @@ fn doubt(candidates: &[Candidate]) -> Option<String> {
     None
 }
 
+const WAS_ANOTHER: &str = "it was there when the trail was recorded, as another element";
+const DOES_ELSE: &str = "its name says that it does something else";
+
+/// Why an element must not be used, whatever speaks for it. Without a recorded identity, `said` is all that is known: the
+/// text of the step and its call.
+pub fn objection(recorded: Option<&ElementIdentity>, said: &str, now: &ElementIdentity) -> Option<&'static str> {
+    let before = recorded.map_or(Some(said), |recorded| recorded.name.as_deref());
+    if recorded.is_some_and(|recorded| was_another(recorded, now)) {
+        Some(WAS_ANOTHER)
+    } else if is_harmful(before, now.name.as_deref()) {
+        Some(DOES_ELSE)
+    } else {
+        None
+    }
+}
+
+/// Whether an element was on the screen when the trail was recorded, as another one than the recorded. Its name decides:
+/// ids are often numbers, which move on to the next element if one is removed.
+fn was_another(recorded: &ElementIdentity, now: &ElementIdentity) -> bool {
+    let is_own_name = names(recorded.name.as_deref(), now.name.as_deref()) == Likeness::Same;
+    let is_own_id = ids(recorded.id.as_deref(), now.id.as_deref()) == Likeness::Same;
+    recorded.others.iter().map(|other| described(other)).any(|(name, id)| {
+        let is_its_name = names(name, now.name.as_deref()) == Likeness::Same;
+        let is_its_id = ids(id, now.id.as_deref()) == Likeness::Same;
+        match is_own_name {
+            false => is_its_name || is_its_id,
+            // Several elements have this name.
+            true => is_its_name && is_its_id && !is_own_id,
+        }
+    })
+}
+
 fn is_harmful(recorded: Option<&str>, now: Option<&str>) -> bool {
     let harmful = |name: Option<&str>| -> Vec<String> {
-        words(name.unwrap_or_default()).into_iter().filter(|word| HARMFUL.contains(&word.as_str())).collect()
+        let words = words(name.unwrap_or_default());
+        let pairs = words.windows(2).map(|pair| pair.join(" "));
+        words.iter().cloned().chain(pairs).filter(|word| HARMFUL.contains(&word.as_str())).collect()
     };
     let before = harmful(recorded);
     harmful(now).iter().any(|word| !before.contains(word))

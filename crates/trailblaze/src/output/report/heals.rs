@@ -50,7 +50,9 @@ pub struct SuggestionSummary {
     pub call: Value,
     pub element: String,
     pub reason: String,
-    pub score: u8,
+    /// Absent if a model chose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<u8>,
     pub is_by_model: bool,
 }
 
@@ -122,7 +124,7 @@ struct SuggestionView {
     call: String,
     element: String,
     reason: String,
-    score: u8,
+    score: Option<u8>,
     is_by_model: bool,
 }
 
@@ -150,12 +152,14 @@ pub fn of_step(attempt: &Attempt, step: &Step, longest: usize) -> Vec<HealView> 
 /// A suggestion on one line.
 pub fn line(suggestion: &HealSuggestion) -> String {
     let HealSuggestion { call, element, reason, score, .. } = suggestion;
-    format!("{} on {element} ({reason}; {score} of 100)", written(call))
+    let score = score.map(|score| format!("; {score} of 100")).unwrap_or_default();
+    format!("{} on {element} ({reason}{score})", written(call))
 }
 
 /// A repair on one line.
 pub fn repaired(repair: &Repair) -> String {
-    format!("step \"{}\": {} became {}", repair.text.trim(), written(&repair.from), written(&repair.to))
+    let Repair { text, from, to, element, .. } = repair;
+    format!("step \"{}\": {} became {} on {element}", text.trim(), written(from), written(to))
 }
 
 /// A call as it is written in a trail.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trailblaze_core::trail::{Repair, RepairError, Trail, lineage, repair};
+use trailblaze_core::trail::{Repair, RepairError, Trail, fingerprint, is_repaired, lineage, repair};
 use trailblaze_core::yaml::Source;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::heal::ElementIdentity;
@@ -26,10 +26,29 @@ pub struct Patch {
     pub before: Arc<Source>,
     pub after: String,
     pub repairs: Vec<Repair>,
-    /// Whether the repaired trail has passed. If not, the repairs are only suggestions.
-    pub is_confirmed: bool,
+    pub proof: Proof,
     /// What changes in the effects file, by the classifiers of the device.
     healed: Vec<(Vec<String>, Vec<HealedCall>)>,
+}
+
+/// What speaks for the repairs of a trail, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Proof {
+    /// They are clear suggestions, which were not tried.
+    Suggested,
+    /// Their steps ended as they were recorded, but a later step failed.
+    Tried,
+    /// The repaired trail passed.
+    Confirmed,
+}
+
+/// What a run repaired.
+#[derive(Debug, Default)]
+pub struct Patches {
+    /// What is to be written.
+    pub patches: Vec<Patch>,
+    /// The trails that have all their repairs already.
+    pub written: Vec<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -51,9 +70,9 @@ impl HealError {
     }
 }
 
-/// The changes to the trails of a project that follow from a run: calls that were healed, if the repaired trail passed, and
-/// clear suggestions. Trails that have changed since the run are refused.
-pub fn patches(root: &Path, run: &Run) -> Result<Vec<Patch>, HealError> {
+/// The changes to the trails of a project that follow from a run: calls that were healed, and clear suggestions. Trails whose
+/// steps have changed since the run are refused.
+pub fn patches(root: &Path, run: &Run) -> Result<Patches, HealError> {
     let mut by_trail: BTreeMap<&str, Vec<(&Attempt, bool)>> = BTreeMap::new();
     for tries in run.tries() {
         let Some((last, earlier)) = tries.split_last() else { continue };
@@ -64,35 +83,49 @@ pub fn patches(root: &Path, run: &Run) -> Result<Vec<Patch>, HealError> {
             by_trail.entry(&attempt.trail.path).or_default().push((attempt, is_confirmed));
         }
     }
-    let mut patches = Vec::new();
+    let mut found = Patches::default();
     for (path, attempts) in by_trail {
-        patches.extend(patch(root, run, path, &attempts)?);
+        match patch(root, run, path, &attempts)? {
+            Some(patch) if patch.after == patch.before.text => found.written.push(patch.path),
+            patch => found.patches.extend(patch),
+        }
     }
-    Ok(patches)
+    Ok(found)
 }
 
 fn patch(root: &Path, run: &Run, path: &str, attempts: &[(&Attempt, bool)]) -> Result<Option<Patch>, HealError> {
     let unreadable = || HealError::Unreadable { path: path.to_string() };
     let before = read_source(root, &root.join(path), &mut Vec::new()).ok_or_else(unreadable)?;
-    let mut trail = Trail::read(&before).0.ok_or_else(unreadable)?;
+    let original = Trail::read(&before).0.ok_or_else(unreadable)?;
+    let mut trail = original.clone();
     let mut patch = Patch {
         path: path.to_string(),
         after: before.text.clone(),
         before: Arc::clone(&before),
         repairs: Vec::new(),
-        is_confirmed: attempts.iter().all(|(_, is_confirmed)| *is_confirmed),
+        proof: Proof::Confirmed,
         healed: Vec::new(),
     };
     for (attempt, is_confirmed) in attempts {
-        let heals = attempt.heals.iter().filter(|heal| match heal.result() {
-            HealResult::Healed => *is_confirmed,
-            HealResult::Suggested => heal.sought.is_clear,
-            HealResult::Withdrawn => false,
-        });
-        let (repairs, healed): (Vec<Repair>, Vec<HealedCall>) = heals.filter_map(|heal| one(attempt, heal)).unzip();
+        let proof = |heal: &Heal| match heal.result() {
+            HealResult::Healed if *is_confirmed => Some(Proof::Confirmed),
+            HealResult::Healed => Some(Proof::Tried),
+            HealResult::Suggested => heal.sought.is_clear.then_some(Proof::Suggested),
+            HealResult::Withdrawn => None,
+        };
+        let heals: Vec<&Heal> = attempt.heals.iter().filter(|heal| proof(heal).is_some()).collect();
+        let least = heals.iter().filter_map(|heal| proof(heal)).min();
+        let (repairs, healed): (Vec<Repair>, Vec<HealedCall>) =
+            heals.iter().filter_map(|heal| one(attempt, heal)).unzip();
         let session = run.sessions.iter().find(|session| session.id == attempt.session);
         let Some(session) = session.filter(|_| !repairs.is_empty()) else { continue };
         let lineage = lineage(&session.device.classifiers);
+        patch.proof = least.map_or(patch.proof, |least| least.min(patch.proof));
+        let now = format!("{:016x}", fingerprint(&original, &lineage));
+        let is_other = heals.iter().any(|heal| !["", now.as_str()].contains(&heal.sought.fingerprint.as_str()));
+        if is_other && !repairs.iter().all(|repair| is_repaired(&original, &lineage, repair)) {
+            return Err(RepairError::OtherSteps { path: path.to_string() }.into());
+        }
         let text = repair(&trail, &lineage, &repairs)?;
         trail = Trail::read(&Source::new(path, text.as_str())).0.ok_or_else(unreadable)?;
         patch.after = text;
@@ -108,14 +141,15 @@ fn one(attempt: &Attempt, heal: &Heal) -> Option<(Repair, HealedCall)> {
     let (from, to): (Value, Value) = (heal.sought.written.clone(), used.call.clone());
     let identity: ElementIdentity = (*used.identity).clone();
     let healed = HealedCall { step: step.text.clone(), from: from.clone(), to: to.clone(), identity };
-    Some((Repair { step: step.index, text: step.text.clone(), index: heal.sought.index, from, to }, healed))
+    let (text, element) = (step.text.clone(), used.element.clone());
+    Some((Repair { step: step.index, text, index: heal.sought.index, from, to, element }, healed))
 }
 
 /// Writes the repairs, as recordings are written: under the lock, into the current text of the file, and renamed into place.
-pub fn write(root: &Path, run: &Run) -> Result<Vec<Patch>, HealError> {
+pub fn write(root: &Path, run: &Run) -> Result<Patches, HealError> {
     let _lock = ProjectLock::take(root).map_err(RecordError::no_lock)?;
-    let patches = patches(root, run)?;
-    for patch in &patches {
+    let found = patches(root, run)?;
+    for patch in &found.patches {
         let written = write_atomically(&root.join(&patch.path), &patch.after);
         written.map_err(|source| RecordError::Write { path: patch.path.clone(), source })?;
         let after = Source::new(patch.path.as_str(), patch.after.as_str());
@@ -124,5 +158,5 @@ pub fn write(root: &Path, run: &Run) -> Result<Vec<Patch>, HealError> {
             effects_file::heal(root, (&before, &after), lineage, healed)?;
         }
     }
-    Ok(patches)
+    Ok(found)
 }

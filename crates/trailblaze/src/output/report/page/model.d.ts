@@ -129,7 +129,7 @@ declare namespace Report {
   interface Heal {
     result: "healed" | "withdrawn" | "suggested";
     from: string;
-    suggestions: { call: string; element: string; reason: string; score: number; isByModel: boolean }[];
+    suggestions: { call: string; element: string; reason: string; score: number | null; isByModel: boolean }[];
     message: string;
   }
 

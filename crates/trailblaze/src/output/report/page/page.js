@@ -681,7 +681,7 @@
     const used = isUsed ? heal.suggestions[0] : undefined;
     const others = isUsed ? heal.suggestions.slice(1) : heal.suggestions;
     /** @param {Report.Heal["suggestions"][0]} other */
-    const about = (other) => [data(other.call, "mono"), " on ", said(cut(other.element, 200)), ` (${visible(cut(other.reason, 400))}; ${other.score} of 100)`,
+    const about = (other) => [data(other.call, "mono"), " on ", said(cut(other.element, 200)), ` (${visible(cut(other.reason, 400))}${other.score === null ? "" : `; ${other.score} of 100`})`,
       other.isByModel && [" ", tag("model", "Chosen by a model")]];
     return el("section", { class: "heal " + heal.result, "aria-label": HEALS[heal.result] },
       el("p", { class: "label" }, HEALS[heal.result]),
