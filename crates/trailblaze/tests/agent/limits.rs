@@ -143,3 +143,28 @@ fn a_step_is_carried_out_over_http_and_its_cost_is_counted() {
         assert!(report.contains("Step: Add one"), "what was sent is in the report");
     }
 }
+
+#[test]
+fn a_provider_that_never_answers_is_given_up_when_the_time_is_spent() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    // Kept open, so that requests wait.
+    std::thread::spawn(move || listener.incoming().flatten().collect::<Vec<_>>());
+    let project = counter(&trail("  - step: Add one\n"), "  []\n");
+    let llm = format!(
+        "llm: {{providers: {{local: {{type: openai_compatible, base_url: '{url}', auth: {{required: false}}}}}}}}\n"
+    );
+    project.write("trailblaze.yaml", format!("{}{llm}", crate::support::COUNTER_PROJECT));
+    let args =
+        ["run", "-d", "android/sim-1", "--pictures", "off", "--model", "local/m", "--model-budget", "time=500ms"];
+    let ran = project.run(&args).exits(2);
+    assert!(ran.stdout.contains("`local/m` did not reply in time"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_mistake_in_the_project_is_told_before_one_in_the_model() {
+    let project = counter(&trail("  - step: Add one\n"), "  []\n");
+    project.write("trailblaze.yaml", format!("{}agent: {{visoin: auto}}\n", crate::support::COUNTER_PROJECT));
+    let said = project.run(&["run", "-d", "android/sim-1", "--model", "absent/model"]).exits(3).stderr;
+    assert!(said.contains("did you mean `vision`?"), "{said}");
+}
