@@ -123,7 +123,7 @@ fn a_renamed_element_is_suggested_and_the_trail_fails() {
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
 
     Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
-      step 1 "Pay": `tap` failed: could not tap text "Pay" within 5.0 s: nothing on the screen has the text "Pay"
+      step 1 "Pay": `tap` failed: could not tap text "Pay" within [time]: nothing on the screen has the text "Pay"
       instead, it could be:
         1. `tap: {id: pay}` on Button "Buy now" (same id, another name, same role, same container, same neighbors; 85 of 100)
 
@@ -275,7 +275,7 @@ fn a_heal_that_leads_elsewhere_is_withdrawn() {
     insta::assert_snapshot!(ran.normal(&ran.stdout), @r#"
 
     Buy it on android/sim-1 (trails/buy.trail.yaml:11:11)
-      step 1 "Pay": `tap` failed: could not tap text "Pay" within 5.0 s: nothing on the screen has the text "Pay"; the nearest is Button "Pay now" [id=pay] under heading "Your order"
+      step 1 "Pay": `tap` failed: could not tap text "Pay" within [time]: nothing on the screen has the text "Pay"; the nearest is Button "Pay now" [id=pay] under heading "Your order"
       healing tried Button "Pay now" instead, but the step did not end as it was recorded
 
     0 passed, 1 failed in [time]

@@ -394,12 +394,13 @@ fn without_shape(line: &str, shape: &str, name: &str) -> String {
 fn without_times(line: &str) -> String {
     let mut words: Vec<String> = line.split(' ').map(str::to_string).collect();
     for index in 1..words.len() {
-        if matches!(words[index].as_str(), "ms" | "s") && words[index - 1].parse::<f64>().is_ok() {
-            words[index - 1] = "[time]".to_string();
-            words[index] = String::new();
+        let unit = words[index].trim_end_matches([':', ';', ',']);
+        if matches!(unit, "ms" | "s") && words[index - 1].parse::<f64>().is_ok() {
+            words[index] = format!("[time]{}", &words[index][unit.len()..]);
+            words[index - 1] = String::new();
         }
     }
-    words.join(" ").replace("[time] ", "[time]")
+    words.join(" ").replace("  [time]", " [time]")
 }
 
 /// What a run leaves behind.
