@@ -2,13 +2,15 @@
 
 mod line;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::screen::{Field, Node, Screen, Shape, fold, quoted};
 use crate::selector::Outline;
 
 /// What to show in addition to visible elements that have a ref.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Details {
     pub bounds: bool,
     pub offscreen: bool,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, ModelAsked, ModelPurpose, ModelReplied};
@@ -38,7 +39,8 @@ pub struct ModelSettings {
 }
 
 /// When the model gets a picture of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Vision {
     /// If the text of the screen is not enough.
     #[default]
@@ -48,7 +50,7 @@ pub enum Vision {
 }
 
 /// A limit of what may be spent; `None` means no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Allowance {
     pub calls: Option<u64>,
     pub tokens: Option<u64>,

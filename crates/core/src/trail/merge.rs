@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trailblaze_protocol::event::StepKind;
 
@@ -14,7 +15,8 @@ use super::step::{Step, StepPlan};
 use crate::yaml::Source;
 
 /// What happens to the existing steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Merge {
     /// They are kept, and the session's steps are appended. If the session started with the steps of the file, only the
     /// later ones are appended.

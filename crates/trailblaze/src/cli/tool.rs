@@ -13,7 +13,7 @@ use super::{Context, Refusal, pairs, tool_bundle, tool_doctor, tool_install, too
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::sessions::arguments::typed;
-use crate::sessions::interactive::{Command, Reply, Usage};
+use crate::sessions::interactive::{CallArguments, Command, Reply, Usage};
 use crate::sessions::wiring::{self};
 
 /// Call one tool on a fresh device; create, test and check your own tools
@@ -117,13 +117,14 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
         let calls = async {
             if let Some(app) = &args.launch {
                 let args = vec![("packageId".to_string(), app.clone())];
-                let launch = Command::Call { tool: "launchApp".to_string(), args };
+                let launch = Command::Call { tool: "launchApp".to_string(), args: CallArguments::Words(args) };
                 let launched = session.execute(launch, cancel).await;
                 if matches!(launched, Reply::Failed { .. }) {
                     return launched;
                 }
             }
-            session.execute(Command::Call { tool: name.to_string(), args: given.clone() }, cancel).await
+            let args = CallArguments::Words(given.clone());
+            session.execute(Command::Call { tool: name.to_string(), args }, cancel).await
         };
         tokio::pin!(calls);
         let reply = loop {

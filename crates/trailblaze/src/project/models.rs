@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use trailblaze_core::config::{Llm, Provider, ProviderKind};
 use trailblaze_core::driver::Budget;
 use trailblaze_core::model::{Model, ModelError, ModelErrorKind, ModelInfo, Price, Reply, Request};
@@ -25,7 +26,8 @@ pub const NONE: &str = "none";
 pub const CASSETTES: &str = "cassettes/models";
 
 /// What the command line says about models.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ModelOptions {
     /// `provider/model`, or `none`.
     pub model: Option<String>,
@@ -33,7 +35,8 @@ pub struct ModelOptions {
 }
 
 /// Whether replies are recorded or replayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum CassetteUse {
     Record,
     /// No model is asked.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use trailblaze_core::table;
 use trailblaze_core::yaml::{Decode, Node, Problem, Problems, Source, Spanned};
 use trailblaze_drivers::sim::{App, Faults, demo_app};
@@ -20,7 +21,8 @@ table! {
 }
 
 /// Changes to simulated devices.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct SimOptions {
     /// Seed for jitter, drift and faults; random if not given.
     pub seed: Option<u64>,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use trailblaze_core::record::events::{EventSink, Shot};
 use trailblaze_core::screen::Picture;
 use trailblaze_core::yaml::{Millis, Problem};
@@ -23,7 +24,8 @@ use crate::servers::server_sources::Key;
 const FOLDER: &str = "cassettes";
 
 /// Whether to record cassettes or replay them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Use {
     /// The servers are started, and their tool lists and answers are recorded
     Record,

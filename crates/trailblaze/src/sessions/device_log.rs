@@ -23,11 +23,18 @@ pub struct DeviceLog {
     events: Arc<dyn EventSink>,
     console: Arc<dyn Console>,
     journal: Mutex<Vec<Event>>,
+    /// Whether the events of earlier attempts are kept too.
+    keeps_all: bool,
 }
 
 impl DeviceLog {
     pub fn new(device: DeviceId, events: Arc<dyn EventSink>, console: Arc<dyn Console>) -> DeviceLog {
-        DeviceLog { device, events, console, journal: Mutex::default() }
+        DeviceLog { device, events, console, journal: Mutex::default(), keeps_all: false }
+    }
+
+    /// Also keeps what earlier attempts were made of: an interactive session can be replayed while it is open.
+    pub fn keeping_all(self) -> DeviceLog {
+        DeviceLog { keeps_all: true, ..self }
     }
 
     pub fn recording(&self, attempt: &AttemptId) -> Vec<RecordedStep> {
@@ -71,6 +78,7 @@ impl EventSink for DeviceLog {
         self.events.tell(&event);
         let mut journal = self.journal.lock();
         match event {
+            Event::AttemptStarted { .. } if self.keeps_all => {}
             Event::AttemptStarted { .. } => journal.clear(),
             Event::StepStarted { .. }
             | Event::Called(_)

@@ -8,4 +8,6 @@ pub mod wiring;
 pub mod hot_swap;
 pub mod device_log;
 pub mod arguments;
+pub mod toolbox;
 pub mod interactive;
+pub mod service;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use trailblaze_core::config::{Agent, AgentLimits, VisionWord};
 use trailblaze_core::engine::ask::{Allowance, ModelAccess, ModelSettings, Spending, Vision};
 use trailblaze_core::ids;
@@ -19,7 +20,8 @@ const STEP: Allowance =
 const FIXED_NONCE: &str = "replayed";
 
 /// What the command line says about models.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct AgentOptions {
     pub model: ModelOptions,
     pub vision: Option<Vision>,

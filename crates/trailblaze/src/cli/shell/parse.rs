@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use trailblaze_core::trail::Merge;
 use trailblaze_protocol::event::StepKind;
 
-use crate::sessions::interactive::{Command, Save, Snapshot};
+use crate::sessions::interactive::{CallArguments, Command, Save, Snapshot};
 
 /// One line of a shell.
 #[derive(Debug, PartialEq)]
@@ -184,7 +184,13 @@ fn save(words: &[String]) -> Result<Command, CommandError> {
     merges.dedup();
     match (paths.len(), merges.as_slice()) {
         (_, [_, _, ..]) => Err(CommandError::AppendOrForce),
-        (1, merges) => Ok(Command::Save(Save { path: paths.remove(0), merge: merges.first().copied(), title })),
+        (1, merges) => Ok(Command::Save(Save {
+            path: paths.remove(0),
+            merge: merges.first().copied(),
+            title,
+            from: None,
+            to: None,
+        })),
         _ => Err(CommandError::NoFile),
     }
 }
@@ -194,7 +200,8 @@ fn call(name: &str, args: &[String]) -> Result<Command, CommandError> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err(CommandError::NoPair(arg.clone())),
     };
-    Ok(Command::Call { tool: name.to_string(), args: args.iter().map(pair).collect::<Result<_, _>>()? })
+    let args = args.iter().map(pair).collect::<Result<_, _>>()?;
+    Ok(Command::Call { tool: name.to_string(), args: CallArguments::Words(args) })
 }
 
 /// Splits a line into words, as a POSIX shell does.
@@ -222,7 +229,12 @@ mod tests {
         };
         check("", Ok(None));
         check("# a remark", Ok(None));
-        let tap = || Line::Command(Command::Call { tool: "tap".into(), args: vec![("text".into(), "a=b".into())] });
+        let tap = || {
+            Line::Command(Command::Call {
+                tool: "tap".into(),
+                args: CallArguments::Words(vec![("text".into(), "a=b".into())]),
+            })
+        };
         check("tap text=a=b", Ok(Some(tap())));
         check("tool tap text=a=b", Ok(Some(tap())));
         check("tap Pay", Err("expected an argument as name=value, got `Pay`"));
@@ -234,7 +246,13 @@ mod tests {
         check("do verify", Err("`do verify` needs text: do verify \"Pay Ada\""));
         check("save a b", Err("`save` needs one file: save pay.trail.yaml"));
         let save = |merge, title: Option<&str>| {
-            Ok(Some(Line::Command(Command::Save(Save { path: "a".into(), merge, title: title.map(String::from) }))))
+            Ok(Some(Line::Command(Command::Save(Save {
+                path: "a".into(),
+                merge,
+                title: title.map(String::from),
+                from: None,
+                to: None,
+            }))))
         };
         check("save a", save(None, None));
         check("save a --force --force", save(Some(Merge::Replace), None));

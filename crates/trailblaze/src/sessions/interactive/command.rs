@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use trailblaze_core::snapshot::Details;
 use trailblaze_core::trail::Merge;
 use trailblaze_protocol::event::StepKind;
 
 /// One request to a session. People type it as a line; programs build it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Command {
     Step {
         kind: StepKind,
@@ -23,26 +26,55 @@ pub enum Command {
         question: String,
     },
     Snapshot(Snapshot),
+    /// Take a screenshot. The reply contains it as a data URL of a PNG.
+    Screenshot {
+        has_marks: bool,
+    },
     Call {
         tool: String,
-        args: Vec<(String, String)>,
+        args: CallArguments,
     },
     Tools {
         search: Option<String>,
     },
+    /// Show one tool with its schema.
+    Describe {
+        tool: String,
+    },
     Memory,
+    /// Show the steps that would be saved, with their numbers.
+    Steps,
+    /// Remove the last call from the steps.
     Undo,
+    /// Remove the last step.
+    UndoStep,
     Save(Save),
 }
 
+/// The arguments of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CallArguments {
+    /// As a person writes them; their types come from the tool's schema.
+    Words(Vec<(String, String)>),
+    Json(Map<String, Value>),
+}
+
 /// Show the screen.
-#[derive(Debug, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Snapshot {
     pub details: Details,
     /// Show only the element with this ref.
     pub within: Option<String>,
+    /// Show only lines that contain this text, and the elements around them.
+    pub find: Option<String>,
     /// Show what changed since the last snapshot.
     pub only_changes: bool,
+    /// Show what changed since the snapshot with this number.
+    pub since: Option<u64>,
+    /// Wait until the screen stops changing, but not for long.
+    pub settles: bool,
     /// A file to save a screenshot to.
     pub screenshot: Option<PathBuf>,
     /// Draw the refs on the screenshot.
@@ -50,10 +82,16 @@ pub struct Snapshot {
 }
 
 /// Save the steps as a trail.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Save {
     pub path: PathBuf,
     /// How to merge into an existing trail; if `None`, an existing trail is not changed.
     pub merge: Option<Merge>,
     pub title: Option<String>,
+    /// The first and the last step to save, from 1 [default: all].
+    #[serde(default)]
+    pub from: Option<usize>,
+    #[serde(default)]
+    pub to: Option<usize>,
 }

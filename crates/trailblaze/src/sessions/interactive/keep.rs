@@ -14,6 +14,7 @@ use super::Place;
 use super::command::Save;
 use crate::files::lock::{self, ProjectLock};
 use crate::files::write_atomically;
+use crate::output::report::turns;
 use crate::output::words::count;
 
 /// The text of a step that was begun implicitly, by a call.
@@ -81,8 +82,55 @@ fn start(call: &Value) -> Option<&'static str> {
     STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some()).map(|(_, _, words)| *words)
 }
 
-fn is_empty(step: &RecordedStep) -> bool {
+pub fn is_empty(step: &RecordedStep) -> bool {
     step.calls.is_empty() && step.needs_model.is_empty()
+}
+
+/// Keeps only the steps with these numbers, from 1.
+pub fn cut(steps: &mut Vec<NewStep>, from: Option<usize>, to: Option<usize>) -> Result<(), KeepError> {
+    let n_steps = steps.len();
+    let (first, last) = (from.unwrap_or(1), to.unwrap_or(n_steps));
+    let is_known = |number: usize| (1..=n_steps).contains(&number);
+    if from.is_some_and(|from| !is_known(from)) || to.is_some_and(|to| !is_known(to)) || n_steps > 0 && first > last {
+        return Err(KeepError::Stretch { first, last, n_steps });
+    }
+    steps.truncate(last);
+    steps.drain(..first.saturating_sub(1).min(steps.len()));
+    // Only the first steps of a session can be a trailhead, and a trail needs more than that.
+    let is_alone = steps.len() == 1;
+    if let Some(head) = steps.first_mut().filter(|head| is_alone && head.kind == StepKind::Trailhead) {
+        head.kind = StepKind::Step;
+    }
+    Ok(())
+}
+
+/// A step in a list: its number, its text and its calls.
+pub fn line(number: usize, step: &NewStep) -> String {
+    let (NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. }) = &step.calls else {
+        return format!("{number}. {} (left to a model)", title_of(step));
+    };
+    let calls: Vec<String> = calls.iter().map(|call| format!("\n   {}", turns::written(call))).collect();
+    format!("{number}. {}{}", title_of(step), calls.concat())
+}
+
+fn title_of(step: &NewStep) -> String {
+    match step.kind {
+        StepKind::Step => step.text.clone(),
+        StepKind::Verify => format!("verify: {}", step.text),
+        StepKind::Trailhead => format!("trailhead: {}", step.text),
+    }
+}
+
+/// The steps for programs.
+pub fn as_json(steps: &[NewStep]) -> Value {
+    let row = |(at, step): (usize, &NewStep)| {
+        let calls = match &step.calls {
+            NewCalls::Anywhere(calls) | NewCalls::Recorded { calls, .. } => calls.as_slice(),
+            NewCalls::None => &[],
+        };
+        json!({"number": at + 1, "kind": step.kind, "text": step.text, "calls": calls})
+    };
+    steps.iter().enumerate().map(row).collect()
 }
 
 /// Warnings about steps that are not saved exactly as they were made.
@@ -106,8 +154,10 @@ pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
 /// Why a session was not saved.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    #[error("there is nothing to save yet")]
+    #[error("there are no steps yet")]
     Nothing,
+    #[error("there are no steps {first} to {last}; the session has {}", count(*.n_steps, "step"))]
+    Stretch { first: usize, last: usize, n_steps: usize },
     #[error(
         "{path} exists; `save {path} --append` adds the steps behind its last one, and `save {path} --force` replaces its \
          steps, but keeps comments and what other devices have"
@@ -128,9 +178,11 @@ pub enum KeepError {
 impl KeepError {
     pub fn exit(&self) -> Exit {
         match self {
-            KeepError::Nothing | KeepError::Exists { .. } | KeepError::Title { .. } | KeepError::Merge { .. } => {
-                Exit::Invalid
-            }
+            KeepError::Nothing
+            | KeepError::Stretch { .. }
+            | KeepError::Exists { .. }
+            | KeepError::Title { .. }
+            | KeepError::Merge { .. } => Exit::Invalid,
             KeepError::Unreadable { .. } => Exit::Bug,
             KeepError::Read { .. } | KeepError::Write { .. } => Exit::Environment,
         }

@@ -4,13 +4,16 @@
 mod command;
 mod keep;
 mod open;
+mod replay;
+mod sight;
 
-pub use command::{Command, Save, Snapshot};
+pub use command::{CallArguments, Command, Save, Snapshot};
 pub use open::{Closed, InteractiveOptions, OpenError, Opened, Usage, open};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::callers::agent::{self, Task};
@@ -18,7 +21,7 @@ use trailblaze_core::callers::step_result::{StepResult, failure};
 use trailblaze_core::engine::ask::{AskError, ModelAccess, Spent};
 use trailblaze_core::engine::cx::{Attempt, Cx};
 use trailblaze_core::engine::dispatch::{Arguments, Call, dispatch_named};
-use trailblaze_core::engine::fault::{Fault, Stop};
+use trailblaze_core::engine::fault::Fault;
 use trailblaze_core::engine::registry::{Offer, Registry};
 use trailblaze_core::engine::session::Session;
 use trailblaze_core::engine::session_key::SessionKey;
@@ -26,7 +29,7 @@ use trailblaze_core::ids;
 use trailblaze_core::trail::{NewStep, lineage};
 use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
-use trailblaze_core::{snapshot, yaml};
+use trailblaze_core::yaml;
 use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
@@ -36,10 +39,12 @@ use crate::files::private;
 use crate::output::console::Console;
 use crate::output::report::turns::{self, ModelUse};
 use crate::output::run_folder::RECORDING;
-use crate::output::screenshot;
 use crate::sessions::arguments::typed;
 use crate::sessions::device_log::DeviceLog;
+use crate::sessions::service::Listed;
+use crate::sessions::toolbox;
 use keep::{EXPLORE, Home};
+use sight::Sights;
 
 /// A session on one device that is used call by call. It has one step open at a time, records what passes, and can be saved as a
 /// trail. Commands are executed one after the other.
@@ -55,9 +60,11 @@ pub struct Interactive {
     /// The steps that the model has carried out.
     earlier: Vec<String>,
     failures: Failures,
-    last_snapshot: Option<String>,
+    sights: Sights,
     /// The recording in the run folder, as it was last written.
     kept: Option<String>,
+    /// What the session remembered when it was opened.
+    initial_memory: Memory,
     /// The last saved steps.
     saved: Vec<NewStep>,
 }
@@ -74,7 +81,8 @@ struct Failures {
 }
 
 /// The result of a command.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Reply {
     /// The result as text, and as JSON for programs.
     Done {
@@ -110,6 +118,7 @@ impl Interactive {
         place: Place,
         console: Arc<dyn Console>,
     ) -> Interactive {
+        let initial_memory = memory.clone();
         let attempt = Attempt::with_model(ids::attempt(), memory, "", model);
         let name = usage.name().to_string();
         let trail = TrailRef { id: name.clone(), title: name, path: String::new(), tags: Vec::new() };
@@ -132,8 +141,9 @@ impl Interactive {
             n_steps: 0,
             earlier: Vec::new(),
             failures: Failures { worst: Exit::Passed, first: None },
-            last_snapshot: None,
+            sights: Sights::default(),
             kept: None,
+            initial_memory,
             saved: Vec::new(),
         }
     }
@@ -179,7 +189,7 @@ impl Interactive {
 
     /// The text of the last snapshot.
     pub fn last_snapshot(&self) -> Option<&str> {
-        self.last_snapshot.as_deref()
+        self.sights.last()
     }
 
     /// The most severe failure of a call. A call cancelled by the user did not fail.
@@ -234,13 +244,17 @@ impl Interactive {
             Command::Do { kind, text } => self.carry_out(kind, &text, cancel).await,
             Command::Ask { question } => self.ask(&question, cancel).await,
             Command::Snapshot(wish) => self.snapshot(wish, cancel).await,
-            Command::Call { tool, args } => self.make_call(&tool, &args, cancel).await,
+            Command::Screenshot { has_marks } => self.screenshot(has_marks, cancel).await,
+            Command::Call { tool, args } => self.make_call(&tool, args, cancel).await,
             Command::Tools { search } => self.tools(search.as_deref()),
+            Command::Describe { tool } => self.describe(&tool).await,
             Command::Memory => {
                 let values = Value::Object(self.attempt.memory().values().clone());
                 done(yaml::block(&values, 0).trim_end().to_string(), values)
             }
+            Command::Steps => self.list_steps(),
             Command::Undo => self.undo(),
+            Command::UndoStep => self.undo_step(),
             Command::Save(save) => self.save(&save),
         }
     }
@@ -337,52 +351,19 @@ impl Interactive {
         Cx::for_step(&self.session, &self.attempt, step, cancel.clone())
     }
 
-    async fn snapshot(&mut self, wish: Snapshot, cancel: &CancellationToken) -> Reply {
-        let cx = self.cx(cancel);
-        let mut details = wish.details;
-        let device = &self.session.device;
-        let shown = match &wish.screenshot {
-            Some(_) => device.show_pictured(&cx, &details).await,
-            None => device.show_with(&cx, &details).await.map(|screen| (screen, Vec::new())),
-        };
-        let (screen, masks) = match shown {
-            Ok(shown) => shown,
-            Err(Stop::Fault(fault)) => return self.faulted("snapshot", &fault),
-            Err(Stop::Failed(outcome)) => {
-                return self.failed(failure(Some("snapshot"), &outcome.text, None), Exit::Failed);
-            }
-        };
-        if let Some(reference) = &wish.within {
-            let found = screen.root.walk().find(|node| node.reference.as_ref() == Some(reference));
-            let Some(found) = found else {
-                let message = format!("no element on the screen has the ref `{reference}`");
-                return Reply::Failed { message, exit: Exit::Failed };
-            };
-            details.within = Some(found.id);
-        }
-        let text = snapshot::text(&screen, &details);
-        let before = self.last_snapshot.replace(text.clone()).filter(|_| wish.only_changes);
-        let text = before.map_or_else(|| text.clone(), |before| snapshot::changes(&before, &text));
-        let mut value = json!({"app": screen.app, "text": text});
-        let Some(path) = wish.screenshot else { return done(text, value) };
-        if let Err(error) = screenshot::write(&self.place.current_dir.join(&path), &screen, &masks, wish.has_marks) {
-            let message = format!("cannot write {}: {error}", path.display());
-            return Reply::Failed { message, exit: Exit::Environment };
-        }
-        value["screenshot"] = json!(path);
-        done(format!("{text}\nScreenshot: {}", path.display()), value)
-    }
-
-    async fn make_call(&mut self, tool: &str, args: &[(String, String)], cancel: &CancellationToken) -> Reply {
+    async fn make_call(&mut self, tool: &str, args: CallArguments, cancel: &CancellationToken) -> Reply {
         let registry = self.session.registry_with(tool).await;
         let Some(known) = registry.get(tool) else {
             let mut missing = registry.explain_missing(tool);
             missing.hint.get_or_insert_with(|| "`tools` lists the tools".to_string());
             return refused(missing);
         };
-        let args = match typed(known, args) {
-            Ok(args) => args,
-            Err(error) => return refused(error),
+        let args = match args {
+            CallArguments::Json(args) => args,
+            CallArguments::Words(words) => match typed(known, &words) {
+                Ok(args) => args,
+                Err(error) => return refused(error),
+            },
         };
         let cx = self.cx(cancel);
         let (call, answer) = dispatch_named(&cx, Call::new(tool, Arguments::Json(args), CallOrigin::Step)).await;
@@ -436,17 +417,38 @@ impl Interactive {
     }
 
     fn tools(&self, search: Option<&str>) -> Reply {
-        let registry = self.session.registry();
-        let found = registry.offered().filter(|tool| {
-            search.is_none_or(|word| {
-                format!("{} {}", tool.name, tool.description).to_lowercase().contains(&word.to_lowercase())
-            })
-        });
-        let rows: Vec<(String, String)> = found
-            .map(|tool| (tool.name.clone(), tool.description.lines().next().unwrap_or_default().to_string()))
-            .collect();
-        let text = rows.iter().map(|(name, about)| format!("{name:<26} {about}")).collect::<Vec<_>>().join("\n");
-        done(text, json!(rows.iter().map(|(name, _)| name).collect::<Vec<_>>()))
+        let Listed { text, value } = toolbox::list(&self.session.registry(), search);
+        done(text, value)
+    }
+
+    async fn describe(&self, tool: &str) -> Reply {
+        match toolbox::describe(&*self.session.registry_with(tool).await, tool) {
+            Ok(Listed { text, value }) => done(text, value),
+            Err(missing) => refused(missing),
+        }
+    }
+
+    /// The steps that would be saved, with the numbers by which `save` and `replay` choose some of them.
+    fn list_steps(&self) -> Reply {
+        let steps = self.steps();
+        let lines: Vec<String> = steps.iter().enumerate().map(|(at, step)| keep::line(at + 1, step)).collect();
+        let text = if lines.is_empty() { "no steps yet".to_string() } else { lines.join("\n") };
+        done(text, keep::as_json(&steps))
+    }
+
+    /// Removes the last step with all of its calls.
+    fn undo_step(&mut self) -> Reply {
+        let recorded = self.sink.recording(&self.attempt.id);
+        let Some(last) = recorded.iter().rev().find(|step| !keep::is_empty(step)) else {
+            return refused("there is nothing to undo");
+        };
+        let (index, text) = (last.index, last.text.clone());
+        let id = StepId::new(format!("{}/{index}.1", self.attempt.id));
+        if self.step.as_ref().is_some_and(|step| step.id == id) {
+            self.end_step();
+        }
+        self.session.emit(Event::Undone { attempt: self.attempt.id.clone(), what: Parent::Step(id) });
+        done(format!("undid step \"{text}\"; the device is not changed"), json!({"undone": text}))
     }
 
     /// Removes the last call that would be saved from the steps, or the last step if it has none.
@@ -480,7 +482,10 @@ impl Interactive {
     }
 
     fn save(&mut self, wish: &Save) -> Reply {
-        let steps = self.steps();
+        let mut steps = self.steps();
+        if let Err(error) = keep::cut(&mut steps, wish.from, wish.to) {
+            return Reply::Failed { exit: error.exit(), message: error.to_string() };
+        }
         let lineage = lineage(&self.session.device.description().classifiers);
         let home = Home { place: &self.place, lineage: &lineage };
         match keep::save(&home, &steps, wish) {

@@ -144,7 +144,8 @@ pub async fn open(
     let device = options.device;
     // The caller receives everything in replies, so the console does not repeat it.
     let quiet = Arc::new(Quiet);
-    let sink = Arc::new(DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, quiet));
+    let sink = DeviceLog::new(device.id.clone(), Arc::clone(&folder) as _, quiet).keeping_all();
+    let sink = Arc::new(sink);
     let target = wiring.target.clone();
     let session = match wiring.open_whole(&device, target.as_deref(), Arc::clone(&sink) as Arc<dyn EventSink>).await {
         Ok(session) => session,

@@ -1,0 +1,178 @@
+//! What a session shows of its device: snapshots, what changed between them, and screenshots.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::callers::step_result::failure;
+use trailblaze_core::engine::cx::Cx;
+use trailblaze_core::engine::fault::Stop;
+use trailblaze_core::screen::Screen;
+use trailblaze_core::snapshot::{self, Details};
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::geometry::Rect;
+
+use super::command::Snapshot;
+use super::{Interactive, Reply, done};
+use crate::output::screenshot;
+
+/// How many snapshots are kept, to say what changed since one of them.
+const KEPT: usize = 16;
+/// How long the screen must not change to count as settled, and how long that may take.
+const QUIET: Duration = Duration::from_millis(50);
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// The snapshots that were shown, with their numbers.
+#[derive(Default)]
+pub struct Sights {
+    shown: VecDeque<(u64, String)>,
+    n_shown: u64,
+}
+
+impl Sights {
+    /// The text of the last snapshot.
+    pub fn last(&self) -> Option<&str> {
+        self.shown.back().map(|(_, text)| text.as_str())
+    }
+
+    fn numbered(&self, number: u64) -> Option<&str> {
+        self.shown.iter().find(|(shown, _)| *shown == number).map(|(_, text)| text.as_str())
+    }
+
+    fn push(&mut self, text: String) -> u64 {
+        self.n_shown += 1;
+        self.shown.push_back((self.n_shown, text));
+        if self.shown.len() > KEPT {
+            self.shown.pop_front();
+        }
+        self.n_shown
+    }
+}
+
+impl Interactive {
+    pub(super) async fn snapshot(&mut self, wish: Snapshot, cancel: &CancellationToken) -> Reply {
+        let cx = self.cx(cancel);
+        let seen = see(&cx, &wish.details, wish.screenshot.is_some(), wish.settles).await;
+        let (screen, masks) = match seen {
+            Ok(seen) => seen,
+            Err(stop) => return self.not_seen("snapshot", stop),
+        };
+        let mut details = wish.details;
+        if let Some(reference) = &wish.within {
+            let found = screen.root.walk().find(|node| node.reference.as_ref() == Some(reference));
+            let Some(found) = found else {
+                let message = format!("no element on the screen has the ref `{reference}`");
+                return Reply::Failed { message, exit: Exit::Failed };
+            };
+            details.within = Some(found.id);
+        }
+        let whole = snapshot::text(&screen, &details);
+        let before = match wish.since {
+            Some(number) => self.sights.numbered(number),
+            None if wish.only_changes => self.sights.last(),
+            None => None,
+        };
+        let text = match (before, &wish.find) {
+            (Some(before), _) => snapshot::changes(before, &whole),
+            (None, Some(words)) => found_in(&whole, words),
+            (None, None) => whole.clone(),
+        };
+        let is_changes = before.is_some();
+        let number = self.sights.push(whole);
+        let mut value = json!({"app": screen.app, "text": text, "snapshot": number});
+        if wish.since.is_some() && !is_changes {
+            value["isWhole"] = true.into();
+        }
+        let Some(path) = wish.screenshot else { return done(text, value) };
+        if let Err(error) = screenshot::write(&self.place.current_dir.join(&path), &screen, &masks, wish.has_marks) {
+            let message = format!("cannot write {}: {error}", path.display());
+            return Reply::Failed { message, exit: Exit::Environment };
+        }
+        value["screenshot"] = json!(path);
+        done(format!("{text}\nScreenshot: {}", path.display()), value)
+    }
+
+    pub(super) async fn screenshot(&mut self, has_marks: bool, cancel: &CancellationToken) -> Reply {
+        let cx = self.cx(cancel);
+        let (screen, masks) = match see(&cx, &Details::default(), true, false).await {
+            Ok(seen) => seen,
+            Err(stop) => return self.not_seen("screenshot", stop),
+        };
+        match screenshot::png(&screen, &masks, has_marks) {
+            Ok(png) => {
+                let size = json!({"width": screen.size.width, "height": screen.size.height});
+                let url = format!("data:image/png;base64,{}", STANDARD.encode(&png));
+                done("a screenshot".to_string(), json!({"app": screen.app, "size": size, "url": url}))
+            }
+            Err(error) => {
+                Reply::Failed { message: format!("cannot take a screenshot: {error}"), exit: Exit::Environment }
+            }
+        }
+    }
+
+    fn not_seen(&mut self, what: &str, stop: Stop) -> Reply {
+        match stop {
+            Stop::Fault(fault) => self.faulted(what, &fault),
+            Stop::Failed(outcome) => self.failed(failure(Some(what), &outcome.text, None), Exit::Failed),
+        }
+    }
+}
+
+/// Looks at the screen, and makes its refs usable in calls.
+async fn see(cx: &Cx, details: &Details, has_picture: bool, settles: bool) -> Result<(Screen, Vec<Rect>), Stop> {
+    let device = &cx.session.device;
+    let end = Instant::now() + SETTLE;
+    loop {
+        let seen = match has_picture {
+            true => device.show_pictured(cx, details).await?,
+            false => (device.show_with(cx, details).await?, Vec::new()),
+        };
+        let is_over = !settles || Instant::now() >= end;
+        if is_over || !device.await_change(cx, seen.0.snapshot, QUIET).await? {
+            return Ok(seen);
+        }
+    }
+}
+
+/// The lines of a snapshot that contain a text, and the elements that they are in.
+fn found_in(text: &str, words: &str) -> String {
+    let wanted = words.to_lowercase();
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let n_header = lines.iter().rposition(|line| line.starts_with("### ")).map_or(0, |at| at + 1);
+    let mut is_kept = vec![false; lines.len()];
+    for (at, line) in lines.iter().enumerate().skip(n_header) {
+        if !line.to_lowercase().contains(&wanted) {
+            continue;
+        }
+        is_kept[at] = true;
+        let mut depth = indent(line);
+        for (above, line) in lines[n_header..at].iter().enumerate().rev() {
+            if !line.trim().is_empty() && indent(line) < depth {
+                depth = indent(line);
+                is_kept[n_header + above] = true;
+            }
+        }
+    }
+    if !is_kept.contains(&true) {
+        return format!("nothing on the screen contains \"{words}\"");
+    }
+    let kept = lines.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(line, _)| *line);
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finding_shows_lines_with_the_elements_around_them() {
+        let text = "### Screen\nApp: shop\n\nlist \"Items\"\n  [e1] button \"Tea\"\n  row\n    [e2] button \"Buy tea\"\n    [e3] button \"Buy milk\"\nfooter";
+        assert_eq!(found_in(text, "milk"), "list \"Items\"\n  row\n    [e3] button \"Buy milk\"");
+        assert_eq!(found_in(text, "shoes"), "nothing on the screen contains \"shoes\"");
+    }
+}

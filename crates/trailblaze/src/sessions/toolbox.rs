@@ -1,0 +1,47 @@
+//! The tools of a session, for people and outer agents: a list, and one tool with its schema.
+
+use serde_json::json;
+use trailblaze_core::engine::registry::{MissingTool, Registry};
+use trailblaze_core::engine::tool::Tool;
+use trailblaze_core::schema::is_required;
+
+use crate::sessions::service::Listed;
+
+/// The offered tools whose name or description contains all of these words.
+pub fn list(registry: &Registry, search: Option<&str>) -> Listed {
+    let words: Vec<String> = search.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+    let is_found = |tool: &Tool| {
+        let text = format!("{} {}", tool.name, tool.description).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let found: Vec<_> = registry.offered().filter(|tool| is_found(tool)).collect();
+    let about = |tool: &Tool| tool.description.lines().next().unwrap_or_default().to_string();
+    let text: Vec<String> = found.iter().map(|tool| format!("{:<26} {}", tool.name, about(tool))).collect();
+    let value = found.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>();
+    Listed { text: text.join("\n"), value: json!(value) }
+}
+
+/// One tool: what it does, and its schema.
+pub fn describe(registry: &Registry, name: &str) -> Result<Listed, MissingTool> {
+    let Some(tool) = registry.get(name) else {
+        let mut missing = registry.explain_missing(name);
+        missing.hint.get_or_insert_with(|| "a search of the toolbox lists the tools".to_string());
+        return Err(missing);
+    };
+    let schema = tool.schema.json();
+    let text = format!("{}: {}\n{schema}", signature(tool), tool.description.trim_end());
+    let value = json!({
+        "name": tool.name, "description": tool.description, "source": &*tool.contributor.label, "kind": tool.kind,
+        "isRecordable": tool.is_recordable, "isForLlm": tool.is_for_llm, "inputSchema": schema,
+    });
+    Ok(Listed { text, value })
+}
+
+/// `tap(ref? text? id?)`
+pub fn signature(tool: &Tool) -> String {
+    let schema = tool.schema.json();
+    let own = tool.schema.property_names().filter(|name| *name != "reasoning");
+    let names: Vec<String> =
+        own.map(|name| if is_required(schema, name) { name.to_string() } else { format!("{name}?") }).collect();
+    format!("{}({})", tool.name, names.join(" "))
+}
