@@ -39,6 +39,8 @@ pub struct Supervisor {
     at_work: Arc<watch::Sender<usize>>,
     /// Variables that are withheld from children unless they are allowed to have them.
     withheld: Arc<RwLock<Vec<OsString>>>,
+    /// The environment that children inherit; `None` for our own.
+    environment: Option<Arc<[(OsString, OsString)]>>,
 }
 
 impl Supervisor {
@@ -61,7 +63,13 @@ impl Supervisor {
             leaked: Arc::default(),
             at_work: Arc::new(watch::Sender::new(0)),
             withheld: Arc::default(),
+            environment: None,
         }
+    }
+
+    /// Gives children these variables instead of those of this process.
+    pub fn in_environment(self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Supervisor {
+        Supervisor { environment: Some(variables.into_iter().collect()), ..self }
     }
 
     /// Withholds environment variables from all children started from now on, except those that are allowed to have
@@ -184,6 +192,9 @@ impl Supervisor {
         // The rest of the command line is for people who read a list of processes.
         command.arg0("trailblaze").arg(GUARDIAN).arg(shown.replace('\0', ""));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some(environment) = &self.environment {
+            command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+        }
         for name in self.withheld.read().iter() {
             if !launch.may_have.contains(name) {
                 command.env_remove(name);

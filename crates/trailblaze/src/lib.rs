@@ -12,6 +12,7 @@ pub mod servers;
 pub mod sessions;
 pub mod api;
 pub mod run;
+pub mod daemon;
 pub mod cli;
 
 pub use cli::app::{App, app};

@@ -301,16 +301,6 @@ fn a_log_is_written_only_if_it_is_asked_for() {
 }
 
 #[test]
-fn the_former_name_of_runs_leads_to_it() {
-    let project = Project::counter();
-    insta::assert_snapshot!(project.run(&["session", "list", "-n", "5"]).exits(3).refusal(), @"
-    exit 3
-    error: `trailblaze session` is now `trailblaze runs`
-    hint: use `trailblaze runs list -n 5`
-    ");
-}
-
-#[test]
 fn a_tool_is_called_on_a_device_of_its_own() {
     let project = Project::counter();
     let launch: &[&str] = &["--launch", "com.example.counter"];

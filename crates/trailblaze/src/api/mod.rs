@@ -8,9 +8,10 @@ mod caller;
 mod guard;
 mod peer;
 mod rpc;
+pub mod service;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use axum::Router;
@@ -28,6 +29,7 @@ use admission::Names;
 use body::MESSAGE_BYTES;
 use caller::Callers;
 use rpc::Rpc;
+use service::Offered;
 
 /// The default port.
 pub const PORT: u16 = 52525;
@@ -39,6 +41,8 @@ pub struct Listener {
     /// The port that must be opened; by default, the default port or any free one.
     port: Option<u16>,
     open: OnceCell<Open>,
+    /// What clients of the daemon ask for; only the daemon has it.
+    offered: OnceLock<Offered>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -51,14 +55,19 @@ pub enum ListenError {
 
 impl Listener {
     pub fn new(invocations: Arc<Invocations>, port: Option<u16>) -> Arc<Listener> {
-        Arc::new(Listener { invocations, port, open: OnceCell::new() })
+        Arc::new(Listener { invocations, port, open: OnceCell::new(), offered: OnceLock::new() })
+    }
+
+    /// Also answers the requests of the daemon's clients. Must be called before the listener is opened.
+    pub fn offer(&self, offered: Offered) {
+        let _ = self.offered.set(offered);
     }
 }
 
 #[async_trait]
 impl CallbackAddress for Listener {
     async fn base_url(&self) -> Result<String, NoAddress> {
-        let open = self.open.get_or_try_init(|| Open::open(&self.invocations, self.port)).await;
+        let open = self.open.get_or_try_init(|| Open::open(&self.invocations, self.port, self.offered.get())).await;
         open.map(|open| format!("http://127.0.0.1:{}", open.port)).map_err(|error| NoAddress(error.to_string()))
     }
 }
@@ -70,7 +79,11 @@ struct Open {
 }
 
 impl Open {
-    async fn open(invocations: &Arc<Invocations>, asked: Option<u16>) -> Result<Open, ListenError> {
+    async fn open(
+        invocations: &Arc<Invocations>,
+        asked: Option<u16>,
+        offered: Option<&Offered>,
+    ) -> Result<Open, ListenError> {
         let listener = match asked {
             Some(port) => {
                 bind(Ipv4Addr::LOCALHOST.into(), port).await.map_err(|source| ListenError::Taken { port, source })?
@@ -81,7 +94,7 @@ impl Open {
             },
         };
         let port = listener.local_addr().map_err(ListenError::NoPort)?.port();
-        let app = router(Arc::clone(invocations), port);
+        let app = router(Arc::clone(invocations), port, offered);
         let mut tasks = vec![serve(listener, app.clone())];
         // `localhost` may resolve to either family. The address that tools are given is the IPv4 one, which is always open.
         if let Ok(listener) = bind(Ipv6Addr::LOCALHOST.into(), port).await {
@@ -108,9 +121,12 @@ fn serve(listener: TcpListener, app: Router) -> AbortHandle {
     tokio::spawn(async move { axum::serve(listener, service).await }).abort_handle()
 }
 
-fn router(invocations: Arc<Invocations>, port: u16) -> Router {
+fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -> Router {
     let callers = Callers { invocations, our_port: port };
-    let routes = Router::new().route(PATH, post(callback::callback)).with_state(callers.clone());
+    let mut routes = Router::new().route(PATH, post(callback::callback)).with_state(callers.clone());
+    if let Some(offered) = offered {
+        routes = routes.merge(Router::new().route(service::PATH, post(service::request)).with_state(offered.clone()));
+    }
     guarded(routes.merge(rpc::routes(Rpc(callers), MESSAGE_BYTES)), port)
 }
 

@@ -4,8 +4,12 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
+use super::in_session::{self, SessionArgs};
+use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
+use crate::sessions::interactive::{CallArguments, Command};
+use crate::sessions::service::{OpenRequest, SessionChoice};
 
 /// Options that choose devices.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -18,7 +22,7 @@ pub struct DeviceArgs {
     pub headed: bool,
 }
 
-/// List devices
+/// List devices, and open one that stays open between commands
 #[derive(Args)]
 pub struct DeviceCommand {
     #[command(subcommand)]
@@ -33,10 +37,62 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Open a device that stays open between commands; `snapshot`, `tool`, `do`, `batch` and `session` then use it
+    Connect(ConnectArgs),
 }
 
-pub fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
-    let Verb::List { json } = command.verb;
+#[derive(Args)]
+struct ConnectArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    #[command(flatten)]
+    on: OnDeviceArgs,
+    /// Start this app, or open this page
+    #[arg(long, value_name = "APP|URL")]
+    launch: Option<String>,
+    /// End the session that uses the device
+    #[arg(long)]
+    take_over: bool,
+    /// Print the session as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
+    match command.verb {
+        Verb::List { json } => list(context, json),
+        Verb::Connect(args) => connect(context, args).await,
+    }
+}
+
+async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> {
+    let request = in_session::open_request(context, &args.on, &args.session)?;
+    let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
+    if let Some(what) = &args.launch {
+        let choice = SessionChoice { name: Some(info.name.clone()), ..SessionChoice::default() };
+        let replies = in_session::execute_in(context, choice, vec![launch(&info.platform, what)]).await?;
+        if in_session::exit_of(&replies) != Exit::Passed {
+            return Ok(in_session::show_all(&replies, args.json));
+        }
+    }
+    if args.json {
+        print::json(&info);
+        return Ok(Exit::Passed);
+    }
+    let verb = if info.is_new { "opened" } else { "already open:" };
+    print::data(format!("{verb} session `{}` on {}", info.name, info.device));
+    print::say("`trailblaze snapshot` shows its screen; `trailblaze session close` ends it");
+    Ok(Exit::Passed)
+}
+
+/// The call that starts an app, or opens a page in a browser.
+pub fn launch(platform: &str, what: &str) -> Command {
+    let (tool, name) = if platform == "web" { ("navigate", "url") } else { ("launchApp", "packageId") };
+    let args = CallArguments::Words(vec![(name.to_string(), what.to_string())]);
+    Command::Call { tool: tool.to_string(), args }
+}
+
+fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let wiring = context.wiring(&loaded, None);

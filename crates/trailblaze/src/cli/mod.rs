@@ -1,6 +1,7 @@
 //! The command line: one file per command. One `match` decides the exit code and the hint.
 
 pub mod app;
+mod batch;
 mod cassette;
 mod check;
 mod child;
@@ -8,9 +9,11 @@ mod choice;
 mod completions;
 mod conclude;
 mod config;
+mod daemon;
 mod device;
 mod docs;
 mod heal;
+mod in_session;
 mod init;
 mod interrupt;
 mod log;
@@ -21,6 +24,7 @@ mod run;
 mod runs;
 mod schema;
 mod serve;
+mod session;
 mod shell;
 mod snapshot;
 mod tool;
@@ -48,6 +52,7 @@ use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::exit::Exit;
 
 use crate::api::Listener;
+use crate::daemon::Version;
 use crate::output::print;
 use crate::project::compiled_in::CompiledIn;
 use crate::project::devices::DeviceError;
@@ -59,6 +64,7 @@ use crate::run::plan::PlanError;
 use crate::run::preflight::n_errors;
 use crate::sessions::host::Host;
 use crate::sessions::interactive::OpenError;
+use crate::sessions::service::ServiceError;
 use crate::sessions::wiring::{SecretError, UnknownTarget, Wiring};
 
 pub use schema::schemas;
@@ -84,13 +90,16 @@ enum Command {
     Serve(serve::ServeArgs),
     Tool(tool::ToolArgs),
     Snapshot(snapshot::SnapshotArgs),
+    Do(batch::DoArgs),
+    Ask(batch::AskArgs),
+    Batch(batch::BatchArgs),
+    Session(session::SessionCommand),
+    Daemon(daemon::DaemonCommand),
     Toolbox(toolbox::ToolboxArgs),
     Types(types::TypesArgs),
     Device(device::DeviceCommand),
     Model(model::ModelCommand),
     Runs(runs::RunsCommand),
-    #[command(hide = true)]
-    Session(runs::FormerCommand),
     Report(report::ReportArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -125,6 +134,9 @@ pub enum Refusal {
     Model(ModelError),
     #[error("{message}")]
     Environment { message: String },
+    /// The daemon refused.
+    #[error("{0}")]
+    Service(#[from] ServiceError),
 }
 
 impl Refusal {
@@ -164,6 +176,7 @@ impl Refusal {
             | Refusal::Server(_)
             | Refusal::Model(_)
             | Refusal::Environment { .. } => Exit::Environment,
+            Refusal::Service(error) => error.exit,
         }
     }
 
@@ -181,6 +194,7 @@ impl Refusal {
             Refusal::Target(UnknownTarget { near, .. }) => near.as_ref().map(|near| format!("did you mean `{near}`?")),
             Refusal::Usage { hint, .. } => hint.clone(),
             Refusal::Model(error) => error.hint.clone(),
+            Refusal::Service(error) => error.hint.clone(),
             _ => None,
         }
     }
@@ -305,7 +319,8 @@ impl Program {
 async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit, Refusal> {
     let environment = Environment::of_process().with(compiled_in);
     log::start(&environment);
-    let context = &Context::new(cli.project, environment);
+    let version = Version::of_program(program.version);
+    let context = &Context::new(cli.project, environment, program.name, version);
     match cli.command {
         Command::Init(args) => init::init(context, args),
         Command::Run(args) => run::run(context, args).await,
@@ -315,12 +330,16 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Serve(args) => serve::serve(context, args).await,
         Command::Tool(args) => tool::tool(context, args).await,
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
+        Command::Do(args) => batch::do_words(context, args).await,
+        Command::Ask(args) => batch::ask(context, args).await,
+        Command::Batch(args) => batch::batch(context, args).await,
+        Command::Session(command) => session::session(context, command).await,
+        Command::Daemon(command) => daemon::daemon(context, command).await,
         Command::Toolbox(args) => toolbox::toolbox(context, args).await,
         Command::Types(args) => types::types(context, args).await,
-        Command::Device(command) => device::device(context, command),
+        Command::Device(command) => device::device(context, command).await,
         Command::Model(command) => model::model(context, command).await,
         Command::Runs(command) => runs::runs(context, command),
-        Command::Session(command) => Err(runs::former(&command)),
         Command::Report(args) => report::report(context, args),
         Command::Config(args) => config::config(context, args),
         Command::Schema(args) => schema::schema(args),
@@ -338,11 +357,14 @@ pub struct Context {
     environment: Arc<Environment>,
     /// Set by the first command that opens sessions; a process has one.
     host: Arc<OnceLock<Host>>,
+    /// The name and version of the program, by which it finds its daemon.
+    program: &'static str,
+    version: Version,
 }
 
 impl Context {
-    fn new(project: Option<PathBuf>, environment: Environment) -> Context {
-        Context { project, environment: Arc::new(environment), host: Arc::default() }
+    fn new(project: Option<PathBuf>, environment: Environment, program: &'static str, version: Version) -> Context {
+        Context { project, environment: Arc::new(environment), host: Arc::default(), program, version }
     }
 
     /// What sessions share. The first command that names a port sets the port.

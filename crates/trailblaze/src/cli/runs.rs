@@ -324,19 +324,3 @@ fn remove(folder: &Path) -> std::io::Result<()> {
     }
     std::fs::remove_dir_all(folder)
 }
-
-/// The former name of `runs`, kept to print a hint.
-#[derive(Args)]
-#[command(disable_help_flag = true)]
-pub struct FormerCommand {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    words: Vec<String>,
-}
-
-pub fn former(command: &FormerCommand) -> Refusal {
-    let words: String = command.words.iter().map(|word| format!(" {word}")).collect();
-    Refusal::Usage {
-        message: "`trailblaze session` is now `trailblaze runs`".to_string(),
-        hint: Some(format!("use `trailblaze runs{words}`")),
-    }
-}

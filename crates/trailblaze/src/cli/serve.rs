@@ -13,9 +13,8 @@ use trailblaze_protocol::exit::Exit;
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device};
 use super::{Context, Refusal};
-use crate::files::private;
+use crate::files::{private, runtime};
 use crate::output::print;
-use crate::project::environment::Environment;
 use crate::sessions::interactive::{Interactive, Usage};
 
 /// Let other programs use a device through the typed API
@@ -55,7 +54,8 @@ pub async fn serve(context: &Context, args: ServeArgs) -> Result<Exit, Refusal> 
         let path = match &args.key_file {
             Some(path) => unused(context.absolute(path))?,
             None => {
-                let folder = default_folder(&context.environment);
+                let environment = &context.environment;
+                let folder = runtime::folder(environment.text("XDG_RUNTIME_DIR"), environment.text("TMPDIR"));
                 remove_stale(&folder);
                 folder.join(format!("{id}.{EXTENSION}"))
             }
@@ -117,18 +117,6 @@ fn unused(path: PathBuf) -> Result<PathBuf, Refusal> {
         return Err(usage(format!("there is no folder for `{}`", path.display()), "create it, or choose another file"));
     }
     Ok(path)
-}
-
-/// A folder that only this user can use, as far as the system has one.
-fn default_folder(environment: &Environment) -> PathBuf {
-    let folder = environment.text("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir());
-    match folder {
-        Some(folder) => Path::new(folder).join("trailblaze"),
-        None => {
-            let temp = environment.text("TMPDIR").unwrap_or("/tmp");
-            Path::new(temp).join(format!("trailblaze-{}", rustix::process::geteuid().as_raw()))
-        }
-    }
 }
 
 /// Removes the key files of processes that were killed. The others are locked.

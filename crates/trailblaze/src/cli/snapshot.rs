@@ -13,15 +13,29 @@ use trailblaze_core::{limits, refs, snapshot as text};
 use trailblaze_protocol::exit::Exit;
 
 use super::device::DeviceArgs;
+use super::in_session::{self, SessionArgs};
+use super::shell::{OnDeviceArgs, show};
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::screenshot;
+use crate::sessions::interactive::{CallArguments, Command, Reply, Snapshot};
 
-/// Show a device's screen as text with refs
+/// Show the screen of a session as text with refs
 #[derive(Args)]
 pub struct SnapshotArgs {
     #[command(flatten)]
     devices: DeviceArgs,
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Use a fresh device in this process, and close it afterwards
+    #[arg(long, env = "TRAILBLAZE_FRESH", value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::SetTrue)]
+    fresh: bool,
+    /// Show only what contains this text, and the elements around it
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["fresh", "changes"])]
+    find: Option<String>,
+    /// Show what changed since the last snapshot of the session
+    #[arg(long, conflicts_with = "fresh")]
+    changes: bool,
     /// Start this app first
     #[arg(long, value_name = "APP")]
     launch: Option<String>,
@@ -54,7 +68,45 @@ pub struct SnapshotArgs {
     json: bool,
 }
 
+/// Takes a snapshot of a session of the daemon.
+async fn in_session(context: &Context, args: SnapshotArgs) -> Result<Exit, Refusal> {
+    let details = text::Details {
+        bounds: args.bounds,
+        offscreen: args.offscreen,
+        covered: args.covered,
+        all: args.all,
+        depth: args.depth,
+        ..text::Details::default()
+    };
+    let snapshot = Command::Snapshot(Snapshot {
+        details,
+        within: args.within.map(|reference| reference.trim_matches(['[', ']']).to_string()),
+        find: args.find,
+        only_changes: args.changes,
+        has_elements: args.json,
+        screenshot: args.screenshot,
+        has_marks: args.marks,
+        ..Snapshot::default()
+    });
+    let launch = args.launch.map(|app| {
+        let args = CallArguments::Words(vec![("packageId".to_string(), app)]);
+        Command::Call { tool: "launchApp".to_string(), args }
+    });
+    let commands = launch.into_iter().chain([snapshot]).collect();
+    let on = OnDeviceArgs::on(args.devices.device, args.devices.headed);
+    let replies = in_session::execute(context, &on, &args.session, commands).await?;
+    match replies.last() {
+        Some(Reply::Done { value, .. }) if args.json => print::json(value),
+        Some(reply) => show(reply, args.json),
+        None => {}
+    }
+    Ok(in_session::exit_of(&replies))
+}
+
 pub async fn snapshot(context: &Context, args: SnapshotArgs) -> Result<Exit, Refusal> {
+    if !args.fresh {
+        return in_session(context, args).await;
+    }
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;
     let devices = loaded.devices(&args.devices.device)?;

@@ -7,6 +7,8 @@ use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 use trailblaze_protocol::exit::Exit;
 
+use super::batch::show_last;
+use super::in_session::{self, SessionArgs};
 use super::interrupt::told_to_stop;
 use super::shell::{OnDeviceArgs, on_device, show};
 use super::{Context, Refusal, pairs, tool_bundle, tool_doctor, tool_install, tool_lint, tool_new, tool_test};
@@ -16,7 +18,7 @@ use crate::sessions::arguments::typed;
 use crate::sessions::interactive::{CallArguments, Command, Reply, Usage};
 use crate::sessions::wiring::{self};
 
-/// Call one tool on a fresh device; create, test and check your own tools
+/// Call one tool in a session; create, test and check your own tools
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -60,6 +62,11 @@ struct CallArgs {
     #[arg(long, value_name = "APP")]
     launch: Option<String>,
     #[command(flatten)]
+    session: SessionArgs,
+    /// Use a fresh device in this process, and close it afterwards
+    #[arg(long, env = "TRAILBLAZE_FRESH", value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::SetTrue)]
+    fresh: bool,
+    #[command(flatten)]
     on: OnDeviceArgs,
     /// Print the answer as JSON
     #[arg(long)]
@@ -78,7 +85,24 @@ pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
     }
 }
 
+/// Calls a tool in a session of the daemon.
+async fn call_in_session(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
+    let name = args.name.clone().unwrap_or_default();
+    let given = CallArguments::Words(pairs("", &args.args)?);
+    let launch = args.launch.as_ref().map(|app| {
+        let args = CallArguments::Words(vec![("packageId".to_string(), app.clone())]);
+        Command::Call { tool: "launchApp".to_string(), args }
+    });
+    let call = Command::Call { tool: name, args: given };
+    let commands = launch.into_iter().chain([call]).collect();
+    let replies = in_session::execute(context, &args.on, &args.session, commands).await?;
+    Ok(show_last(&replies, args.json))
+}
+
 async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
+    if !args.fresh && !args.help_tool {
+        return call_in_session(context, args).await;
+    }
     let name = args.name.as_deref().unwrap_or_default();
     let loaded = context.load(None)?;
     Refusal::unless_sound(&loaded.problems)?;

@@ -3,6 +3,7 @@
 mod atomic;
 pub mod lock;
 mod names;
+pub mod runtime;
 pub mod private;
 
 pub use atomic::write_atomically;

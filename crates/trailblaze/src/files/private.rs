@@ -26,6 +26,11 @@ pub fn open(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
 }
 
+/// Opens a file to add to it, and creates it if it is missing.
+pub fn append(path: &Path) -> io::Result<File> {
+    options().create(true).append(true).open(path)
+}
+
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

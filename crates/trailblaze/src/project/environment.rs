@@ -31,6 +31,21 @@ impl Environment {
         Environment { compiled_in, ..self }
     }
 
+    /// The environment of a client of this process.
+    pub fn of_client(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        current_dir: PathBuf,
+        command_line: Vec<String>,
+        compiled_in: CompiledIn,
+    ) -> Environment {
+        Environment { variables: variables.into_iter().collect(), current_dir, command_line, compiled_in }
+    }
+
+    /// All variables.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
     /// The tools that are compiled into the program besides the built-in ones.
     pub fn compiled_in(&self) -> &CompiledIn {
         &self.compiled_in

@@ -7,5 +7,6 @@ pub mod queue;
 pub mod history;
 pub mod affected;
 pub mod watch;
+pub mod check;
 pub mod execute;
 pub mod record;

@@ -7,22 +7,19 @@ use trailblaze_toolhost::spin_wait::SpinTurn;
 
 use crate::servers::callback::CallbackAddress;
 use crate::servers::process::ProcessParts;
-use crate::sessions::pool::DevicePool;
 
-/// The calls in flight of the process, its devices, and what its tool servers share. A process has one, which the sessions of
+/// The calls in flight of the process, and what its tool servers share. A process has one, which the sessions of
 /// several commands may share.
 #[derive(Clone)]
 pub struct Host {
     pub invocations: Arc<Invocations>,
-    pub devices: Arc<DevicePool>,
     /// What tool servers share.
     pub process: ProcessParts,
 }
 
 impl Host {
-    /// For a process whose devices are closed with their sessions.
     pub fn new(invocations: Arc<Invocations>, callback: Arc<dyn CallbackAddress>) -> Host {
         let process = ProcessParts { callback, spin_turn: SpinTurn::new() };
-        Host { invocations, devices: DevicePool::closing(), process }
+        Host { invocations, process }
     }
 }

@@ -1,7 +1,6 @@
 //! Sessions: a device with its tools and servers.
 
 pub mod drivers;
-pub mod pool;
 pub mod host;
 pub mod models;
 pub mod wiring;

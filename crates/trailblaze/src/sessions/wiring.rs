@@ -76,7 +76,9 @@ pub struct Prepared {
 
 impl Wiring {
     pub fn new(loaded: &Arc<Loaded>, host: &Host, target: Option<String>) -> Wiring {
-        let supervisor = Supervisor::new();
+        let variables = loaded.environment.variables();
+        let variables = variables.map(|(name, value)| (name.to_os_string(), value.to_os_string()));
+        let supervisor = Supervisor::new().in_environment(variables);
         supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
         let secrets = Arc::new(Secrets::new(header_secrets(loaded)));
         Wiring {
@@ -177,11 +179,7 @@ impl Wiring {
     /// Makes a session ready: starts its servers and asks for their tools. It does without those that do not start.
     pub async fn prepare(&self, device: &DeviceSpec, target: Option<&str>) -> Result<Prepared, SourceError> {
         let id = ids::session();
-        let driver = self.host.devices.take(device, || self.driver(device)).await;
-        let driver = driver.map_err(|taken| SourceError::NotStarted {
-            source_name: device.id.to_string(),
-            evidence: taken.to_string(),
-        })?;
+        let driver = self.driver(device);
         let servers = self.servers.start(target, (&id, driver.describe()), &self.secrets).await?;
         let absent = servers.absent;
         let batches = self.loaded.batches.iter().chain(&servers.batches).chain(&absent.batches);

@@ -142,6 +142,7 @@ impl Lab {
     pub fn program(&self, program: impl AsRef<Path>, args: &[&str]) -> Command {
         let mut command = Command::new(program.as_ref());
         command.args(args).current_dir(self.project.root()).env_clear().env("HOME", self.project.root().join("home"));
+        command.env("TRAILBLAZE_FRESH", "1");
         command.env("PATH", self.project.root().join("bin")).envs([self.mark.variable()]);
         command.envs(self.variables.borrow().iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -103,6 +103,8 @@ impl Project {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(args).current_dir(self.root()).env_clear().env("HOME", self.root().join("home"));
+        // Most tests are about one command, which must leave nothing behind.
+        command.env("TRAILBLAZE_FRESH", "1");
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }

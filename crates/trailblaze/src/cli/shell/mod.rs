@@ -32,7 +32,8 @@ use crate::sessions::wiring::{self, Wiring};
 use complete::Vocabulary;
 use history::{History, fit_to_keep};
 use line_editor::{Heard, LineEditor};
-use parse::{Line, help, parse};
+use parse::help;
+pub use parse::{Line, parse};
 
 /// Explore a device interactively, or by commands from standard input, and save the steps as a trail
 #[derive(Args)]
@@ -48,20 +49,20 @@ pub struct ShellArgs {
 }
 
 /// Options shared by `shell`, `tool` and `serve`: one device, and a run folder for its session.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct OnDeviceArgs {
     /// Use this device, written platform/name, such as android/sim-1
     #[arg(short, long = "device", value_name = "DEVICE", value_delimiter = ',', env = "TRAILBLAZE_DEVICE")]
-    device: Vec<String>,
+    pub device: Vec<String>,
     /// Show the browser window of a web device
     #[arg(long)]
-    headed: bool,
+    pub headed: bool,
     /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
     #[arg(long, env = "TRAILBLAZE_TARGET")]
     pub target: Option<String>,
     /// Set a value in memory before the start, as name=value
     #[arg(long, value_name = "NAME=VALUE")]
-    memory: Vec<String>,
+    pub memory: Vec<String>,
     /// Use an environment variable as a secret: {{NAME}} types its value, which is never shown
     #[arg(long, value_name = "NAME")]
     pub secret: Vec<String>,
@@ -70,13 +71,32 @@ pub struct OnDeviceArgs {
     #[command(flatten)]
     pub agent: AgentArgs,
     #[command(flatten)]
-    sim: SimArgs,
+    pub sim: SimArgs,
     /// Create run folders here [default: logs/ in the project]
     #[arg(long, value_name = "DIR")]
-    logs: Option<PathBuf>,
+    pub logs: Option<PathBuf>,
 }
 
 impl OnDeviceArgs {
+    /// A device, and nothing else.
+    pub fn on(device: Vec<String>, headed: bool) -> OnDeviceArgs {
+        OnDeviceArgs { device, headed, ..OnDeviceArgs::default() }
+    }
+
+    /// Whether options are given that only apply when a session is opened.
+    pub fn has_options(&self) -> bool {
+        let agent = self.agent.options().map_or(true, |agent| agent != Default::default());
+        self.headed
+            || agent
+            || self.target.is_some()
+            || !self.memory.is_empty()
+            || !self.secret.is_empty()
+            || self.cassettes.cassette.is_some()
+            || self.sim.seed.is_some()
+            || !self.sim.settings.is_empty()
+            || self.logs.is_some()
+    }
+
     /// The folder in which run folders are created.
     fn logs(&self, context: &Context, root: &Path) -> PathBuf {
         self.logs.as_ref().map_or_else(|| root.join("logs"), |logs| context.absolute(logs))

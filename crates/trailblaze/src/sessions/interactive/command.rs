@@ -51,6 +51,27 @@ pub enum Command {
     Save(Save),
 }
 
+impl Command {
+    /// Whether it uses the device.
+    pub fn needs_device(&self) -> bool {
+        match self {
+            Command::Do { .. }
+            | Command::Ask { .. }
+            | Command::Snapshot(_)
+            | Command::Screenshot { .. }
+            | Command::Call { .. } => true,
+            Command::Step { .. }
+            | Command::Tools { .. }
+            | Command::Describe { .. }
+            | Command::Memory
+            | Command::Steps
+            | Command::Undo
+            | Command::UndoStep
+            | Command::Save(_) => false,
+        }
+    }
+}
+
 /// The arguments of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -73,6 +94,8 @@ pub struct Snapshot {
     pub only_changes: bool,
     /// Show what changed since the snapshot with this number.
     pub since: Option<u64>,
+    /// Add the elements to the JSON of the reply.
+    pub has_elements: bool,
     /// Wait until the screen stops changing, but not for long.
     pub settles: bool,
     /// A file to save a screenshot to.

@@ -67,6 +67,8 @@ pub struct Interactive {
     initial_memory: Memory,
     /// The last saved steps.
     saved: Vec<NewStep>,
+    /// Why the device can no longer be used.
+    lost: Option<String>,
 }
 
 struct OpenStep {
@@ -145,6 +147,7 @@ impl Interactive {
             kept: None,
             initial_memory,
             saved: Vec::new(),
+            lost: None,
         }
     }
 
@@ -167,6 +170,26 @@ impl Interactive {
     /// Waits for the calls in flight, which must be cancelled.
     pub async fn end_calls(&self) {
         self.session.end_calls().await;
+    }
+
+    /// How many events the session has had since its feed was opened.
+    pub fn n_events(&self) -> i32 {
+        *self.session.feed().subscribe().borrow()
+    }
+
+    /// How many steps would be saved.
+    pub fn n_steps(&self) -> usize {
+        self.steps().len()
+    }
+
+    /// Why the device can no longer be used.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.as_deref()
+    }
+
+    /// Sets the folder that paths of commands are relative to.
+    pub fn set_current_dir(&mut self, folder: PathBuf) {
+        self.place.current_dir = folder;
     }
 
     /// The folder with the record of the session.
@@ -233,6 +256,10 @@ impl Interactive {
     }
 
     async fn answer(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
+        if let Some(lost) = self.lost.as_ref().filter(|_| command.needs_device()) {
+            let message = format!("{lost}\nclose the session and open it again; its steps can still be saved");
+            return Reply::Failed { message, exit: Exit::Environment };
+        }
         match command {
             Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps > 0 => {
                 refused("a trailhead must come before all steps, but a step has already begun")
@@ -392,6 +419,9 @@ impl Interactive {
     /// The reply to a call that could not be carried out.
     fn faulted(&mut self, tool: &str, fault: &Fault) -> Reply {
         let message = fault.to_string();
+        if matches!(fault, Fault::DeviceLost { .. }) {
+            self.lost = Some(message.clone());
+        }
         match fault.exit() {
             _ if matches!(fault, Fault::Cancelled) => {
                 if let Some(step) = &mut self.step {

@@ -34,6 +34,8 @@ pub enum Usage {
     Tool,
     /// By other programs.
     Serve,
+    /// By several commands, one after the other.
+    Daemon,
 }
 
 impl Usage {
@@ -43,6 +45,7 @@ impl Usage {
             Usage::Shell => "shell",
             Usage::Tool => "tool",
             Usage::Serve => "serve",
+            Usage::Daemon => "session",
         }
     }
 
@@ -52,6 +55,7 @@ impl Usage {
             Usage::Shell => "Explored in a shell",
             Usage::Tool => "A call of a tool",
             Usage::Serve => "Recorded from the typed API",
+            Usage::Daemon => "Recorded in a session",
         }
     }
 }

@@ -84,6 +84,12 @@ impl Interactive {
         let is_changes = before.is_some();
         let number = self.sights.push(whole);
         let mut value = json!({"app": screen.app, "text": text, "snapshot": number});
+        if wish.has_elements {
+            value["device"] = json!(self.session.device.description().id);
+            value["width"] = screen.size.width.into();
+            value["height"] = screen.size.height.into();
+            value["elements"] = snapshot::elements(&screen).into();
+        }
         if wish.since.is_some() && !is_changes {
             value["isWhole"] = true.into();
         }

@@ -1,0 +1,115 @@
+//! The requests of clients of the daemon: `POST /daemon` with the daemon's key. The response is one JSON object a line: progress,
+//! signs of life, and at the end the answer or the error.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request as HttpRequest, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream::unfold;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::body;
+use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
+
+/// The path of the endpoint.
+pub const PATH: &str = "/daemon";
+/// The largest request, in bytes.
+const REQUEST_BYTES: usize = 4 << 20;
+/// How often a client that waits gets a sign of life.
+pub const ALIVE_EVERY: Duration = Duration::from_secs(5);
+
+/// One line of a response.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Line {
+    Progress(String),
+    Alive,
+    Answer(Box<Answer>),
+    Error(ServiceError),
+}
+
+/// The service that the listener offers, and the key that its clients present.
+#[derive(Clone)]
+pub struct Offered {
+    pub service: Arc<dyn Service>,
+    pub key: Arc<str>,
+}
+
+impl Offered {
+    /// Whether a request presents the key. Compares digests, so that the time it takes says nothing about the key.
+    pub fn admits(&self, headers: &HeaderMap) -> bool {
+        let presented = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let presented = presented.and_then(|value| value.split_once(' '));
+        presented.is_some_and(|(scheme, key)| {
+            scheme.eq_ignore_ascii_case("bearer")
+                && Sha256::digest(key.trim().as_bytes()) == Sha256::digest(self.key.as_bytes())
+        })
+    }
+
+    /// The response to a request without the key.
+    pub fn refuse() -> Response {
+        let error = ServiceError::invalid("the request needs the daemon's key: `Authorization: Bearer KEY`");
+        (StatusCode::UNAUTHORIZED, axum::Json(Line::Error(error))).into_response()
+    }
+}
+
+pub async fn request(State(offered): State<Offered>, request: HttpRequest) -> Response {
+    if !offered.admits(request.headers()) {
+        return Offered::refuse();
+    }
+    let bytes = match body::read(request.into_body(), REQUEST_BYTES).await {
+        Ok(bytes) => bytes,
+        Err(error) => return refused(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+    };
+    let request: Request = match serde_json::from_slice(&bytes) {
+        Ok(request) => request,
+        Err(error) => return refused(StatusCode::BAD_REQUEST, format!("not a request: {error}")),
+    };
+    let (lines, receiver) = mpsc::channel(64);
+    let cancel = CancellationToken::new();
+    let task = cancel.clone();
+    tokio::spawn(async move {
+        let progress = Lines(lines.clone());
+        let answer = offered.service.request(request, &progress, &task).await;
+        let line = match answer {
+            Ok(answer) => Line::Answer(Box::new(answer)),
+            Err(error) => Line::Error(error),
+        };
+        let _ = lines.send(line).await;
+    });
+    let stream = unfold(Streaming { lines: receiver, _cancels: cancel.drop_guard() }, |mut streaming| async move {
+        let line = match tokio::time::timeout(ALIVE_EVERY, streaming.lines.recv()).await {
+            Ok(line) => line?,
+            Err(_) => Line::Alive,
+        };
+        let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
+        bytes.push(b'\n');
+        Some((Ok::<Bytes, std::convert::Infallible>(bytes.into()), streaming))
+    });
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(stream)).into_response()
+}
+
+/// A response under way. If the client goes away, its request is cancelled.
+struct Streaming {
+    lines: mpsc::Receiver<Line>,
+    _cancels: DropGuard,
+}
+
+struct Lines(mpsc::Sender<Line>);
+
+impl ProgressSink for Lines {
+    fn say(&self, text: &str) {
+        // Progress that is not read in time is dropped.
+        let _ = self.0.try_send(Line::Progress(text.to_string()));
+    }
+}
+
+fn refused(status: StatusCode, message: String) -> Response {
+    (status, axum::Json(Line::Error(ServiceError::invalid(message)))).into_response()
+}

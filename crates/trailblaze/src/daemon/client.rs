@@ -1,0 +1,288 @@
+//! The client of the daemon: finds it, starts it if there is none, replaces one of another version, and sends it requests.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::key_file::{DaemonFiles, FilesError, KeyFile, Version};
+use crate::api::service::{ALIVE_EVERY, Line, PATH};
+use crate::project::environment::Environment;
+use crate::sessions::service::{Answer, NoProgress, ProgressSink, Request, Service, ServiceError};
+
+/// How long a daemon may take to start.
+const TO_START: Duration = Duration::from_secs(10);
+/// How long a daemon of another version may take to end.
+const TO_END: Duration = Duration::from_secs(40);
+const TO_CONNECT: Duration = Duration::from_secs(2);
+/// A daemon that is silent for longer hangs.
+const SILENCE: Duration = Duration::from_secs(6 * ALIVE_EVERY.as_secs());
+/// The longest line of a response, in bytes; a screenshot is one.
+const LINE_BYTES: usize = 64 << 20;
+
+/// Variables that sessions need besides those that the project names: how to find programs and the network, and how text is shown.
+const ALLOWED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "CI",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_PATH",
+    "NODE_OPTIONS",
+    "NVM_DIR",
+    "BUN_INSTALL",
+    "VIRTUAL_ENV",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "CONDA_PREFIX",
+    "JAVA_HOME",
+    "GRADLE_USER_HOME",
+    "ANDROID_HOME",
+    "ANDROID_SDK_ROOT",
+    "ANDROID_SERIAL",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "COLUMNS",
+    "NO_COLOR",
+];
+const ALLOWED_PREFIXES: &[&str] = &["LC_", "XDG_", "TRAILBLAZE_", "UV_", "PIP_", "NPM_CONFIG_", "npm_config_"];
+
+/// The variables of a client that the daemon gets: a fixed list, and those that the project and the command line name.
+pub fn client_variables(environment: &Environment, named: &[String]) -> BTreeMap<String, String> {
+    let is_allowed = |name: &str| {
+        ALLOWED.contains(&name)
+            || ALLOWED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || named.iter().any(|named| named == name)
+    };
+    let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
+        Some((name.to_str()?.to_string(), value.to_str()?.to_string()))
+    };
+    environment.variables().filter_map(text).filter(|(name, _)| is_allowed(name)).collect()
+}
+
+/// Where the daemon of this program is, and how to start it.
+#[derive(Clone)]
+pub struct DaemonClient {
+    files: DaemonFiles,
+    version: Version,
+    /// The variables that the daemon itself gets.
+    variables: BTreeMap<String, String>,
+}
+
+impl DaemonClient {
+    pub fn new(environment: &Environment, program: &str, version: Version) -> Result<DaemonClient, FilesError> {
+        Ok(DaemonClient {
+            files: DaemonFiles::of(environment, program)?,
+            version,
+            variables: client_variables(environment, &[]),
+        })
+    }
+
+    pub fn files(&self) -> &DaemonFiles {
+        &self.files
+    }
+
+    /// The daemon that runs, of any version.
+    pub fn running(&self) -> Option<KeyFile> {
+        self.files.read()
+    }
+
+    /// Sends a request to the daemon that runs, of any version. `None` if there is none.
+    pub async fn ask_running(&self, request: Request) -> Option<Result<Answer, ServiceError>> {
+        let daemon = self.running()?;
+        Some(send(&daemon, &request, &NoProgress, &CancellationToken::new()).await)
+    }
+
+    /// Waits until the daemon has ended.
+    pub async fn ended(&self) -> Result<(), ServiceError> {
+        let end = Instant::now() + TO_END;
+        while self.files.is_locked() {
+            if Instant::now() >= end {
+                let pid = self.running().map(|daemon| format!(" (process {})", daemon.pid)).unwrap_or_default();
+                let text = format!("the daemon{pid} does not end");
+                return Err(ServiceError::environment(text).with_hint("`kill -9` ends it; its sessions end with it"));
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+
+    /// The daemon of this version.
+    async fn connect(&self, progress: &dyn ProgressSink) -> Result<KeyFile, ServiceError> {
+        match self.running() {
+            Some(daemon) if daemon.version == self.version => return Ok(daemon),
+            Some(daemon) => {
+                progress.say("replacing the daemon of another version; its sessions end");
+                let _ = send(&daemon, &Request::Stop, &NoProgress, &CancellationToken::new()).await;
+                self.ended().await?;
+            }
+            None => {}
+        }
+        self.start().await
+    }
+
+    /// Starts the daemon, unless another client does.
+    async fn start(&self) -> Result<KeyFile, ServiceError> {
+        let failed = |why: String| {
+            let hint = format!("its log is `{}`", self.files.log().display());
+            ServiceError::environment(format!("the daemon did not start: {why}")).with_hint(hint)
+        };
+        let program = program().map_err(|error| failed(error.to_string()))?;
+        let mut command = Command::new(program);
+        command.args(["daemon", "run"]).env_clear().envs(&self.variables).current_dir("/");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let end = Instant::now() + TO_START;
+        loop {
+            if let Some(daemon) = self.running() {
+                return Ok(daemon);
+            }
+            let exited = child.try_wait().ok().flatten();
+            if let Some(status) = exited.filter(|status| !status.success()) {
+                return Err(failed(status.to_string()));
+            }
+            if Instant::now() >= end {
+                return Err(failed(format!("it was not ready within {} s", TO_START.as_secs())));
+            }
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+/// The program of this process.
+fn program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+#[async_trait]
+impl Service for DaemonClient {
+    async fn request(
+        &self,
+        request: Request,
+        progress: &dyn ProgressSink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ServiceError> {
+        let daemon = self.connect(progress).await?;
+        send(&daemon, &request, progress, cancel).await
+    }
+}
+
+async fn send(
+    daemon: &KeyFile,
+    request: &Request,
+    progress: &dyn ProgressSink,
+    cancel: &CancellationToken,
+) -> Result<Answer, ServiceError> {
+    let gone = |why: String| {
+        let hint = "`trailblaze daemon status` tells whether it runs, and `trailblaze daemon logs` shows its log";
+        ServiceError::environment(format!("the daemon does not answer: {why}")).with_hint(hint)
+    };
+    let sending = async {
+        let authority = daemon.address.strip_prefix("http://").unwrap_or(&daemon.address);
+        let stream = timeout(TO_CONNECT, TcpStream::connect(authority)).await;
+        let stream = stream.map_err(|_| gone("no connection".to_string()))?.map_err(|error| gone(error.to_string()))?;
+        let _ = stream.set_nodelay(true);
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| gone(error.to_string()))?;
+        let connection = tokio::spawn(connection);
+        let _ends = AbortOnDrop(connection.abort_handle());
+        let bytes = serde_json::to_vec(request).map_err(|error| gone(error.to_string()))?;
+        let request = hyper::Request::post(PATH)
+            .header("host", authority)
+            .header("authorization", format!("Bearer {}", daemon.key))
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(bytes)))
+            .map_err(|error| gone(error.to_string()))?;
+        let response = timeout(SILENCE, sender.send_request(request)).await;
+        let response =
+            response.map_err(|_| gone("it is silent".to_string()))?.map_err(|error| gone(error.to_string()))?;
+        read(response.into_body(), progress).await.map_err(|error| error.unwrap_or_else(|why| gone(why)))
+    };
+    tokio::select! {
+        answer = sending => answer,
+        // Closing the connection cancels the request.
+        () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
+    }
+}
+
+struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Why there is no answer: the daemon says so, or it broke off.
+struct NoAnswer(Result<ServiceError, String>);
+
+impl NoAnswer {
+    fn unwrap_or_else(self, broken: impl FnOnce(String) -> ServiceError) -> ServiceError {
+        self.0.unwrap_or_else(broken)
+    }
+}
+
+/// Reads lines up to the answer.
+async fn read(mut body: Incoming, progress: &dyn ProgressSink) -> Result<Answer, NoAnswer> {
+    let broken = |why: &str| NoAnswer(Err(why.to_string()));
+    let mut bytes = BytesMut::new();
+    // Where the search for the end of the line goes on.
+    let mut searched = 0;
+    loop {
+        while let Some(at) = bytes[searched..].iter().position(|byte| *byte == b'\n') {
+            let line = bytes.split_to(searched + at + 1);
+            searched = 0;
+            match serde_json::from_slice(&line) {
+                Ok(Line::Progress(text)) => progress.say(&text),
+                Ok(Line::Alive) => {}
+                Ok(Line::Answer(answer)) => return Ok(*answer),
+                Ok(Line::Error(error)) => return Err(NoAnswer(Ok(error))),
+                Err(error) => return Err(broken(&format!("its answer cannot be read: {error}"))),
+            }
+        }
+        searched = bytes.len();
+        if bytes.len() > LINE_BYTES {
+            return Err(broken("its answer is too long"));
+        }
+        match timeout(SILENCE, body.frame()).await {
+            Ok(Some(Ok(frame))) => bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data)),
+            Ok(Some(Err(error))) => return Err(broken(&error.to_string())),
+            Ok(None) if bytes.is_empty() => return Err(broken("it ended")),
+            // An error without the end of a line.
+            Ok(None) => bytes.extend_from_slice(b"\n"),
+            Err(_) => return Err(broken("it is silent")),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The daemon's process, from its start to its end.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trailblaze_core::ids;
+
+use super::key_file::{DaemonFiles, DaemonLock, KeyFile, Version};
+use super::log::Log;
+use super::service::LocalService;
+use crate::api::Listener;
+use crate::api::service::Offered;
+use crate::project::compiled_in::CompiledIn;
+use crate::servers::callback::CallbackAddress;
+use crate::sessions::host::Host;
+
+/// How long a daemon that is ending, or a client that looks, may hold the lock.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How often the daemon checks whether it is still needed.
+const CHECK_EVERY: Duration = Duration::from_millis(500);
+/// How long the daemon may take to end its sessions.
+const TO_CLOSE: Duration = Duration::from_secs(30);
+
+pub struct HostOptions {
+    pub files: DaemonFiles,
+    pub version: Version,
+    pub compiled_in: CompiledIn,
+    /// After this time without a request the daemon ends, and all of its sessions.
+    pub idle: Duration,
+    /// The same if no session is open.
+    pub idle_empty: Duration,
+    pub port: Option<u16>,
+    /// What is logged, as in TRAILBLAZE_LOG.
+    pub log: Option<String>,
+}
+
+/// Why the daemon did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error("cannot lock the daemon's files: {0}")]
+    Lock(io::Error),
+    #[error("cannot write the daemon's key: {0}")]
+    Key(io::Error),
+    #[error("{0}")]
+    Listen(String),
+}
+
+/// Serves clients until the daemon is idle, is told to stop by one of them, or `told_to_stop` returns. Returns immediately if there
+/// is a daemon already.
+pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) -> Result<(), HostError> {
+    let Some(lock) = take_lock(&options.files).await.map_err(HostError::Lock)? else { return Ok(()) };
+    // Away from the terminal that the first client runs in, so that closing it ends nothing.
+    let _ = rustix::process::setsid();
+    let log = Log::start(options.files.log(), options.log.as_deref());
+    std::panic::set_hook(Box::new(|info| tracing::error!(target: "trailblaze::daemon", "a bug: {info}")));
+    let invocations = Arc::default();
+    let listener = Listener::new(Arc::clone(&invocations), options.port);
+    let host = Host::new(invocations, Arc::clone(&listener) as Arc<dyn CallbackAddress>);
+    let log_file = options.files.log();
+    let service = LocalService::new(host, log, log_file, options.version.clone(), options.compiled_in);
+    let service = Arc::new(service);
+    let key: Arc<str> = ids::session_key().into();
+    listener.offer(Offered { service: Arc::clone(&service) as _, key: Arc::clone(&key) });
+    let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
+    let key_file =
+        KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };
+    options.files.write(&key_file).map_err(HostError::Key)?;
+    tracing::info!(target: "trailblaze::daemon", version = key_file.version.0, address, "started");
+    let why = tokio::select! {
+        () = told_to_stop => "stopped by a signal",
+        () = service.stop.notified() => "stopped by a client",
+        () = idle(&service, options.idle, options.idle_empty) => "idle",
+    };
+    // New clients start a new daemon, which waits until this one has ended.
+    let _ = std::fs::remove_file(options.files.key());
+    let _ = tokio::time::timeout(TO_CLOSE, service.close()).await;
+    tracing::info!(target: "trailblaze::daemon", "ended: {why}");
+    drop(lock);
+    Ok(())
+}
+
+async fn take_lock(files: &DaemonFiles) -> io::Result<Option<DaemonLock>> {
+    let end = tokio::time::Instant::now() + LOCK_WAIT;
+    loop {
+        if let Some(lock) = files.take_lock()? {
+            return Ok(Some(lock));
+        }
+        // A living daemon has a key file; without one, the holder is ending.
+        if files.read().is_some() || tokio::time::Instant::now() >= end {
+            return Ok(None);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Returns when the daemon is no longer needed.
+async fn idle(service: &LocalService, most: Duration, most_empty: Duration) {
+    let mut check = tokio::time::interval(CHECK_EVERY.min(most_empty).max(Duration::from_millis(10)));
+    loop {
+        check.tick().await;
+        let most = if service.is_empty() { most_empty } else { most };
+        if service.idle().is_some_and(|idle| idle >= most) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! One open session: a task owns it and executes the requests of clients one after the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::engine::session_key::SessionKey;
+use trailblaze_core::yaml::Problem;
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::DeviceId;
+
+use crate::output::console::Console;
+use crate::project::changes::FileChanges;
+use crate::sessions::hot_swap;
+use crate::sessions::interactive::{Closed, Command, Interactive, Opened, Reply};
+use crate::sessions::service::{ClosedSession, OpenRequest, ServiceError, SessionAccess, SessionInfo};
+
+/// How many requests of a session wait for their turn.
+const MOST_WAITING: usize = 64;
+/// How often the steps of programs are saved in the run folder, if there are new ones.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// A handle to an open session.
+pub struct Live {
+    pub name: String,
+    pub id: String,
+    pub device: DeviceId,
+    pub platform: String,
+    pub project: PathBuf,
+    pub target: Option<String>,
+    pub run_folder: PathBuf,
+    /// What it was opened with.
+    pub request: OpenRequest,
+    key: SessionKey,
+    opened: Instant,
+    used: Mutex<Instant>,
+    n_steps: AtomicUsize,
+    lost: Mutex<Option<String>>,
+    jobs: mpsc::Sender<Job>,
+    /// Becomes true when the session has ended.
+    ended: watch::Receiver<bool>,
+}
+
+enum Job {
+    Execute {
+        commands: Vec<Command>,
+        current_dir: Option<PathBuf>,
+        cancel: CancellationToken,
+        reply: oneshot::Sender<Vec<Reply>>,
+    },
+    Replay {
+        stretch: (Option<usize>, Option<usize>),
+        cancel: CancellationToken,
+        reply: oneshot::Sender<Reply>,
+    },
+    Trail {
+        stretch: (Option<usize>, Option<usize>),
+        reply: oneshot::Sender<Result<String, ServiceError>>,
+    },
+    Close {
+        reply: oneshot::Sender<ClosedSession>,
+    },
+}
+
+/// What is known of a session besides its device and tools.
+pub struct About {
+    pub name: String,
+    pub device: DeviceId,
+    pub platform: String,
+    pub project: PathBuf,
+    pub logs: PathBuf,
+    pub request: OpenRequest,
+}
+
+impl Live {
+    /// Starts the task that owns the session.
+    pub fn start(mut opened: Opened, about: About) -> Arc<Live> {
+        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
+        let (end, ended) = watch::channel(false);
+        let stop = CancellationToken::new();
+        let id = opened.session.admit_calls(&stop);
+        let live = Arc::new(Live {
+            name: about.name,
+            id: id.to_string(),
+            device: about.device,
+            platform: about.platform,
+            project: about.project,
+            target: opened.wiring.target.clone(),
+            run_folder: opened.session.run_folder().to_path_buf(),
+            request: about.request,
+            key: opened.session.key().clone(),
+            opened: Instant::now(),
+            used: Mutex::new(Instant::now()),
+            n_steps: AtomicUsize::new(0),
+            lost: Mutex::default(),
+            jobs,
+            ended,
+        });
+        let task = Task { live: Arc::clone(&live), waiting, stop };
+        tokio::spawn(async move {
+            task.run(opened, &about.logs).await;
+            let _ = end.send(true);
+        });
+        live
+    }
+
+    pub fn info(&self, is_new: bool) -> SessionInfo {
+        SessionInfo {
+            name: self.name.clone(),
+            id: self.id.clone(),
+            device: self.device.to_string(),
+            platform: self.platform.clone(),
+            project: self.project.clone(),
+            target: self.target.clone(),
+            run_folder: self.run_folder.clone(),
+            opened_by: self.request.client.command.join(" "),
+            opened_in: self.request.client.current_dir.clone(),
+            age_seconds: self.opened.elapsed().as_secs(),
+            idle_seconds: self.idle().as_secs(),
+            steps: self.n_steps.load(Ordering::Relaxed),
+            is_new,
+            lost: self.lost.lock().clone(),
+        }
+    }
+
+    pub fn access(&self, address: &str) -> SessionAccess {
+        SessionAccess {
+            name: self.name.clone(),
+            address: address.to_string(),
+            key: self.key.expose().to_string(),
+            session: self.id.clone(),
+            device: self.device.to_string(),
+        }
+    }
+
+    /// How long it was not used.
+    pub fn idle(&self) -> Duration {
+        self.used.lock().elapsed()
+    }
+
+    pub async fn execute(
+        &self,
+        commands: Vec<Command>,
+        current_dir: Option<PathBuf>,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Reply>, ServiceError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Job::Execute { commands, current_dir, cancel: cancel.clone(), reply }, answer).await
+    }
+
+    pub async fn replay(
+        &self,
+        stretch: (Option<usize>, Option<usize>),
+        cancel: &CancellationToken,
+    ) -> Result<Reply, ServiceError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Job::Replay { stretch, cancel: cancel.clone(), reply }, answer).await
+    }
+
+    /// The steps in the form of a trail.
+    pub async fn trail(&self, stretch: (Option<usize>, Option<usize>)) -> Result<String, ServiceError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Job::Trail { stretch, reply }, answer).await?
+    }
+
+    /// Ends the session. What it recorded stays in its run folder.
+    pub async fn close(&self) -> Result<ClosedSession, ServiceError> {
+        let (reply, answer) = oneshot::channel();
+        let closed = self.ask(Job::Close { reply }, answer).await;
+        let _ = self.ended.clone().wait_for(|ended| *ended).await;
+        closed
+    }
+
+    async fn ask<T>(&self, job: Job, answer: oneshot::Receiver<T>) -> Result<T, ServiceError> {
+        let ended = || ServiceError::environment(format!("session `{}` has ended", self.name));
+        self.jobs.try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Closed(_) => ended(),
+            mpsc::error::TrySendError::Full(_) => {
+                let text = format!("session `{}` has {MOST_WAITING} requests that wait for their turn", self.name);
+                ServiceError::environment(text)
+            }
+        })?;
+        answer.await.map_err(|_| ended())
+    }
+
+    fn touch(&self) {
+        *self.used.lock() = Instant::now();
+    }
+}
+
+struct Task {
+    live: Arc<Live>,
+    waiting: mpsc::Receiver<Job>,
+    /// Cancels the calls of programs.
+    stop: CancellationToken,
+}
+
+impl Task {
+    async fn run(mut self, mut opened: Opened, logs: &std::path::Path) {
+        let root = opened.wiring.loaded.root.clone();
+        let changes = FileChanges::of(&root, logs).inspect_err(|error| {
+            tracing::warn!(target: "trailblaze::daemon", session = self.live.name, "tools are not hot-swapped: {error}");
+        });
+        let reply = {
+            let Opened { session, wiring, .. } = &mut opened;
+            let serving = self.serve(session);
+            match changes {
+                Ok(mut changes) => tokio::select! {
+                    reply = serving => reply,
+                    never = hot_swap::follow(wiring, &mut changes, |_| {}, || {}) => match never {},
+                },
+                Err(_) => serving.await,
+            }
+        };
+        self.stop.cancel();
+        opened.session.end_calls().await;
+        opened.session.keep();
+        let unsaved = opened.session.unsaved();
+        let Closed { written, .. } = opened.close(Exit::Passed, false).await;
+        let report = match written {
+            Ok(written) => Some(written.html),
+            Err(error) => {
+                tracing::warn!(target: "trailblaze::daemon", session = self.live.name, "it has no report: {error}");
+                None
+            }
+        };
+        tracing::info!(target: "trailblaze::daemon", session = self.live.name, "closed");
+        if let Some(reply) = reply {
+            let _ = reply.send(ClosedSession { name: self.live.name.clone(), report, unsaved });
+        }
+    }
+
+    /// Executes requests until one of them ends the session.
+    async fn serve(&mut self, session: &mut Interactive) -> Option<oneshot::Sender<ClosedSession>> {
+        let mut keep = tokio::time::interval(KEEP_EVERY);
+        let mut n_events = session.n_events();
+        loop {
+            let job = tokio::select! {
+                job = self.waiting.recv() => job?,
+                _ = keep.tick() => {
+                    if std::mem::replace(&mut n_events, session.n_events()) != n_events {
+                        self.live.touch();
+                        session.keep();
+                    }
+                    continue;
+                }
+            };
+            self.live.touch();
+            match job {
+                Job::Execute { commands, current_dir, cancel, reply } => {
+                    let replies = self.execute(session, commands, current_dir, &cancel).await;
+                    let _ = reply.send(replies);
+                }
+                Job::Replay { stretch: (from, to), cancel, reply } => {
+                    let _ = reply.send(session.replay(from, to, &cancel).await);
+                    session.admit_calls(&self.stop);
+                }
+                Job::Trail { stretch: (from, to), reply } => {
+                    let text = session.trail_text(from, to);
+                    let _ = reply.send(text.map_err(|error| ServiceError::new(error.exit(), error.to_string())));
+                }
+                Job::Close { reply } => return Some(reply),
+            }
+            self.live.touch();
+            self.live.n_steps.store(session.n_steps(), Ordering::Relaxed);
+            *self.live.lost.lock() = session.lost().map(str::to_string);
+            n_events = session.n_events();
+        }
+    }
+
+    /// Executes commands until one fails.
+    async fn execute(
+        &self,
+        session: &mut Interactive,
+        commands: Vec<Command>,
+        current_dir: Option<PathBuf>,
+        cancel: &CancellationToken,
+    ) -> Vec<Reply> {
+        if let Some(current_dir) = current_dir {
+            session.set_current_dir(current_dir);
+        }
+        let mut replies = Vec::new();
+        for command in commands {
+            let reply = session.execute(command, cancel).await;
+            let is_failed = matches!(reply, Reply::Failed { .. });
+            replies.push(reply);
+            if is_failed {
+                break;
+            }
+        }
+        session.admit_calls(&self.stop);
+        replies
+    }
+}
+
+/// Writes what people would see into the daemon's log.
+pub struct LogConsole(pub String);
+
+impl Console for LogConsole {
+    fn say(&self, text: &str) {
+        tracing::info!(target: "trailblaze::daemon", session = self.0, "{text}");
+    }
+
+    fn warn(&self, text: &str) {
+        tracing::warn!(target: "trailblaze::daemon", session = self.0, "{text}");
+    }
+
+    fn error(&self, text: &str) {
+        tracing::error!(target: "trailblaze::daemon", session = self.0, "{text}");
+    }
+
+    fn problems(&self, problems: &[Problem]) {
+        for problem in problems {
+            tracing::warn!(target: "trailblaze::daemon", session = self.0, "{problem}");
+        }
+    }
+
+    fn event(&self, _: &DeviceId, _: &Event) {}
+
+    fn rescue(&self, text: &str) {
+        tracing::error!(target: "trailblaze::daemon", session = self.0, "not saved: {text}");
+    }
+}

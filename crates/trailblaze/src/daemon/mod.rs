@@ -1,0 +1,15 @@
+//! The process that keeps sessions open between commands: one for each user and program. Clients find it by a file that only the
+//! user can read, and start it if there is none.
+
+mod client;
+mod host;
+mod key_file;
+mod live;
+mod log;
+mod service;
+mod table;
+mod trails;
+
+pub use client::{DaemonClient, client_variables};
+pub use host::{HostError, HostOptions, host};
+pub use key_file::{DaemonFiles, FilesError, KeyFile, Version};

@@ -1,0 +1,446 @@
+//! Answers the requests of clients in the daemon's own process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use trailblaze_protocol::exit::Exit;
+
+use super::key_file::Version;
+use super::live::{About, Live, LogConsole};
+use super::log::Log;
+use super::table::{Claim, Reserved, Table};
+use super::trails;
+use crate::output::words::count;
+use crate::project::compiled_in::CompiledIn;
+use crate::project::devices::DeviceSpec;
+use crate::project::environment::Environment;
+use crate::project::loaded::{Loaded, find_root};
+use crate::run::preflight::n_errors;
+use crate::servers::tool_servers::Mode;
+use crate::sessions::host::Host;
+use crate::sessions::interactive::{self, InteractiveOptions, OpenError, Reply, Usage};
+use crate::sessions::service::{
+    Answer, ClientPlace, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, ReplayRequest, Request,
+    Service, ServiceError, SessionChoice, SessionInfo, ToolboxRequest,
+};
+use crate::sessions::toolbox;
+use crate::sessions::wiring::{self, Wiring};
+
+/// The daemon's sessions, and what they share.
+pub struct LocalService {
+    pub host: Host,
+    pub log: Log,
+    pub log_file: PathBuf,
+    pub version: Version,
+    /// The tools that are compiled into the program.
+    pub compiled_in: CompiledIn,
+    table: Arc<Table>,
+    started: Instant,
+    activity: Mutex<Instant>,
+    n_requests: AtomicUsize,
+    /// Signalled when a client asks the daemon to stop.
+    pub stop: Notify,
+}
+
+impl LocalService {
+    pub fn new(host: Host, log: Log, log_file: PathBuf, version: Version, compiled_in: CompiledIn) -> LocalService {
+        LocalService {
+            host,
+            log,
+            log_file,
+            version,
+            compiled_in,
+            table: Arc::default(),
+            started: Instant::now(),
+            activity: Mutex::new(Instant::now()),
+            n_requests: AtomicUsize::new(0),
+            stop: Notify::new(),
+        }
+    }
+
+    /// How long nothing was asked and nothing used; `None` while a request is in flight.
+    pub fn idle(&self) -> Option<Duration> {
+        if self.n_requests.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        let own = self.activity.lock().elapsed();
+        Some(self.table.all().iter().map(|live| live.idle()).fold(own, Duration::min))
+    }
+
+    /// Whether nothing is open.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// Ends all sessions. What they recorded stays in their run folders.
+    pub async fn close(&self) {
+        let all = self.table.all();
+        futures::future::join_all(all.iter().map(|live| live.close())).await;
+    }
+
+    /// The project of a client.
+    pub fn load(&self, client: &ClientPlace) -> Result<Arc<Loaded>, ServiceError> {
+        let variables = client.variables.iter().map(|(name, value)| (name.into(), value.into()));
+        let environment = Environment::of_client(
+            variables,
+            client.current_dir.clone(),
+            client.command.clone(),
+            self.compiled_in.clone(),
+        );
+        let environment = Arc::new(environment);
+        let root = match &client.project {
+            Some(project) => environment.absolute(project),
+            None if client.current_dir.as_os_str().is_empty() => {
+                return Err(ServiceError::invalid("no project is known here")
+                    .with_hint("name the project's folder, such as `project: /home/me/shop`"));
+            }
+            None => find_root(Path::new("."), &environment),
+        };
+        if !root.is_dir() {
+            return Err(ServiceError::invalid(format!("no such folder: `{}`", root.display())));
+        }
+        let loaded = Loaded::read(&root, &environment).map_err(|error| ServiceError::invalid(error.to_string()))?;
+        Ok(Arc::new(loaded))
+    }
+
+    async fn open(&self, request: OpenRequest, progress: &dyn ProgressSink) -> Result<SessionInfo, ServiceError> {
+        let loaded = self.load(&request.client)?;
+        sound(&loaded)?;
+        let device = device(&loaded, request.device.as_deref())?;
+        let device_id = device.id.to_string();
+        loop {
+            match self.table.claim(&loaded.root, &device_id, &request).await? {
+                Claim::Existing(live) => {
+                    unless_opened_otherwise(&live, &request)?;
+                    return Ok(live.info(false));
+                }
+                Claim::Taken(live) if request.takes_over => {
+                    progress.say(&format!("ending session `{}`, which uses {device_id}", live.name));
+                    self.close_session(&live).await?;
+                }
+                Claim::Taken(live) => return Err(taken(&device_id, &live)),
+                Claim::New(reserved) => {
+                    progress.say(&format!("opening {device_id}"));
+                    return self.open_new(&loaded, device, request, reserved).await;
+                }
+            }
+        }
+    }
+
+    async fn open_new(
+        &self,
+        loaded: &Arc<Loaded>,
+        device: DeviceSpec,
+        request: OpenRequest,
+        reserved: Reserved,
+    ) -> Result<SessionInfo, ServiceError> {
+        let opened = self.open_reserved(loaded, device, request, &reserved.name).await;
+        match opened {
+            Ok(live) => {
+                tracing::info!(target: "trailblaze::daemon", session = live.name, device = %live.device, "opened");
+                reserved.opened(&live);
+                Ok(live.info(true))
+            }
+            Err(error) => {
+                reserved.failed(&error);
+                Err(error)
+            }
+        }
+    }
+
+    async fn open_reserved(
+        &self,
+        loaded: &Arc<Loaded>,
+        device: DeviceSpec,
+        request: OpenRequest,
+        name: &str,
+    ) -> Result<Arc<Live>, ServiceError> {
+        let secrets = wiring::secrets(loaded, &request.secrets);
+        let secrets = secrets.map_err(|error| ServiceError::invalid(error.to_string()))?;
+        self.log.hide(&secrets);
+        let logs = match &request.logs {
+            Some(logs) => loaded.environment.absolute(logs),
+            None => loaded.root.join("logs"),
+        };
+        let about = About {
+            name: name.to_string(),
+            device: device.id.clone(),
+            platform: device.platform.to_string(),
+            project: loaded.root.clone(),
+            logs: logs.clone(),
+            request: request.clone(),
+        };
+        let options = InteractiveOptions {
+            usage: Usage::Daemon,
+            device,
+            is_headed: request.is_headed,
+            target: request.target,
+            memory: request.memory,
+            secrets,
+            agent: request.agent,
+            cassette: request.cassette,
+            sim: request.sim,
+            logs,
+            current_dir: request.client.current_dir,
+            command: request.client.command,
+        };
+        let console = Arc::new(LogConsole(name.to_string()));
+        let opened = interactive::open(loaded, &self.host, options, console).await.map_err(not_opened)?;
+        self.log.hide(&opened.wiring.secrets);
+        Ok(Live::start(opened, about))
+    }
+
+    async fn close_session(&self, live: &Arc<Live>) -> Result<crate::sessions::service::ClosedSession, ServiceError> {
+        let closed = live.close().await;
+        self.table.remove(&live.name);
+        closed
+    }
+
+    async fn replay(
+        &self,
+        request: ReplayRequest,
+        progress: &dyn ProgressSink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ServiceError> {
+        let live = self.table.find(&request.session).await?;
+        let stretch = (request.from, request.to);
+        match &request.device {
+            Some(device) if *device != live.device.as_str() => {
+                let text = live.trail(stretch).await?;
+                let client = ClientPlace { project: Some(live.project.clone()), ..request.client };
+                trails::run_text(self, &live, &text, device, client, progress, cancel).await
+            }
+            _ => match live.replay(stretch, cancel).await? {
+                Reply::Done { text, value } => Ok(Answer::Ran(crate::sessions::service::Ran {
+                    exit: Exit::Passed,
+                    text,
+                    summary: value,
+                    report: None,
+                })),
+                Reply::Failed { message, exit } => Ok(Answer::Ran(crate::sessions::service::Ran {
+                    exit,
+                    text: message,
+                    summary: serde_json::Value::Null,
+                    report: None,
+                })),
+            },
+        }
+    }
+
+    fn devices(&self, request: &DevicesRequest) -> Result<Vec<DeviceInfo>, ServiceError> {
+        let loaded = self.load(&request.client)?;
+        sound(&loaded)?;
+        let wiring = Wiring::new(&loaded, &self.host, None);
+        let devices = loaded.all_devices().map_err(|error| ServiceError::invalid(error.to_string()))?;
+        let open = self.table.all();
+        let row = |device: &DeviceSpec| {
+            let description = wiring.driver(device).describe().clone();
+            let holds = |live: &&Arc<Live>| live.project == loaded.root && live.device == device.id;
+            DeviceInfo {
+                id: description.id.to_string(),
+                platform: description.platform.to_string(),
+                driver: description.driver.to_string(),
+                summary: description.summary,
+                width: description.size.width,
+                height: description.size.height,
+                sessions: open.iter().filter(holds).map(|live| live.name.clone()).collect(),
+            }
+        };
+        Ok(devices.iter().map(row).collect())
+    }
+
+    async fn toolbox(&self, request: &ToolboxRequest, cancel: &CancellationToken) -> Result<Answer, ServiceError> {
+        use crate::sessions::interactive::Command;
+        match self.table.find(&request.session).await {
+            Ok(live) => {
+                let command = match &request.tool {
+                    Some(tool) => Command::Describe { tool: tool.clone() },
+                    None => Command::Tools { search: request.search.clone() },
+                };
+                match live.execute(vec![command], None, cancel).await?.pop() {
+                    Some(Reply::Done { text, value }) => {
+                        Ok(Answer::Toolbox(crate::sessions::service::Listed { text, value }))
+                    }
+                    Some(Reply::Failed { message, exit }) => Err(ServiceError::new(exit, message)),
+                    None => Err(ServiceError::new(Exit::Bug, "no reply")),
+                }
+            }
+            Err(error) if error.is_no_session && request.session.name.is_none() => {
+                let loaded = self.load(&request.client)?;
+                sound(&loaded)?;
+                let device = device(&loaded, request.session.device.as_deref())?;
+                let mut wiring = Wiring::new(&loaded, &self.host, None);
+                wiring.servers = wiring.tool_servers(Mode::Remember);
+                let target = wiring.target.clone();
+                let prepared = wiring.prepare(&device, target.as_deref()).await;
+                let prepared = prepared.map_err(|error| ServiceError::environment(error.to_string()))?;
+                let registry = prepared.discard().await;
+                wiring.close().await;
+                let listed = match &request.tool {
+                    Some(tool) => toolbox::describe(&registry, tool)
+                        .map_err(|missing| ServiceError::invalid(missing.to_string()))?,
+                    None => toolbox::list(&registry, request.search.as_deref()),
+                };
+                Ok(Answer::Toolbox(listed))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn status(&self) -> DaemonStatus {
+        DaemonStatus {
+            version: self.version.0.clone(),
+            pid: std::process::id(),
+            address: self.host.process.callback.base_url().await.unwrap_or_default(),
+            log: self.log_file.clone(),
+            age_seconds: self.started.elapsed().as_secs(),
+            sessions: self.table.all().iter().map(|live| live.info(false)).collect(),
+        }
+    }
+
+    async fn find(&self, choice: &SessionChoice) -> Result<Arc<Live>, ServiceError> {
+        self.table.find(choice).await
+    }
+}
+
+#[async_trait]
+impl Service for LocalService {
+    async fn request(
+        &self,
+        request: Request,
+        progress: &dyn ProgressSink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ServiceError> {
+        let _counted = Counted::new(self);
+        match request {
+            Request::Open(request) => tokio::select! {
+                opened = self.open(*request, progress) => Ok(Answer::Session(Box::new(opened?))),
+                () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
+            },
+            Request::Execute(request) => {
+                let live = self.find(&request.session).await?;
+                let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
+                Ok(Answer::Replies(live.execute(request.commands, current_dir, cancel).await?))
+            }
+            Request::Sessions => Ok(Answer::Sessions(self.table.all().iter().map(|live| live.info(false)).collect())),
+            Request::Close { session } => {
+                let live = self.find(&session).await?;
+                Ok(Answer::Closed(self.close_session(&live).await?))
+            }
+            Request::Replay(request) => self.replay(request, progress, cancel).await,
+            Request::Access { session } => {
+                let live = self.find(&session).await?;
+                let address = self.host.process.callback.base_url().await;
+                let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
+                Ok(Answer::Access(live.access(&address)))
+            }
+            Request::Devices(request) => Ok(Answer::Devices(self.devices(&request)?)),
+            Request::Toolbox(request) => self.toolbox(&request, cancel).await,
+            Request::Run(request) => trails::run(self, *request, progress, cancel).await,
+            Request::Check(request) => trails::check(self, request).await,
+            Request::Edit(request) => trails::edit(self, &request),
+            Request::Report(request) => trails::report(self, &request),
+            Request::Status => Ok(Answer::Status(self.status().await)),
+            Request::Stop => {
+                self.stop.notify_one();
+                Ok(Answer::Stopping)
+            }
+        }
+    }
+}
+
+/// Counts a request while it is in flight.
+struct Counted<'s>(&'s LocalService);
+
+impl Counted<'_> {
+    fn new(service: &LocalService) -> Counted<'_> {
+        service.n_requests.fetch_add(1, Ordering::Relaxed);
+        Counted(service)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        *self.0.activity.lock() = Instant::now();
+        self.0.n_requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Fails if the files of a project have errors.
+pub fn sound(loaded: &Loaded) -> Result<(), ServiceError> {
+    if !loaded.has_errors() {
+        return Ok(());
+    }
+    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
+    let text = format!("the project has {}:\n{}", count(n_errors(&loaded.problems), "problem"), problems.join("\n"));
+    Err(ServiceError::invalid(text))
+}
+
+/// The device that a session is opened on.
+fn device(loaded: &Loaded, named: Option<&str>) -> Result<DeviceSpec, ServiceError> {
+    let named: Vec<String> = named.map(str::to_string).into_iter().collect();
+    let mut devices = loaded.devices(&named).map_err(|error| {
+        ServiceError::invalid(error.to_string()).with_hint("`trailblaze device list` lists the devices")
+    })?;
+    if devices.len() == 1 {
+        return Ok(devices.remove(0));
+    }
+    let hint = format!("choose one, such as `-d {}`", devices[0].id);
+    Err(ServiceError::invalid("a session uses one device").with_hint(hint))
+}
+
+fn taken(device: &str, live: &Live) -> ServiceError {
+    let info = live.info(false);
+    let text = format!(
+        "{device} is used by session `{}`, opened by `{}` in `{}`, last used {} ago",
+        info.name,
+        info.opened_by,
+        info.opened_in.display(),
+        humantime::format_duration(Duration::from_secs(info.idle_seconds)),
+    );
+    let hint = format!(
+        "use that session (`--session {0}`), end it (`trailblaze session close {0}`), or take the device over with \
+         `trailblaze device connect --take-over`",
+        info.name
+    );
+    ServiceError::invalid(text).with_hint(hint)
+}
+
+/// An open session keeps what it was opened with.
+fn unless_opened_otherwise(live: &Live, wanted: &OpenRequest) -> Result<(), ServiceError> {
+    let has = &live.request;
+    let empty = OpenRequest::default();
+    let differs = [
+        ("--target", wanted.target != empty.target && wanted.target != live.target),
+        ("--headed", wanted.is_headed && !has.is_headed),
+        ("--memory", wanted.memory != empty.memory && wanted.memory != has.memory),
+        ("--secret", wanted.secrets.iter().any(|name| !has.secrets.contains(name))),
+        ("--model and its options", wanted.agent != empty.agent && wanted.agent != has.agent),
+        ("--cassette", wanted.cassette.is_some() && wanted.cassette != has.cassette),
+        ("--sim or --seed", wanted.sim != empty.sim && wanted.sim != has.sim),
+        ("--logs", wanted.logs.is_some() && wanted.logs != has.logs),
+    ];
+    let Some((option, _)) = differs.iter().find(|(_, differs)| *differs) else { return Ok(()) };
+    let text = format!("session `{}` is open already, without this `{option}`", live.name);
+    let text = text.replace("`--model and its options`", "`--model` or its options");
+    let text = text.replace("`--sim or --seed`", "`--sim` or `--seed`");
+    let hint = format!("end it first with `trailblaze session close {}`", live.name);
+    Err(ServiceError::invalid(text).with_hint(hint))
+}
+
+fn not_opened(error: OpenError) -> ServiceError {
+    match &error {
+        OpenError::Invalid(problems) => {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            ServiceError::invalid(problems.join("\n"))
+        }
+        OpenError::Target(_) | OpenError::Model(_) | OpenError::Sim(_) => ServiceError::invalid(error.to_string()),
+        OpenError::Folder { .. } | OpenError::Server(_) => ServiceError::environment(error.to_string()),
+    }
+}

@@ -1,0 +1,182 @@
+//! The open sessions, by name. A device of a project belongs to one session at a time.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use trailblaze_protocol::exit::Exit;
+
+use super::live::Live;
+use crate::files::slug;
+use crate::output::words::count;
+use crate::sessions::service::{OpenRequest, ServiceError, SessionChoice};
+
+#[derive(Default)]
+pub struct Table(Mutex<Vec<Slot>>);
+
+/// A session, or one that is being opened.
+#[derive(Clone)]
+struct Slot {
+    name: String,
+    project: PathBuf,
+    device: String,
+    state: watch::Receiver<State>,
+}
+
+#[derive(Clone)]
+enum State {
+    Opening,
+    Open(Arc<Live>),
+    Failed(ServiceError),
+}
+
+/// What opening a session begins with.
+pub enum Claim {
+    /// It is open already.
+    Existing(Arc<Live>),
+    /// The device is claimed for a new session; whoever has the value opens it.
+    New(Reserved),
+    /// Another session has the device.
+    Taken(Arc<Live>),
+}
+
+/// A claim to a device. The claim ends if it is dropped before the session is open.
+pub struct Reserved {
+    pub name: String,
+    table: Arc<Table>,
+    state: watch::Sender<State>,
+    is_open: bool,
+}
+
+impl Reserved {
+    pub fn opened(mut self, live: &Arc<Live>) {
+        self.is_open = true;
+        let _ = self.state.send(State::Open(Arc::clone(live)));
+    }
+
+    pub fn failed(self, error: &ServiceError) {
+        let _ = self.state.send(State::Failed(error.clone()));
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if !self.is_open {
+            self.table.remove(&self.name);
+        }
+    }
+}
+
+impl Table {
+    /// Claims a device of a project for a session.
+    pub async fn claim(
+        self: &Arc<Self>,
+        project: &Path,
+        device: &str,
+        request: &OpenRequest,
+    ) -> Result<Claim, ServiceError> {
+        let slot = {
+            let mut slots = self.0.lock();
+            let by_name = request.name.as_ref().and_then(|name| slots.iter().find(|slot| slot.name == *name));
+            if let Some(slot) = by_name.filter(|slot| slot.project != project || slot.device != device) {
+                let Slot { name, device, project, .. } = slot;
+                let text = format!("session `{name}` is open already, on {device} in `{}`", project.display());
+                let hint = format!("choose another name, or end it with `trailblaze session close {name}`");
+                return Err(ServiceError::invalid(text).with_hint(hint));
+            }
+            let holder = slots.iter().find(|slot| slot.project == project && slot.device == device);
+            match by_name.or(holder) {
+                Some(slot) => slot.clone(),
+                None => {
+                    let name = request.name.clone().unwrap_or_else(|| default_name(&slots, project, device));
+                    let (state, receiver) = watch::channel(State::Opening);
+                    slots.push(Slot {
+                        name: name.clone(),
+                        project: project.to_path_buf(),
+                        device: device.to_string(),
+                        state: receiver,
+                    });
+                    return Ok(Claim::New(Reserved { name, table: Arc::clone(self), state, is_open: false }));
+                }
+            }
+        };
+        let live = opened(slot).await?;
+        let is_named = request.name.as_ref().is_none_or(|name| *name == live.name);
+        Ok(if is_named { Claim::Existing(live) } else { Claim::Taken(live) })
+    }
+
+    /// The session that a request is for.
+    pub async fn find(&self, choice: &SessionChoice) -> Result<Arc<Live>, ServiceError> {
+        let found: Vec<Slot> = {
+            let slots = self.0.lock();
+            let fits = |slot: &&Slot| match &choice.name {
+                Some(name) => slot.name == *name,
+                None => {
+                    choice.project.as_ref().is_none_or(|project| slot.project == *project)
+                        && choice.device.as_ref().is_none_or(|device| slot.device == *device)
+                }
+            };
+            slots.iter().filter(fits).cloned().collect()
+        };
+        match found.as_slice() {
+            [] => Err(no_session(choice)),
+            [slot] => opened(slot.clone()).await,
+            several => {
+                let names: Vec<String> = several.iter().map(|slot| format!("`{}`", slot.name)).collect();
+                let text = format!("{} are open: {}", count(several.len(), "session"), names.join(", "));
+                Err(ServiceError::invalid(text).with_hint("name one: `--session NAME`, or TRAILBLAZE_SESSION"))
+            }
+        }
+    }
+
+    /// The sessions that are open.
+    pub fn all(&self) -> Vec<Arc<Live>> {
+        let slots = self.0.lock();
+        let open = slots.iter().filter_map(|slot| match &*slot.state.borrow() {
+            State::Open(live) => Some(Arc::clone(live)),
+            State::Opening | State::Failed(_) => None,
+        });
+        open.collect()
+    }
+
+    /// Whether nothing is open or being opened.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+
+    pub fn remove(&self, name: &str) {
+        self.0.lock().retain(|slot| slot.name != name);
+    }
+}
+
+/// Waits until a session is open.
+async fn opened(mut slot: Slot) -> Result<Arc<Live>, ServiceError> {
+    let state = slot.state.wait_for(|state| !matches!(state, State::Opening)).await;
+    match state.as_deref() {
+        Ok(State::Open(live)) => Ok(Arc::clone(live)),
+        Ok(State::Failed(error)) => Err(error.clone()),
+        Ok(State::Opening) | Err(_) => {
+            Err(ServiceError::environment(format!("session `{}` was not opened: cancelled", slot.name)))
+        }
+    }
+}
+
+fn no_session(choice: &SessionChoice) -> ServiceError {
+    let text = match choice {
+        SessionChoice { name: Some(name), .. } => format!("no session is named `{name}`"),
+        SessionChoice { device: Some(device), .. } => format!("no session is open on {device}"),
+        _ => "no session is open".to_string(),
+    };
+    let hint = "`trailblaze session list` lists the sessions; `trailblaze device connect` opens one".to_string();
+    ServiceError { message: text, hint: Some(hint), exit: Exit::Invalid, is_no_session: true }
+}
+
+/// `wallet-android-sim-1`, with a number if another project has the name.
+fn default_name(slots: &[Slot], project: &Path, device: &str) -> String {
+    let folder = project.file_name().and_then(|name| name.to_str()).unwrap_or("project");
+    let name = slug(&format!("{folder}-{device}"));
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let is_free = |name: &String| slots.iter().all(|slot| slot.name != *name);
+    std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name)
+}

@@ -1,0 +1,319 @@
+//! Requests about trails: run, check, edit, and the reports of runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::record::events::PicturePolicy;
+use trailblaze_core::trail::Trail;
+use trailblaze_core::yaml::{Problem, Severity, Source};
+use trailblaze_protocol::event::Event;
+use trailblaze_protocol::exit::Exit;
+use trailblaze_protocol::ids::DeviceId;
+
+use super::live::Live;
+use super::service::{LocalService, sound};
+use crate::files::lock::ProjectLock;
+use crate::files::{private, write_atomically};
+use crate::output::console::Console;
+use crate::output::report::{self, summary};
+use crate::output::words::count;
+use crate::project::loaded::{LoadError, Loaded};
+use crate::project::select::{Filter, SelectError};
+use crate::project::source::shown;
+use crate::run::check::{self, CheckOptions};
+use crate::run::execute::{Ended, RunResult, Sinks, execute};
+use crate::run::job::{Done, Healing, Job, Replay, Rules};
+use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
+use crate::run::record::save::Level;
+use crate::sessions::service::{
+    Answer, CheckRequest, Checked, ClientPlace, EditRequest, Edited, ProgressSink, Ran, ReportRequest, RunRequest,
+    ServiceError,
+};
+use crate::sessions::wiring::Wiring;
+
+/// The longest trail that is read or written, in bytes.
+const MOST_BYTES: usize = 1 << 20;
+
+pub async fn run(
+    service: &LocalService,
+    request: RunRequest,
+    progress: &dyn ProgressSink,
+    cancel: &CancellationToken,
+) -> Result<Answer, ServiceError> {
+    let loaded = service.load(&request.client)?;
+    let options = RunOptions {
+        paths: request.paths,
+        only: None,
+        filter: Filter::default(),
+        devices: DeviceChoice::Named(request.devices),
+        is_headed: false,
+        target: request.target,
+        record: request.records.then_some(Level::Calls),
+        replay: Replay::Intent,
+        agent: request.agent,
+        healing: Healing { mode: Some(trailblaze_core::callers::heal::HealMode::Suggest), may_ask: false },
+        cassette: None,
+        changes: Severity::Warning,
+        pictures: PicturePolicy::Step,
+        memory: Vec::new(),
+        args: Default::default(),
+        secrets: request.secrets,
+        rules: Rules { repeat_each: 1, ..Rules::default() },
+        workers: None,
+        last_failed: false,
+        shard: None,
+        sim: Default::default(),
+        logs: loaded.root.join("logs"),
+        command: request.client.command,
+    };
+    let plan = RunPlan::new(&loaded, &service.host, options);
+    let plan = plan.map_err(|error| ServiceError::invalid(error.to_string()))?;
+    service.log.hide(&plan.wiring.secrets);
+    let secrets = Arc::clone(&plan.wiring.secrets);
+    let (console, mut lines) = RunConsole::new();
+    let console = Arc::new(console);
+    let sinks = Sinks { console: Arc::clone(&console) as Arc<dyn Console>, cancel: cancel.clone() };
+    let executing = execute(plan, sinks, None);
+    tokio::pin!(executing);
+    let result = loop {
+        tokio::select! {
+            result = &mut executing => break result,
+            Some(line) = lines.recv() => progress.say(&secrets.redact(&line)),
+        }
+    };
+    let result = result.map_err(|error| ServiceError::environment(error.to_string()))?;
+    let mut text = told(&result, &console.said.lock());
+    secrets.redact_in_place(&mut text);
+    let (summary, html) = match &result.written {
+        Ok(written) => (json!(summary::summary(&written.run)), Some(written.html.clone())),
+        Err(_) => (Value::Null, None),
+    };
+    Ok(Answer::Ran(Ran { exit: result.exit, text, summary, report: html }))
+}
+
+/// Runs the steps of a session on another device.
+pub async fn run_text(
+    service: &LocalService,
+    live: &Live,
+    text: &str,
+    device: &str,
+    client: ClientPlace,
+    progress: &dyn ProgressSink,
+    cancel: &CancellationToken,
+) -> Result<Answer, ServiceError> {
+    let path = live.run_folder.join("replay.trail.yaml");
+    private::write(&path, text)
+        .map_err(|error| ServiceError::environment(format!("cannot write `{}`: {error}", path.display())))?;
+    let request = RunRequest {
+        client,
+        paths: vec![path],
+        devices: vec![device.to_string()],
+        target: live.target.clone(),
+        records: false,
+        secrets: live.request.secrets.clone(),
+        agent: live.request.agent.clone(),
+    };
+    run(service, request, progress, cancel).await
+}
+
+/// How a run ended, for people.
+fn told(result: &RunResult, said: &[String]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    match &result.ended {
+        Ended::Invalid { n_errors } => {
+            lines.extend(said.iter().cloned());
+            lines.push(format!("nothing ran: {}", count(*n_errors, "problem")));
+        }
+        Ended::Ran { jobs, done, n_not_run } => {
+            lines.extend(done.iter().map(|done| outcome(jobs, done)));
+            if *n_not_run > 0 {
+                lines.push(format!("{n_not_run} not run"));
+            }
+        }
+    }
+    match &result.written {
+        Ok(written) => {
+            lines.push(summary::totals(&written.run));
+            lines.push(format!("Report: {}", written.html.display()));
+        }
+        Err(error) => lines.push(error.to_string()),
+    }
+    lines.join("\n")
+}
+
+fn outcome(jobs: &[Job], done: &Done) -> String {
+    let trail = &jobs[done.job].trail;
+    let place = done.place.as_ref().map_or_else(|| trail.source.path.clone(), ToString::to_string);
+    let verdict = json!(done.verdict);
+    let verdict = verdict.as_str().unwrap_or_default();
+    let mut text = format!("{verdict}: {} on {} ({place})", trail.title(), done.device);
+    if done.verdict.exit() != Exit::Passed {
+        text.push_str(&format!("\n  {}", done.message.replace('\n', "\n  ")));
+    }
+    for suggestion in &done.suggestions {
+        text.push_str(&format!("\n  instead: {}", report::heals::line(suggestion)));
+    }
+    text
+}
+
+/// Passes on what a run says, and keeps its problems.
+struct RunConsole {
+    lines: mpsc::Sender<String>,
+    said: Mutex<Vec<String>>,
+}
+
+impl RunConsole {
+    fn new() -> (RunConsole, mpsc::Receiver<String>) {
+        let (lines, receiver) = mpsc::channel(64);
+        (RunConsole { lines, said: Mutex::default() }, receiver)
+    }
+
+    fn pass_on(&self, text: &str) {
+        // Progress that nobody reads in time is dropped.
+        let _ = self.lines.try_send(text.to_string());
+    }
+}
+
+impl Console for RunConsole {
+    fn say(&self, text: &str) {
+        self.pass_on(text);
+    }
+
+    fn warn(&self, text: &str) {
+        self.pass_on(text);
+    }
+
+    fn error(&self, text: &str) {
+        self.pass_on(text);
+    }
+
+    fn problems(&self, problems: &[Problem]) {
+        self.said.lock().extend(problems.iter().map(ToString::to_string));
+    }
+
+    fn event(&self, device: &DeviceId, event: &Event) {
+        if let Event::StepStarted { text, .. } = event {
+            self.pass_on(&format!("{device}: {text}"));
+        }
+    }
+
+    fn rescue(&self, text: &str) {
+        self.said.lock().push(text.to_string());
+    }
+}
+
+pub async fn check(service: &LocalService, request: CheckRequest) -> Result<Answer, ServiceError> {
+    let loaded = service.load(&request.client)?;
+    let wiring = Wiring::new(&loaded, &service.host, None);
+    service.log.hide(&wiring.secrets);
+    let options = CheckOptions { paths: request.paths, ..CheckOptions::default() };
+    let console = Arc::new(RunConsole::new().0);
+    let found = check::check(&loaded, wiring, &options, console).await;
+    let found = found.map_err(|error| ServiceError::invalid(error.to_string()))?;
+    if let Some(error) = found.failed.first() {
+        return Err(ServiceError::environment(error.to_string()));
+    }
+    let (trails, errors) = (found.n_trails, found.n_errors());
+    Ok(Answer::Checked(Checked { trails, errors, problems: found.problems.iter().map(check::as_json).collect() }))
+}
+
+pub fn edit(service: &LocalService, request: &EditRequest) -> Result<Answer, ServiceError> {
+    let loaded = service.load(&request.client)?;
+    let Some(path) = &request.path else { return Ok(Answer::Trail(Edited::List(list(&loaded)?))) };
+    let file = inside(&loaded, path)?;
+    let name = PathBuf::from(shown(&loaded.root, &file));
+    let read = || match std::fs::read_to_string(&file) {
+        Ok(text) if text.len() <= MOST_BYTES => Ok(text),
+        Ok(_) => Err(ServiceError::invalid(format!("`{}` is too large", name.display()))),
+        Err(error) => Err(ServiceError::invalid(format!("cannot read `{}`: {error}", name.display()))),
+    };
+    let text = match (&request.text, &request.replace) {
+        (None, None) => return Ok(Answer::Trail(Edited::Text { text: read()?, path: name })),
+        (Some(_), Some(_)) => return Err(ServiceError::invalid("pass either the whole text or a replacement")),
+        (Some(text), None) => text.clone(),
+        (None, Some((old, new))) => {
+            let text = read()?;
+            match text.matches(old.as_str()).count() {
+                1 => text.replacen(old.as_str(), new, 1),
+                0 => return Err(ServiceError::invalid(format!("`{}` does not contain the old text", name.display()))),
+                n => {
+                    let text = format!("`{}` contains the old text {n} times; pass more of it", name.display());
+                    return Err(ServiceError::invalid(text));
+                }
+            }
+        }
+    };
+    if text.len() > MOST_BYTES {
+        return Err(ServiceError::invalid("the trail is too large"));
+    }
+    let source: Arc<Source> = Source::new(name.display().to_string(), text.as_str());
+    let (trail, problems) = Trail::read(&source);
+    if trail.is_none() {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Err(ServiceError::invalid(format!("nothing was written:\n{}", problems.join("\n"))));
+    }
+    let cannot =
+        |error: std::io::Error| ServiceError::environment(format!("cannot write `{}`: {error}", name.display()));
+    let _lock = ProjectLock::take(&loaded.root).map_err(cannot)?;
+    file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
+    write_atomically(&file, &text).map_err(cannot)?;
+    let warnings = problems.iter().map(ToString::to_string).collect();
+    Ok(Answer::Trail(Edited::Written { path: name, warnings }))
+}
+
+fn list(loaded: &Loaded) -> Result<Vec<Value>, ServiceError> {
+    let trails = match loaded.trails(&[]) {
+        Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. })) => Vec::new(),
+        trails => trails.map_err(|error| ServiceError::invalid(error.to_string()))?,
+    };
+    let row = |trail: &Trail| json!({"path": trail.source.path, "title": trail.title(), "steps": trail.steps.len(), "tags": trail.config.tags});
+    Ok(trails.iter().filter_map(|(trail, _)| trail.as_ref()).map(row).collect())
+}
+
+/// A trail's file, which must be in the project and look like a trail.
+fn inside(loaded: &Loaded, path: &Path) -> Result<PathBuf, ServiceError> {
+    let file = match path.is_absolute() {
+        true => path.to_path_buf(),
+        false => loaded.root.join(path),
+    };
+    let is_plain = file.components().all(|part| !matches!(part, std::path::Component::ParentDir));
+    // A link may lead out of the project.
+    let existing = file.ancestors().find(|folder| folder.exists()).and_then(|folder| folder.canonicalize().ok());
+    let root = loaded.root.canonicalize().unwrap_or_else(|_| loaded.root.clone());
+    if !is_plain || !existing.is_some_and(|existing| existing.starts_with(&root)) {
+        return Err(ServiceError::invalid(format!("`{}` is not in the project", path.display())));
+    }
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name != "trail.yaml" && !name.ends_with(".trail.yaml") {
+        let text = format!("`{}` is not the name of a trail", path.display());
+        return Err(ServiceError::invalid(text).with_hint("a trail is a file named trail.yaml or *.trail.yaml"));
+    }
+    Ok(file)
+}
+
+pub fn report(service: &LocalService, request: &ReportRequest) -> Result<Answer, ServiceError> {
+    let loaded = service.load(&request.client)?;
+    sound(&loaded)?;
+    let logs = loaded.root.join("logs");
+    let folder = match &request.run {
+        Some(run) if is_name(run) => logs.join(run),
+        Some(run) => return Err(ServiceError::invalid(format!("`{run}` is not the name of a run"))),
+        None => {
+            let folders = std::fs::read_dir(&logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+            // Names begin with the time, so the last in order is the latest.
+            let latest = folders.filter(|folder| folder.join("events.jsonl").is_file()).max();
+            latest.ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?
+        }
+    };
+    let run = report::Run::read(&folder).map_err(|error| ServiceError::invalid(error.to_string()))?;
+    Ok(Answer::Report(Box::new(json!(summary::summary(&run)))))
+}
+
+/// Whether a text is a single name, and no path.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['/', '\\']) && text != "." && text != ".."
+}

@@ -1,0 +1,109 @@
+//! Checks every file of a project and some trails, without running anything.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trailblaze_core::engine::source::SourceError;
+use trailblaze_core::yaml::{Problem, Severity};
+
+use crate::output::console::Console;
+use crate::project::devices::Devices;
+use crate::project::loaded::{LoadError, Loaded};
+use crate::project::select::SelectError;
+use crate::run::job::{Job, Replay};
+use crate::run::plan::PlanError;
+use crate::run::preflight::{Rule, before_start, has_errors, in_order, strictness};
+use crate::run::record::effects_file::EffectsFile;
+use crate::servers::tool_servers::{Mode, Outlets};
+use crate::sessions::models::AgentOptions;
+use crate::sessions::wiring::Wiring;
+
+/// What to check, and how.
+#[derive(Debug, Clone, Default)]
+pub struct CheckOptions {
+    /// If empty, all trails of the project.
+    pub paths: Vec<PathBuf>,
+    pub devices: Vec<String>,
+    /// Treat a tool that changed since recording as an error.
+    pub is_strict: bool,
+    /// Start no tool servers.
+    pub is_offline: bool,
+}
+
+/// What was found.
+pub struct CheckResult {
+    pub n_trails: usize,
+    pub problems: Vec<Problem>,
+    /// The servers that did not start, and why.
+    pub failed: Vec<SourceError>,
+    /// The servers whose tools are not known.
+    pub unknown: Vec<String>,
+    pub devices: Devices,
+}
+
+impl CheckResult {
+    pub fn n_errors(&self) -> usize {
+        self.problems.iter().filter(|problem| problem.severity == Severity::Error).count()
+    }
+}
+
+pub async fn check(
+    loaded: &Arc<Loaded>,
+    mut wiring: Wiring,
+    options: &CheckOptions,
+    console: Arc<dyn Console>,
+) -> Result<CheckResult, PlanError> {
+    let mut devices = loaded.devices_of_trails(&options.devices)?;
+    let mut problems = loaded.problems.clone();
+    let trails = match loaded.trails(&options.paths) {
+        // A project may have tools and no trails yet.
+        Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. }))
+            if options.paths.is_empty() =>
+        {
+            Vec::new()
+        }
+        trails => trails?,
+    };
+    let (mut jobs, mut broken) = (Vec::new(), Vec::new());
+    for (trail, found) in trails {
+        match has_errors(&found) {
+            true => broken.extend(trail),
+            false => jobs.extend(trail.map(|trail| {
+                let (kept, wrong) = EffectsFile::read(&loaded.root, &trail.source.path);
+                problems.extend(wrong);
+                Job { trail, args: Default::default(), kept }
+            })),
+        }
+        problems.extend(found);
+    }
+    devices.take_those_of(loaded, jobs.iter().map(|job| &job.trail).chain(&broken))?;
+    let mode = if options.is_offline { Mode::Remember } else { Mode::Start };
+    let outlets = Outlets { console: Some(console), ..Outlets::default() };
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.all.len());
+    for device in &devices.all {
+        problems.extend(loaded.tool_problems(&wiring.file_registry(device, wiring.target.as_deref())));
+    }
+    wiring.use_model(&AgentOptions::default())?;
+    let no_model = wiring.models.absence().map(str::to_string);
+    let rule = Rule { changes: strictness(options.is_strict), replay: Replay::Intent, no_model };
+    let judgement = before_start(&wiring, (&jobs, &broken), &devices, &rule).await;
+    wiring.close().await;
+    problems.extend(judgement.problems);
+    Ok(CheckResult {
+        n_trails: jobs.len(),
+        problems: in_order(problems),
+        failed: judgement.failed.into_iter().collect(),
+        unknown: judgement.unknown_servers.into_iter().collect(),
+        devices,
+    })
+}
+
+/// A problem for programs.
+pub fn as_json(problem: &Problem) -> Value {
+    json!({
+        "file": problem.source.path, "line": problem.span.line, "column": problem.span.column,
+        "severity": if problem.severity == Severity::Error { "error" } else { "warning" },
+        "message": problem.message, "hint": problem.hint,
+    })
+}
