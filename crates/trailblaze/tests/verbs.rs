@@ -499,6 +499,8 @@ fn every_verb_that_prints_data_can_print_json() {
             "completions" => continue,
             "device" => &["device", "list", "--help"],
             "model" => &["model", "list", "--help"],
+            "session" => &["session", "list", "--help"],
+            "daemon" => &["daemon", "status", "--help"],
             "docs" => &["docs", "man", "--help"],
             "trail" => &["trail", "convert", "--help"],
             verb => &[verb, "--help"],
@@ -555,11 +557,16 @@ fn help_of_the_program() {
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
       serve        Let other programs use a device through the typed API
-      tool         Call one tool on a fresh device; create, test and check your own tools
-      snapshot     Show a device's screen as text with refs
+      tool         Call one tool in a session; create, test and check your own tools
+      snapshot     Show the screen of a session as text with refs
+      do           Let the model carry out a step in a session
+      ask          Let the model answer a question about the screen of a session
+      batch        Run several commands in a session, and stop at the first one that fails
+      session      List, save, replay and end the sessions that stay open between commands
+      daemon       See and end the background process that keeps sessions open between commands
       toolbox      List the tools available for a device and a target
       types        Write TypeScript declarations of the tools, so that editors complete them in scripts
-      device       List devices
+      device       List devices, and open one that stays open between commands
       model        List and test language models
       runs         List, show and remove the folders of earlier runs
       report       Write the report of a run again, even of a run that was killed

@@ -319,7 +319,7 @@ impl Program {
 async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit, Refusal> {
     let environment = Environment::of_process().with(compiled_in);
     log::start(&environment);
-    let version = Version::of_program(program.version);
+    let version = Version::of_program(program.version, environment.program());
     let context = &Context::new(cli.project, environment, program.name, version);
     match cli.command {
         Command::Init(args) => init::init(context, args),

@@ -1,7 +1,7 @@
 //! The client of the daemon: finds it, starts it if there is none, replaces one of another version, and sends it requests.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -95,6 +95,7 @@ pub fn client_variables(environment: &Environment, named: &[String]) -> BTreeMap
 pub struct DaemonClient {
     files: DaemonFiles,
     version: Version,
+    program: PathBuf,
     /// The variables that the daemon itself gets.
     variables: BTreeMap<String, String>,
 }
@@ -104,6 +105,7 @@ impl DaemonClient {
         Ok(DaemonClient {
             files: DaemonFiles::of(environment, program)?,
             version,
+            program: environment.program().unwrap_or(Path::new(program)).to_path_buf(),
             variables: client_variables(environment, &[]),
         })
     }
@@ -157,8 +159,7 @@ impl DaemonClient {
             let hint = format!("its log is `{}`", self.files.log().display());
             ServiceError::environment(format!("the daemon did not start: {why}")).with_hint(hint)
         };
-        let program = program().map_err(|error| failed(error.to_string()))?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(&self.program);
         command.args(["daemon", "run"]).env_clear().envs(&self.variables).current_dir("/");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -178,11 +179,6 @@ impl DaemonClient {
             sleep(Duration::from_millis(2)).await;
         }
     }
-}
-
-/// The program of this process.
-fn program() -> std::io::Result<PathBuf> {
-    std::env::current_exe()
 }
 
 #[async_trait]

@@ -41,10 +41,10 @@ pub struct KeyFile {
 pub struct Version(pub String);
 
 impl Version {
-    /// The version of the program that is running now.
-    pub fn of_program(number: &str) -> Version {
-        let facts = std::env::current_exe().and_then(std::fs::metadata);
-        let stamp = facts.ok().and_then(|facts| {
+    /// The version of the program in this file.
+    pub fn of_program(number: &str, file: Option<&Path>) -> Version {
+        let facts = file.and_then(|file| std::fs::metadata(file).ok());
+        let stamp = facts.and_then(|facts| {
             let built = facts.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
             Some(format!("{:x}-{:x}", built.as_millis(), facts.len()))
         });

@@ -98,7 +98,7 @@ impl LocalService {
             Some(project) => environment.absolute(project),
             None if client.current_dir.as_os_str().is_empty() => {
                 return Err(ServiceError::invalid("no project is known here")
-                    .with_hint("name the project's folder, such as `project: /home/me/shop`"));
+                    .with_hint("name the project's folder with `project`"));
             }
             None => find_root(Path::new("."), &environment),
         };

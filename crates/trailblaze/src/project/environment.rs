@@ -13,6 +13,7 @@ pub struct Environment {
     variables: HashMap<OsString, OsString>,
     current_dir: PathBuf,
     command_line: Vec<String>,
+    program: Option<PathBuf>,
     compiled_in: CompiledIn,
 }
 
@@ -23,6 +24,7 @@ impl Environment {
             variables: std::env::vars_os().collect(),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            program: std::env::current_exe().ok(),
             compiled_in: CompiledIn::default(),
         }
     }
@@ -38,7 +40,13 @@ impl Environment {
         command_line: Vec<String>,
         compiled_in: CompiledIn,
     ) -> Environment {
-        Environment { variables: variables.into_iter().collect(), current_dir, command_line, compiled_in }
+        Environment {
+            variables: variables.into_iter().collect(),
+            current_dir,
+            command_line,
+            program: None,
+            compiled_in,
+        }
     }
 
     /// All variables.
@@ -73,6 +81,11 @@ impl Environment {
     pub fn absolute(&self, path: &Path) -> PathBuf {
         let joined = self.current_dir.join(path);
         std::path::absolute(&joined).unwrap_or(joined)
+    }
+
+    /// The file of the program that is running.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
     }
 
     /// The program and its arguments.

@@ -67,9 +67,10 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("kit", &["files", "project"]),
     ("servers", &["files", "output", "project"]),
     ("sessions", &["files", "output", "project", "servers"]),
-    ("api", &["servers"]),
+    ("api", &["servers", "sessions"]),
     ("run", &["files", "output", "project", "servers", "sessions"]),
-    ("cli", &["files", "output", "project", "kit", "api", "servers", "sessions", "run"]),
+    ("daemon", &["files", "output", "project", "servers", "sessions", "api", "run"]),
+    ("cli", &["files", "output", "project", "kit", "api", "servers", "sessions", "run", "daemon"]),
 ];
 
 #[test]
