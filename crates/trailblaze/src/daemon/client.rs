@@ -122,7 +122,13 @@ impl DaemonClient {
     /// Sends a request to the daemon that runs, of any version. `None` if there is none.
     pub async fn ask_running(&self, request: Request) -> Option<Result<Answer, ServiceError>> {
         let daemon = self.running()?;
-        Some(send(&daemon, &request, &NoProgress, &CancellationToken::new()).await)
+        match send(&daemon, &request).await {
+            Ok(response) => Some(response.read(&NoProgress).await),
+            Err(error) => match timeout(TO_CONNECT, self.ended()).await {
+                Ok(Ok(())) => None,
+                _ => Some(Err(error)),
+            },
+        }
     }
 
     /// Waits until the daemon has ended.
@@ -145,7 +151,7 @@ impl DaemonClient {
             Some(daemon) if daemon.version == self.version => return Ok(daemon),
             Some(daemon) => {
                 progress.say("replacing the daemon of another version; its sessions end");
-                let _ = send(&daemon, &Request::Stop, &NoProgress, &CancellationToken::new()).await;
+                let _ = send_now(&daemon, &Request::Stop).await;
                 self.ended().await?;
             }
             None => {}
@@ -189,48 +195,65 @@ impl Service for DaemonClient {
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
     ) -> Result<Answer, ServiceError> {
-        let daemon = self.connect(progress).await?;
-        send(&daemon, &request, progress, cancel).await
+        let sending = async {
+            let daemon = self.connect(progress).await?;
+            let response = match send(&daemon, &request).await {
+                Ok(response) => response,
+                Err(_) => {
+                    // The daemon answers at once before it does anything; this one is ending or was killed, and is not quite gone.
+                    let _ = timeout(TO_CONNECT, self.ended()).await;
+                    send(&self.connect(progress).await?, &request).await?
+                }
+            };
+            response.read(progress).await
+        };
+        tokio::select! {
+            answer = sending => answer,
+            // Closing the connection cancels the request.
+            () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
+        }
     }
 }
 
-async fn send(
-    daemon: &KeyFile,
-    request: &Request,
-    progress: &dyn ProgressSink,
-    cancel: &CancellationToken,
-) -> Result<Answer, ServiceError> {
-    let gone = |why: String| {
-        let hint = "`trailblaze daemon status` tells whether it runs, and `trailblaze daemon logs` shows its log";
-        ServiceError::environment(format!("the daemon does not answer: {why}")).with_hint(hint)
-    };
-    let sending = async {
-        let authority = daemon.address.strip_prefix("http://").unwrap_or(&daemon.address);
-        let stream = timeout(TO_CONNECT, TcpStream::connect(authority)).await;
-        let stream = stream.map_err(|_| gone("no connection".to_string()))?.map_err(|error| gone(error.to_string()))?;
-        let _ = stream.set_nodelay(true);
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| gone(error.to_string()))?;
-        let connection = tokio::spawn(connection);
-        let _ends = AbortOnDrop(connection.abort_handle());
-        let bytes = serde_json::to_vec(request).map_err(|error| gone(error.to_string()))?;
-        let request = hyper::Request::post(PATH)
-            .header("host", authority)
-            .header("authorization", format!("Bearer {}", daemon.key))
-            .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(bytes)))
-            .map_err(|error| gone(error.to_string()))?;
-        let response = timeout(SILENCE, sender.send_request(request)).await;
-        let response =
-            response.map_err(|_| gone("it is silent".to_string()))?.map_err(|error| gone(error.to_string()))?;
-        read(response.into_body(), progress).await.map_err(|error| error.unwrap_or_else(|why| gone(why)))
-    };
-    tokio::select! {
-        answer = sending => answer,
-        // Closing the connection cancels the request.
-        () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
-    }
+fn gone(why: &str) -> ServiceError {
+    let hint = "`trailblaze daemon status` tells whether it runs, and `trailblaze daemon logs` shows its log";
+    ServiceError::environment(format!("the daemon does not answer: {why}")).with_hint(hint)
+}
+
+fn authority(daemon: &KeyFile) -> &str {
+    daemon.address.strip_prefix("http://").unwrap_or(&daemon.address)
+}
+
+/// A response that has begun. Dropping it cancels the request.
+struct Response {
+    body: Incoming,
+    _connection: AbortOnDrop,
+}
+
+/// Sends a request. If it fails, the daemon has done nothing.
+async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceError> {
+    let broken = |error: &dyn std::error::Error| gone(&error.to_string());
+    let stream = timeout(TO_CONNECT, TcpStream::connect(authority(daemon))).await;
+    let stream = stream.map_err(|_| gone("no connection"))?.map_err(|error| broken(&error))?;
+    let _ = stream.set_nodelay(true);
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.map_err(|error| broken(&error))?;
+    let _connection = AbortOnDrop(tokio::spawn(connection).abort_handle());
+    let bytes = serde_json::to_vec(request).map_err(|error| broken(&error))?;
+    let request = hyper::Request::post(PATH)
+        .header("host", authority(daemon))
+        .header("authorization", format!("Bearer {}", daemon.key))
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(bytes)))
+        .map_err(|error| broken(&error))?;
+    let response = timeout(SILENCE, sender.send_request(request)).await;
+    let response = response.map_err(|_| gone("it is silent"))?.map_err(|error| broken(&error))?;
+    Ok(Response { body: response.into_body(), _connection })
+}
+
+/// Sends a request to a daemon that was just found.
+async fn send_now(daemon: &KeyFile, request: &Request) -> Result<Answer, ServiceError> {
+    send(daemon, request).await?.read(&NoProgress).await
 }
 
 struct AbortOnDrop(tokio::task::AbortHandle);
@@ -241,44 +264,36 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Why there is no answer: the daemon says so, or it broke off.
-struct NoAnswer(Result<ServiceError, String>);
-
-impl NoAnswer {
-    fn unwrap_or_else(self, broken: impl FnOnce(String) -> ServiceError) -> ServiceError {
-        self.0.unwrap_or_else(broken)
-    }
-}
-
-/// Reads lines up to the answer.
-async fn read(mut body: Incoming, progress: &dyn ProgressSink) -> Result<Answer, NoAnswer> {
-    let broken = |why: &str| NoAnswer(Err(why.to_string()));
-    let mut bytes = BytesMut::new();
-    // Where the search for the end of the line goes on.
-    let mut searched = 0;
-    loop {
-        while let Some(at) = bytes[searched..].iter().position(|byte| *byte == b'\n') {
-            let line = bytes.split_to(searched + at + 1);
-            searched = 0;
-            match serde_json::from_slice(&line) {
-                Ok(Line::Progress(text)) => progress.say(&text),
-                Ok(Line::Alive) => {}
-                Ok(Line::Answer(answer)) => return Ok(*answer),
-                Ok(Line::Error(error)) => return Err(NoAnswer(Ok(error))),
-                Err(error) => return Err(broken(&format!("its answer cannot be read: {error}"))),
+impl Response {
+    /// Reads lines up to the answer.
+    async fn read(mut self, progress: &dyn ProgressSink) -> Result<Answer, ServiceError> {
+        let mut bytes = BytesMut::new();
+        // Where the search for the end of the line goes on.
+        let mut searched = 0;
+        loop {
+            while let Some(at) = bytes[searched..].iter().position(|byte| *byte == b'\n') {
+                let line = bytes.split_to(searched + at + 1);
+                searched = 0;
+                match serde_json::from_slice(&line) {
+                    Ok(Line::Progress(text)) => progress.say(&text),
+                    Ok(Line::Alive) => {}
+                    Ok(Line::Answer(answer)) => return Ok(*answer),
+                    Ok(Line::Error(error)) => return Err(error),
+                    Err(error) => return Err(gone(&format!("its answer cannot be read: {error}"))),
+                }
             }
-        }
-        searched = bytes.len();
-        if bytes.len() > LINE_BYTES {
-            return Err(broken("its answer is too long"));
-        }
-        match timeout(SILENCE, body.frame()).await {
-            Ok(Some(Ok(frame))) => bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data)),
-            Ok(Some(Err(error))) => return Err(broken(&error.to_string())),
-            Ok(None) if bytes.is_empty() => return Err(broken("it ended")),
-            // An error without the end of a line.
-            Ok(None) => bytes.extend_from_slice(b"\n"),
-            Err(_) => return Err(broken("it is silent")),
+            searched = bytes.len();
+            if bytes.len() > LINE_BYTES {
+                return Err(gone("its answer is too long"));
+            }
+            match timeout(SILENCE, self.body.frame()).await {
+                Ok(Some(Ok(frame))) => bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data)),
+                Ok(Some(Err(error))) => return Err(gone(&error.to_string())),
+                Ok(None) if bytes.is_empty() => return Err(gone("it ended")),
+                // An error without the end of a line.
+                Ok(None) => bytes.extend_from_slice(b"\n"),
+                Err(_) => return Err(gone("it is silent")),
+            }
         }
     }
 }

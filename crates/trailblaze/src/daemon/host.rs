@@ -65,7 +65,7 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
     let key_file =
         KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };
-    options.files.write(&key_file).map_err(HostError::Key)?;
+    let _live = options.files.write(&key_file).map_err(HostError::Key)?;
     tracing::info!(target: "trailblaze::daemon", version = key_file.version.0, address, "started");
     let why = tokio::select! {
         () = told_to_stop => "stopped by a signal",

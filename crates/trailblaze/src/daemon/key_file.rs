@@ -1,7 +1,7 @@
 //! How clients find the daemon: a file with its address and key, and a lock that it holds while it lives.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -96,12 +96,17 @@ impl DaemonFiles {
     pub fn read(&self) -> Option<KeyFile> {
         let path = self.key();
         runtime::is_ours(&path).ok()?;
-        let read: KeyFile = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-        self.is_locked().then_some(read)
+        let mut file = File::open(&path).ok()?;
+        let is_live = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok().filter(|_| is_live)?;
+        serde_json::from_str(&text).ok()
     }
 
-    pub fn write(&self, file: &KeyFile) -> io::Result<()> {
-        private::write(&self.key(), serde_json::to_vec(file)?)
+    /// Writes the file. It is locked as long as the returned handle lives: whoever finds it without its lock knows that the daemon
+    /// was killed.
+    pub fn write(&self, file: &KeyFile) -> io::Result<DaemonLock> {
+        private::write_locked(&self.key(), serde_json::to_vec(file)?).map(DaemonLock)
     }
 
     pub fn folder(&self) -> &Path {

@@ -261,12 +261,13 @@ impl Interactive {
             return Reply::Failed { message, exit: Exit::Environment };
         }
         match command {
-            Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps > 0 => {
+            Command::Step { kind: StepKind::Trailhead, .. } if self.n_steps() > 0 => {
                 refused("a trailhead must come before all steps, but a step has already begun")
             }
             Command::Step { kind, text } => {
+                let number = self.n_steps() + 1;
                 self.begin(kind, &text, Plan::Interactive);
-                done(format!("step {}: {text}", self.n_steps), json!({"step": self.n_steps, "text": text}))
+                done(format!("step {number}: {text}"), json!({"step": number, "text": text}))
             }
             Command::Do { kind, text } => self.carry_out(kind, &text, cancel).await,
             Command::Ask { question } => self.ask(&question, cancel).await,
