@@ -1,7 +1,11 @@
 //! The verbs around `run`: a new project, earlier runs, single calls, the configuration, completions and man pages.
 
+#[path = "verbs/mcp_clients.rs"]
+mod mcp_clients;
 #[path = "verbs/models.rs"]
 mod models;
+#[path = "verbs/skill.rs"]
+mod skill;
 mod support;
 
 use std::path::Path;
@@ -502,6 +506,7 @@ fn every_verb_that_prints_data_can_print_json() {
             "session" => &["session", "list", "--help"],
             "daemon" => &["daemon", "status", "--help"],
             "docs" => &["docs", "man", "--help"],
+            "mcp" => &["mcp", "install", "--help"],
             "trail" => &["trail", "convert", "--help"],
             verb => &[verb, "--help"],
         };
@@ -557,6 +562,8 @@ fn help_of_the_program() {
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
       serve        Let other programs use a device through the typed API
+      mcp          Serve devices and tools to agents over MCP, and set up their clients
+      skill        Print instructions for coding agents
       tool         Call one tool in a session; create, test and check your own tools
       snapshot     Show the screen of a session as text with refs
       do           Let the model carry out a step in a session

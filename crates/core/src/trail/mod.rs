@@ -12,7 +12,7 @@ mod repair;
 mod revise;
 mod rewrite;
 mod save;
-pub(crate) mod splice;
+pub mod splice;
 mod step;
 
 pub use call::{ToolCall, same_calls, written_calls};

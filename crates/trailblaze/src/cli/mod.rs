@@ -18,6 +18,8 @@ mod init;
 mod interrupt;
 mod log;
 mod agent_args;
+mod mcp;
+mod mcp_install;
 mod model;
 mod report;
 mod run;
@@ -26,6 +28,7 @@ mod schema;
 mod serve;
 mod session;
 mod shell;
+mod skill;
 mod snapshot;
 mod tool;
 mod tool_bundle;
@@ -88,6 +91,8 @@ enum Command {
     Check(check::CheckArgs),
     Shell(shell::ShellArgs),
     Serve(serve::ServeArgs),
+    Mcp(mcp::McpCommand),
+    Skill(skill::SkillArgs),
     Tool(tool::ToolArgs),
     Snapshot(snapshot::SnapshotArgs),
     Do(batch::DoArgs),
@@ -328,6 +333,8 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Check(args) => check::check(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,
+        Command::Mcp(command) => mcp::mcp(context, command),
+        Command::Skill(args) => skill::skill(context, &args),
         Command::Tool(args) => tool::tool(context, args).await,
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
         Command::Do(args) => batch::do_words(context, args).await,

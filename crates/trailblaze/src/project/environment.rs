@@ -73,6 +73,17 @@ impl Environment {
         self.var("PATH").unwrap_or_default()
     }
 
+    /// The program that a shell would start by this name.
+    pub fn find_program(&self, name: &OsStr) -> Option<PathBuf> {
+        let places = std::env::split_paths(self.path()).map(|folder| self.absolute(&folder).join(name));
+        places.into_iter().find(|place| is_program(place))
+    }
+
+    /// The user's home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.var("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    }
+
     pub fn current_dir(&self) -> &Path {
         &self.current_dir
     }
@@ -92,4 +103,15 @@ impl Environment {
     pub fn command_line(&self) -> &[String] {
         &self.command_line
     }
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
 }

@@ -67,7 +67,8 @@ fn documents_name_only_paths_that_exist() {
 fn is_path_of_repository(text: &str) -> bool {
     let first = text.split('/').next().unwrap_or_default();
     let folders = ["crates", "docs", "examples", "scripts", "schemas", "sdks", "fuzz", ".ci", ".github"];
-    let is_pattern = text.contains(['<', '{', ' ', '…']);
+    // Or a file in the home folder of a user.
+    let is_pattern = text.contains(['<', '{', ' ', '…']) || text.starts_with('~');
     let is_below_folder = text.contains('/') && folders.contains(&first);
     let is_at_root = !text.contains('*') && ["md", "toml", "lock"].iter().any(|end| text.ends_with(&format!(".{end}")));
     !is_pattern && (is_below_folder || is_at_root)
