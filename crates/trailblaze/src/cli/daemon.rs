@@ -125,6 +125,6 @@ fn logs(context: &Context, n_lines: usize) -> Result<Exit, Refusal> {
         Err(source) => return Err(Refusal::Io { what: format!("cannot read `{}`", path.display()), source }),
     };
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(n_lines)..].iter().for_each(|line| print::data(line));
+    lines[lines.len().saturating_sub(n_lines)..].iter().for_each(print::data);
     Ok(Exit::Passed)
 }

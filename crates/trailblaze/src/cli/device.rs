@@ -38,7 +38,7 @@ enum Verb {
         json: bool,
     },
     /// Open a device that stays open between commands; `snapshot`, `tool`, `do`, `batch` and `session` then use it
-    Connect(ConnectArgs),
+    Connect(Box<ConnectArgs>),
 }
 
 #[derive(Args)]
@@ -61,7 +61,7 @@ struct ConnectArgs {
 pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, Refusal> {
     match command.verb {
         Verb::List { json } => list(context, json),
-        Verb::Connect(args) => connect(context, args).await,
+        Verb::Connect(args) => connect(context, *args).await,
     }
 }
 

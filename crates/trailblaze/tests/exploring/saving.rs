@@ -222,7 +222,7 @@ fn what_was_undone_is_not_saved() {
     undid tap {"id":"more"}; the device is not changed
     step 3: Wrong
     undid step "Wrong"
-    step 4: It is there
+    step 3: It is there
     TextView "Less is more" is visible
     saved a trailhead and 2 steps in a.trail.yaml
     undid assertVisible {"id":"motto"}; the device is not changed
