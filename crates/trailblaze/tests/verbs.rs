@@ -557,6 +557,7 @@ fn help_of_the_program() {
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
       serve        Let other programs use a device through the typed API
+      mcp          Let an agent use devices and write trails, as an MCP server
       tool         Call one tool in a session; create, test and check your own tools
       snapshot     Show the screen of a session as text with refs
       do           Let the model carry out a step in a session

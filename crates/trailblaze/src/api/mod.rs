@@ -6,6 +6,7 @@ mod body;
 mod callback;
 mod caller;
 mod guard;
+pub mod mcp;
 mod peer;
 mod rpc;
 pub mod service;

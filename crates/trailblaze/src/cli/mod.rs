@@ -17,6 +17,7 @@ mod in_session;
 mod init;
 mod interrupt;
 mod log;
+mod mcp;
 mod agent_args;
 mod model;
 mod report;
@@ -88,6 +89,7 @@ enum Command {
     Check(check::CheckArgs),
     Shell(shell::ShellArgs),
     Serve(serve::ServeArgs),
+    Mcp(mcp::McpCommand),
     Tool(tool::ToolArgs),
     Snapshot(snapshot::SnapshotArgs),
     Do(batch::DoArgs),
@@ -328,6 +330,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Check(args) => check::check(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,
+        Command::Mcp(command) => mcp::mcp(context, command).await,
         Command::Tool(args) => tool::tool(context, args).await,
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,
         Command::Do(args) => batch::do_words(context, args).await,

@@ -92,6 +92,8 @@ pub struct Snapshot {
     pub find: Option<String>,
     /// Show what changed since the last snapshot.
     pub only_changes: bool,
+    /// Show everything if there is another page or app, or if that is shorter than what changed.
+    pub whole_if_new: bool,
     /// Show what changed since the snapshot with this number.
     pub since: Option<u64>,
     /// Add the elements to the JSON of the reply.

@@ -29,23 +29,36 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// The snapshots that were shown, with their numbers.
 #[derive(Default)]
 pub struct Sights {
-    shown: VecDeque<(u64, String)>,
+    shown: VecDeque<Sight>,
     n_shown: u64,
+}
+
+struct Sight {
+    number: u64,
+    text: String,
+    /// The app or the page.
+    app: Option<String>,
 }
 
 impl Sights {
     /// The text of the last snapshot.
     pub fn last(&self) -> Option<&str> {
-        self.shown.back().map(|(_, text)| text.as_str())
+        self.shown.back().map(|sight| sight.text.as_str())
     }
 
     fn numbered(&self, number: u64) -> Option<&str> {
-        self.shown.iter().find(|(shown, _)| *shown == number).map(|(_, text)| text.as_str())
+        self.shown.iter().find(|sight| sight.number == number).map(|sight| sight.text.as_str())
     }
 
-    fn push(&mut self, text: String) -> u64 {
+    /// Whether this app or page was shown last. The fragment of a URL does not count.
+    fn is_of(&self, app: Option<&String>) -> bool {
+        let page = |app: Option<&String>| app.map(|app| app.split('#').next().unwrap_or_default().to_string());
+        self.shown.back().is_some_and(|sight| page(sight.app.as_ref()) == page(app))
+    }
+
+    fn push(&mut self, text: String, app: Option<String>) -> u64 {
         self.n_shown += 1;
-        self.shown.push_back((self.n_shown, text));
+        self.shown.push_back(Sight { number: self.n_shown, text, app });
         if self.shown.len() > KEPT {
             self.shown.pop_front();
         }
@@ -73,16 +86,19 @@ impl Interactive {
         let whole = snapshot::text(&screen, &details);
         let before = match wish.since {
             Some(number) => self.sights.numbered(number),
+            None if wish.only_changes && wish.whole_if_new && !self.sights.is_of(screen.app.as_ref()) => None,
             None if wish.only_changes => self.sights.last(),
             None => None,
         };
-        let text = match (before, &wish.find) {
-            (Some(before), _) => snapshot::changes(before, &whole),
+        let changes = before.map(|before| snapshot::changes(before, &whole));
+        let changes = changes.filter(|changes| !wish.whole_if_new || changes.len() < whole.len());
+        let is_changes = changes.is_some();
+        let text = match (changes, &wish.find) {
+            (Some(changes), _) => changes,
             (None, Some(words)) => found_in(&whole, words),
             (None, None) => whole.clone(),
         };
-        let is_changes = before.is_some();
-        let number = self.sights.push(whole);
+        let number = self.sights.push(whole, screen.app.clone());
         let mut value = json!({"app": screen.app, "text": text, "snapshot": number});
         if wish.has_elements {
             value["device"] = json!(self.session.device.description().id);
@@ -90,7 +106,7 @@ impl Interactive {
             value["height"] = screen.size.height.into();
             value["elements"] = snapshot::elements(&screen).into();
         }
-        if wish.since.is_some() && !is_changes {
+        if (wish.since.is_some() || wish.whole_if_new) && !is_changes {
             value["isWhole"] = true.into();
         }
         let Some(path) = wish.screenshot else { return done(text, value) };

@@ -128,6 +128,8 @@ pub struct ToolboxRequest {
     pub search: Option<String>,
     /// The tool whose schema is wanted.
     pub tool: Option<String>,
+    /// Return a list of all tools for models, each with its name, description, schema and the rest of its metadata.
+    pub has_schemas: bool,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
