@@ -497,6 +497,8 @@ fn every_verb_that_prints_data_can_print_json() {
         let args: &[&str] = match verb.as_str() {
             // A script for a shell is no data.
             "completions" => continue,
+            // It speaks a protocol.
+            "mcp" => continue,
             "device" => &["device", "list", "--help"],
             "model" => &["model", "list", "--help"],
             "session" => &["session", "list", "--help"],

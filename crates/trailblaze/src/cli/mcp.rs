@@ -1,5 +1,6 @@
 //! `trailblaze mcp`: devices and trails for outer agents.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal};
 use crate::api::mcp::{McpOptions, McpServer, Offering};
-use crate::sessions::service::{Answer, ClientPlace, ProgressSink, Request, Service, ServiceError};
+use crate::daemon::{DaemonClient, client_variables};
+use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
 
 /// Let an agent use devices and write trails, as an MCP server
 ///
@@ -49,7 +51,7 @@ enum ToolsArg {
 pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal> {
     let McpCommand { serve: args } = command;
     let options = McpOptions {
-        place: place(context),
+        place: context.bare_place(),
         offering: match args.tools {
             ToolsArg::Standard => Offering::Standard,
             ToolsArg::Flat => Offering::Flat,
@@ -58,35 +60,44 @@ pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal
         device: args.device,
         target: args.target,
     };
-    let served = McpServer::new(service(context), options).serve_stdio().await;
+    let service = Arc::new(Daemon { context: context.clone(), client: context.daemon()? });
+    let served = McpServer::new(service, options).serve_stdio().await;
     served.map_err(|error| Refusal::Environment { message: error.to_string() })?;
     Ok(Exit::Passed)
 }
 
-fn place(context: &Context) -> ClientPlace {
-    ClientPlace {
-        current_dir: context.environment.current_dir().to_path_buf(),
-        project: Some(context.root(Path::new("."))),
-        command: context.command_line(),
-        ..ClientPlace::default()
+/// The daemon, which is started when it is first needed: a list of tools needs no daemon.
+struct Daemon {
+    context: Context,
+    client: DaemonClient,
+}
+
+#[async_trait]
+impl Service for Daemon {
+    async fn request(
+        &self,
+        mut request: Request,
+        progress: &dyn ProgressSink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ServiceError> {
+        if let Some(place) = request.starting_place() {
+            place.variables = self.variables(place.project.as_deref());
+        }
+        self.client.request(request, progress, cancel).await
     }
 }
 
-/// The service that carries out the requests of the agent.
-fn service(_: &Context) -> Arc<dyn Service> {
-    struct NoDaemon;
-
-    #[async_trait]
-    impl Service for NoDaemon {
-        async fn request(
-            &self,
-            _: Request,
-            _: &dyn ProgressSink,
-            _: &CancellationToken,
-        ) -> Result<Answer, ServiceError> {
-            Err(ServiceError::environment("the daemon is not built yet"))
+impl Daemon {
+    /// The variables that sessions of a project get. They are read only now, because they depend on the project's files.
+    fn variables(&self, project: Option<&Path>) -> BTreeMap<String, String> {
+        let context = match project {
+            Some(project) => &self.context.within(project),
+            None => &self.context,
+        };
+        match context.place(&[], None) {
+            Ok(place) => place.variables,
+            // The daemon reports what is wrong with the project.
+            Err(_) => client_variables(&self.context.environment, &[]),
         }
     }
-
-    Arc::new(NoDaemon)
 }

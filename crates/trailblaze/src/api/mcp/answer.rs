@@ -49,8 +49,21 @@ impl CallError {
 impl From<ServiceError> for CallError {
     fn from(error: ServiceError) -> CallError {
         let ServiceError { message, hint, exit, .. } = error;
+        let hint = hint.map(|hint| in_arguments(&hint));
         CallError::of_exit(exit, with_hint(message, hint.as_deref()))
     }
+}
+
+/// A hint for people at a command line, for a model that passes arguments.
+fn in_arguments(hint: &str) -> String {
+    let words = [
+        ("`--session NAME`, or TRAILBLAZE_SESSION", "`session`"),
+        ("`trailblaze device list` lists the devices", "`devices` lists the devices"),
+        ("`trailblaze device connect --take-over`", "`takeOver`"),
+        ("`-d ", "`device: "),
+        ("`--session ", "`session: "),
+    ];
+    words.iter().fold(hint.to_string(), |hint, (from, to)| hint.replace(from, to))
 }
 
 pub fn with_hint(message: String, hint: Option<&str>) -> String {

@@ -37,6 +37,8 @@ pub enum Command {
     Tools {
         search: Option<String>,
     },
+    /// All tools for models, with schemas and metadata, for programs.
+    AllTools,
     /// Show one tool with its schema.
     Describe {
         tool: String,
@@ -62,6 +64,7 @@ impl Command {
             | Command::Call { .. } => true,
             Command::Step { .. }
             | Command::Tools { .. }
+            | Command::AllTools
             | Command::Describe { .. }
             | Command::Memory
             | Command::Steps

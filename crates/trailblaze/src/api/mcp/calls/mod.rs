@@ -116,7 +116,7 @@ impl Client<'_> {
         }
         let project = if self.is_homeless() { r#","project":"/the/project's/folder""# } else { "" };
         let hint = format!(r#"open one with `session` {{"action":"open"{project}}}"#);
-        ServiceError { hint: Some(error.hint.unwrap_or(hint)), ..error }.into()
+        ServiceError { hint: Some(hint), ..error }.into()
     }
 
     /// Whether the client has no folder of its own, as over HTTP.
