@@ -1,8 +1,10 @@
 //! A client that speaks lines of JSON, with the real program or with a server in this process.
 
+use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -35,7 +37,7 @@ pub struct Client {
 impl Client {
     /// The real program, as an agent starts it.
     pub fn program(project: &Project, args: &[&str], generation: Generation) -> Client {
-        let mut command = project.command(&[&["mcp"], args].concat());
+        let mut command = command(project, &[&["mcp"], args].concat());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let stdin: ChildStdin = child.stdin.take().expect("its input is ours");
@@ -175,6 +177,36 @@ impl Drop for Client {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// The program with a daemon of the project's own.
+pub fn command(project: &Project, args: &[&str]) -> Command {
+    let folder = project.root().join("run");
+    if !folder.exists() {
+        DirBuilder::new().mode(0o700).create(&folder).expect("a folder");
+    }
+    let mut command = project.command(args);
+    command.env("XDG_RUNTIME_DIR", folder).env("TRAILBLAZE_DAEMON_IDLE", "2m").env_remove("TRAILBLAZE_FRESH");
+    command
+}
+
+/// Ends the project's daemon with the test.
+pub struct Daemon<'p>(pub &'p Project);
+
+impl Daemon<'_> {
+    /// What clients over HTTP need.
+    pub fn address_and_key(&self) -> (String, String) {
+        let file = self.0.read("run/trailblaze/trailblaze.daemon.json");
+        let file: Value = serde_json::from_str(&file).expect("JSON");
+        let word = |name: &str| file[name].as_str().expect("a word").to_string();
+        (word("address").trim_start_matches("http://").to_string(), word("key"))
+    }
+}
+
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        let _ = command(self.0, &["daemon", "stop"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 

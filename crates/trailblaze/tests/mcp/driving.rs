@@ -85,11 +85,14 @@ fn a_new_screen_is_shown_as_a_whole_or_by_its_changes() {
     assert!(launched.contains("the screen:\n### Screen\nApp: com.example.counter"), "{launched}");
     let found = client.call("snapshot", json!({"find": "add"}));
     assert!(found.contains("Add one") && !found.contains("More"), "{found}");
+    let add = reference(&found, "Add one");
+    let acted = client.call("act", json!({"calls": [{"tool": "tap", "args": {"ref": add}}]}));
+    assert!(!acted.contains("Your name"), "a search does not count as a look: {acted}");
     let within = client.call("snapshot", json!({"within": reference(&found, "Add one")}));
     assert!(!within.contains("More"), "{within}");
     let missing = client.failure("snapshot", json!({"within": "zz9"}));
     assert_eq!(missing, "no element on the screen has the ref `zz9`");
-    assert!(client.call("snapshot", json!({"since": 2})).contains("(nothing changed)"));
+    assert!(client.call("snapshot", json!({"since": 4})).contains("(nothing changed)"));
     assert!(client.call("snapshot", json!({"depth": 1})).contains("### Screen"));
 }
 

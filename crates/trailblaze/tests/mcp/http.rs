@@ -26,7 +26,7 @@ fn serve(project: &Project) -> String {
 }
 
 /// The status of a response and its last message.
-fn post(address: &str, headers: &[(&str, &str)], message: &Value) -> (u16, Value) {
+pub fn post(address: &str, headers: &[(&str, &str)], message: &Value) -> (u16, Value) {
     let body = message.to_string();
     let mut request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n",

@@ -7,5 +7,6 @@ mod client;
 mod driving;
 mod http;
 mod listing;
+mod program;
 mod resources;
 mod service;

@@ -11,12 +11,12 @@ pub const INSTRUCTIONS: &str = r#"Trailblaze drives apps through their UI, in a 
 
 How to work:
 1. `session` {"action":"open","url":"…"} opens a device and shows the screen. Other tools open the project's default device if none is open.
-2. `snapshot` shows the screen as text. Elements have refs, as in [e7]. Refs belong to the latest snapshot or `act` answer; a ref that is not mentioned as removed stays valid.
+2. `snapshot` shows the screen as text. Elements have refs, as in [e7]. Refs belong to the latest snapshot or `act` answer; those of lines that did not change stay valid.
 3. `act` {"step":"Add tea to the basket","calls":[{"tool":"tap","args":{"ref":"e7"}}]} makes calls and answers with what changed on the screen. Give each thing that a user would do its own `step`; it becomes a step of the trail.
    Everywhere: tap {ref}, inputText {text} (types into the focused field), scroll {direction}, assertVisible {text}. Browser: navigate {url}, web_type {ref,text}, web_selectOption, web_pressKey. Phone: launchApp {packageId}, pressBack. `toolbox` finds all others, also those of the team: prefer these, and call them through `act`.
 4. Check results with assertion tools: `act` {"verify":"The order is placed","calls":[{"tool":"assertVisible","args":{"text":"Thank you"}}]}. What only a snapshot showed is not checked when the trail replays.
 5. `session` {"action":"steps"} shows what would be saved; "undo" drops the last step.
-6. `trail` {"action":"save","path":"checkout.trail.yaml"} saves it; {"action":"run","path":"checkout.trail.yaml"} replays it from a fresh start. `report` says why a run failed.
+6. `trail` {"action":"save","path":"trails/checkout.trail.yaml"} saves it; {"action":"run","path":"trails/checkout.trail.yaml"} replays it from a fresh start. `report` says why a run failed.
 
 `step` and `verify` carry out a sentence with Trailblaze's own model, if one is configured. All tools take `session`, a name; without it, the project's only session is used."#;
 
@@ -63,7 +63,7 @@ pub fn standard() -> Vec<Tool> {
         .with_annotations(reads()),
         tool(
             "act",
-            "Make one or several tool calls, in order, until one fails; wait until the screen settles; answer with what changed (- removed, + added) and fresh refs, or with the whole screen if it is a new page. Put calls that need no look in between into one `act`, such as filling a form.",
+            "Make one or several tool calls, in order, until one fails; wait until the screen settles; answer with what changed (- gone, + new or changed) and fresh refs, or with the whole screen if it is a new page. Put calls that need no look in between into one `act`, such as filling a form.",
             &[
                 (
                     "calls",
@@ -96,7 +96,7 @@ pub fn standard() -> Vec<Tool> {
         .with_annotations(ToolAnnotations::new().destructive(false)),
         tool(
             "trail",
-            "Trails are UI tests in files named *.trail.yaml.\nlist: the trails of the project.\nread: the text of one.\nsave: write the session's steps to `path`; `merge` says how, if it exists.\nrun: run the trail, folder or pattern in `path` (all by default) on fresh devices.\ncheck: find mistakes without running.\nedit: replace `old`, which must occur once, with `new`, or write the whole `text`.",
+            "Trails are UI tests, in files such as trails/login.trail.yaml.\nlist: the trails of the project.\nread: the text of one.\nsave: write the session's steps to `path`; `merge` says how, if it exists.\nrun: run the trail, folder or pattern in `path` (all by default) on fresh devices.\ncheck: find mistakes without running.\nedit: replace `old`, which must occur once, with `new`, or write the whole `text`.",
             &[
                 ("action", words(&["list", "read", "save", "run", "check", "edit"])),
                 ("path", text()),

@@ -38,6 +38,17 @@ struct Sight {
     text: String,
     /// The app or the page.
     app: Option<String>,
+    details: Details,
+    /// Whether all of it was shown, or what changed since one that was.
+    is_known: bool,
+}
+
+impl Sight {
+    /// Whether it is of this app or page. The fragment of a URL does not count.
+    fn is_of(&self, app: Option<&String>) -> bool {
+        let page = |app: Option<&String>| app.map(|app| app.split('#').next().unwrap_or_default().to_string());
+        page(self.app.as_ref()) == page(app)
+    }
 }
 
 impl Sights {
@@ -50,15 +61,14 @@ impl Sights {
         self.shown.iter().find(|sight| sight.number == number).map(|sight| sight.text.as_str())
     }
 
-    /// Whether this app or page was shown last. The fragment of a URL does not count.
-    fn is_of(&self, app: Option<&String>) -> bool {
-        let page = |app: Option<&String>| app.map(|app| app.split('#').next().unwrap_or_default().to_string());
-        self.shown.back().is_some_and(|sight| page(sight.app.as_ref()) == page(app))
+    /// The last one with these details that the client has seen completely.
+    fn last_like(&self, details: &Details) -> Option<&Sight> {
+        self.shown.iter().rev().find(|sight| sight.is_known && sight.details == *details)
     }
 
-    fn push(&mut self, text: String, app: Option<String>) -> u64 {
+    fn push(&mut self, sight: Sight) -> u64 {
         self.n_shown += 1;
-        self.shown.push_back(Sight { number: self.n_shown, text, app });
+        self.shown.push_back(Sight { number: self.n_shown, ..sight });
         if self.shown.len() > KEPT {
             self.shown.pop_front();
         }
@@ -86,7 +96,10 @@ impl Interactive {
         let whole = snapshot::text(&screen, &details);
         let before = match wish.since {
             Some(number) => self.sights.numbered(number),
-            None if wish.only_changes && wish.whole_if_new && !self.sights.is_of(screen.app.as_ref()) => None,
+            None if wish.only_changes && wish.whole_if_new => {
+                let last = self.sights.last_like(&details);
+                last.filter(|sight| sight.is_of(screen.app.as_ref())).map(|sight| sight.text.as_str())
+            }
             None if wish.only_changes => self.sights.last(),
             None => None,
         };
@@ -98,7 +111,8 @@ impl Interactive {
             (None, Some(words)) => found_in(&whole, words),
             (None, None) => whole.clone(),
         };
-        let number = self.sights.push(whole, screen.app.clone());
+        let is_known = wish.find.is_none() && wish.since.is_none();
+        let number = self.sights.push(Sight { number: 0, text: whole, app: screen.app.clone(), details, is_known });
         let mut value = json!({"app": screen.app, "text": text, "snapshot": number});
         if wish.has_elements {
             value["device"] = json!(self.session.device.description().id);

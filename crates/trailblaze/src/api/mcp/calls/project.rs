@@ -168,7 +168,8 @@ pub fn outcome(ran: &Ran) -> CallResult {
     let mut lines = vec![ran.text.trim_end().to_string()];
     let failures = failures(&ran.summary);
     lines.extend(failures.into_iter().filter(|line| !ran.text.contains(line.trim())));
-    lines.extend(ran.report.as_ref().map(|report| format!("report: {}", report.display())));
+    let report = ran.report.as_ref().map(|report| report.display().to_string());
+    lines.extend(report.filter(|report| !ran.text.contains(report)).map(|report| format!("report: {report}")));
     let said = lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     match ran.exit {
         Exit::Passed => Ok(text(said)),

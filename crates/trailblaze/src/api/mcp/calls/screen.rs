@@ -1,7 +1,10 @@
 //! Tools that look at the screen or act on it.
 
+use std::collections::HashSet;
+
 use rmcp::model::ContentBlock;
 use serde_json::{Map, Value};
+use trailblaze_core::refs;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::exit::Exit;
 
@@ -16,7 +19,8 @@ impl Client<'_> {
     pub(super) async fn snapshot(&self, args: SnapshotArgs) -> CallResult {
         let mut wish = Snapshot { within: args.within, find: args.find, since: args.since, ..Snapshot::default() };
         wish.details.depth = args.depth;
-        wish.details.offscreen = args.offscreen;
+        // What is searched for may be anywhere on the page.
+        wish.details.offscreen = args.offscreen || wish.find.is_some();
         let replies = self.execute(args.session.as_deref(), vec![Command::Snapshot(wish)]).await?;
         let shown = shown(last(replies)?)?;
         Ok(vec![ContentBlock::text(cut(&shown.text, NARROWER)), ContentBlock::text(shown.numbered())])
@@ -43,7 +47,11 @@ impl Client<'_> {
         let mut lines = Vec::new();
         for (at, name) in names.iter().enumerate() {
             match replies.next() {
-                Some(Reply::Done { text, .. }) => lines.extend((text != "done").then(|| format!("{name}: {text}"))),
+                Some(Reply::Done { text, value }) => {
+                    // What an action was recorded as says nothing new.
+                    let is_recorded = value["delegates"].as_array().is_some_and(|calls| !calls.is_empty());
+                    lines.extend((text != "done" && !is_recorded).then(|| format!("{name}: {text}")));
+                }
                 Some(Reply::Failed { message, exit }) => {
                     return Err(self.stopped(session, &names, at, lines, message, exit).await);
                 }
@@ -133,13 +141,19 @@ impl Client<'_> {
     }
 }
 
+/// The command that shows the whole screen.
+pub(super) fn look(settles: bool) -> Command {
+    // Without an earlier snapshot of it, everything is shown.
+    Command::Snapshot(Snapshot { whole_if_new: true, settles, ..Snapshot::default() })
+}
+
 /// The command that says what changed on the screen, once it has settled.
 fn look_for_changes() -> Command {
     Command::Snapshot(Snapshot { only_changes: true, whole_if_new: true, settles: true, ..Snapshot::default() })
 }
 
 /// What a snapshot shows.
-struct Shown {
+pub(super) struct Shown {
     text: String,
     number: Option<u64>,
     is_whole: bool,
@@ -151,7 +165,7 @@ impl Shown {
     }
 
     /// With a line before it that says what it is.
-    fn whole(&self) -> String {
+    pub(super) fn whole(&self) -> String {
         let what = if self.is_whole { "the screen" } else { "what changed" };
         match self.number {
             Some(number) => format!("snapshot {number}, {what}:\n{}", cut(&self.text, NARROWER)),
@@ -160,13 +174,36 @@ impl Shown {
     }
 }
 
-fn shown(reply: Reply) -> Result<Shown, CallError> {
+pub(super) fn shown(reply: Reply) -> Result<Shown, CallError> {
     match reply {
-        Reply::Done { text, value } => Ok(Shown {
-            text: text.replace("use --offscreen to show", "`offscreen` shows them"),
-            number: value["snapshot"].as_u64(),
-            is_whole: value["isWhole"].as_bool() == Some(true) || !matches!(value["snapshot"], Value::Number(_)),
-        }),
+        Reply::Done { text, value } => {
+            let is_whole = value["isWhole"] == true;
+            let text = text.replace("use --offscreen to show", "`offscreen` shows them");
+            let text = if is_whole { text } else { without_replaced(&text) };
+            Ok(Shown { text, number: value["snapshot"].as_u64(), is_whole })
+        }
         Reply::Failed { message, exit } => Err(CallError::of_exit(exit, message)),
+    }
+}
+
+/// Changes without the former lines of elements whose new lines are there.
+fn without_replaced(changes: &str) -> String {
+    let added: HashSet<&str> = changes.lines().filter_map(|line| refs::of_line(line.strip_prefix("+ ")?)).collect();
+    let is_replaced = |line: &str| {
+        let reference = line.strip_prefix("- ").and_then(refs::of_line);
+        reference.is_some_and(|reference| added.contains(reference))
+    };
+    changes.lines().filter(|line| !is_replaced(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_element_is_shown_once() {
+        let changes = "- [e1] button \"Pay\"\n- [e2] text\n- gone\n+ [e1] button \"Paid\"\n+ new";
+        assert_eq!(without_replaced(changes), "- [e2] text\n- gone\n+ [e1] button \"Paid\"\n+ new");
+        assert_eq!(without_replaced("(nothing changed)"), "(nothing changed)");
     }
 }

@@ -4,8 +4,9 @@ use serde_json::{Map, json};
 
 use super::super::answer::{CallError, CallResult, text};
 use super::super::arguments::{SessionAction, SessionArgs};
+use super::screen::{look, shown};
 use super::{Client, at, last, said};
-use crate::sessions::interactive::{CallArguments, Command, Reply, Snapshot};
+use crate::sessions::interactive::{CallArguments, Command, Reply};
 use crate::sessions::service::{Answer, OpenRequest, ReplayRequest, Request, SessionInfo};
 
 impl Client<'_> {
@@ -78,17 +79,13 @@ impl Client<'_> {
             .await?;
         let name = opened.name.clone();
         let mut commands: Vec<Command> = args.url.iter().map(|url| start(&opened.platform, url)).collect();
-        commands.push(Command::Snapshot(Snapshot { settles: args.url.is_some(), ..Snapshot::default() }));
+        commands.push(look(args.url.is_some()));
         let replies = self.execute_open(Some(&name), commands).await?;
         let word = if opened.is_new { "opened" } else { "is open already:" };
         let head = format!("{word} {}", described(&opened));
         match last(replies)? {
-            Reply::Done { text: screen, value } => {
-                let number =
-                    value["snapshot"].as_u64().map(|number| format!("snapshot {number}:\n")).unwrap_or_default();
-                Ok(text(format!("{head}\n{number}{screen}")))
-            }
             Reply::Failed { message, exit } => Err(CallError::of_exit(exit, format!("{head}\nbut: {message}"))),
+            seen => Ok(text(format!("{head}\n{}", shown(seen)?.whole()))),
         }
     }
 }
