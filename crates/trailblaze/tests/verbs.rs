@@ -562,7 +562,7 @@ fn help_of_the_program() {
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
       serve        Let other programs use a device through the typed API
-      mcp          Serve devices and tools to agents over MCP, and set up their clients
+      mcp          Let an agent use devices and write trails, as an MCP server
       skill        Print instructions for coding agents
       tool         Call one tool in a session; create, test and check your own tools
       snapshot     Show the screen of a session as text with refs

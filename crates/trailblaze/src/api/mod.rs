@@ -6,6 +6,7 @@ mod body;
 mod callback;
 mod caller;
 mod guard;
+pub mod mcp;
 mod peer;
 mod rpc;
 pub mod service;
@@ -15,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use connectrpc::Dispatcher;
@@ -25,9 +27,11 @@ use trailblaze_core::engine::invocations::Invocations;
 use trailblaze_protocol::callback::PATH;
 
 use crate::servers::callback::{CallbackAddress, NoAddress};
+use crate::sessions::service::ClientPlace;
 use admission::Names;
 use body::MESSAGE_BYTES;
 use caller::Callers;
+use mcp::{McpOptions, McpServer};
 use rpc::Rpc;
 use service::Offered;
 
@@ -126,13 +130,16 @@ fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -
     let mut routes = Router::new().route(PATH, post(callback::callback)).with_state(callers.clone());
     if let Some(offered) = offered {
         routes = routes.merge(Router::new().route(service::PATH, post(service::request)).with_state(offered.clone()));
+        let place = ClientPlace { variables: offered.variables.clone(), ..ClientPlace::default() };
+        let mcp = McpServer::new(Arc::clone(&offered.service), McpOptions { place, ..McpOptions::default() });
+        routes = routes.merge(mcp.route().layer(from_fn_with_state(offered.clone(), Offered::check)));
     }
     guarded(routes.merge(rpc::routes(Rpc(callers), MESSAGE_BYTES)), port)
 }
 
 /// The guard runs first, in one place, before anything is read.
 fn guarded(routes: Router, port: u16) -> Router {
-    routes.layer(axum::middleware::from_fn_with_state(Names::at(port), guard::guard))
+    routes.layer(from_fn_with_state(Names::at(port), guard::guard))
 }
 
 /// Serves other methods on a free port, as the listener serves those of the contract. The conformance suite of Connect tests the

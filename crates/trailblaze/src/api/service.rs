@@ -1,12 +1,14 @@
 //! The requests of clients of the daemon: `POST /daemon` with the daemon's key. The response is one JSON object a line: progress,
 //! signs of life, and at the end the answer or the error.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request as HttpRequest, State};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,8 @@ pub enum Line {
 pub struct Offered {
     pub service: Arc<dyn Service>,
     pub key: Arc<str>,
+    /// What sessions of clients without variables of their own get.
+    pub variables: BTreeMap<String, String>,
 }
 
 impl Offered {
@@ -50,6 +54,14 @@ impl Offered {
             scheme.eq_ignore_ascii_case("bearer")
                 && Sha256::digest(key.trim().as_bytes()) == Sha256::digest(self.key.as_bytes())
         })
+    }
+
+    /// Lets requests with the key pass.
+    pub async fn check(State(offered): State<Offered>, request: HttpRequest, next: Next) -> Response {
+        match offered.admits(request.headers()) {
+            true => next.run(request).await,
+            false => Offered::refuse(),
+        }
     }
 
     /// The response to a request without the key.

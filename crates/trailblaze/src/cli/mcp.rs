@@ -1,15 +1,29 @@
-//! `trailblaze mcp`.
+//! `trailblaze mcp`: devices and trails for outer agents.
 
-use clap::{Args, Subcommand};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use clap::{Args, Subcommand, ValueEnum};
+use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::exit::Exit;
 
 use super::{Context, Refusal, mcp_install};
+use crate::api::mcp::{McpOptions, McpServer, Offering};
+use crate::daemon::{DaemonClient, client_variables};
+use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
 
-/// Serve devices and tools to agents over MCP, and set up their clients
+/// Let an agent use devices and write trails, as an MCP server
+///
+/// It speaks the protocol on standard input and output, and ends when standard input is closed.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND")]
 pub struct McpCommand {
     #[command(subcommand)]
     verb: Option<Verb>,
+    #[command(flatten)]
+    serve: McpArgs,
 }
 
 #[derive(Subcommand)]
@@ -17,9 +31,83 @@ enum Verb {
     Install(mcp_install::InstallArgs),
 }
 
-pub fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal> {
-    match command.verb {
-        Some(Verb::Install(args)) => mcp_install::install(context, &args),
-        None => Err(Refusal::usage("this build has no MCP server")),
+#[derive(Args)]
+struct McpArgs {
+    /// Which tools the agent is offered
+    #[arg(long, value_name = "KIND", default_value = "standard")]
+    tools: ToolsArg,
+    /// The session of calls that name none [default: one for the project and device]
+    #[arg(long, value_name = "NAME", env = "TRAILBLAZE_SESSION")]
+    session: Option<String>,
+    /// The device of sessions that are opened without naming one, such as web/chromium
+    #[arg(short, long, value_name = "DEVICE", env = "TRAILBLAZE_DEVICE")]
+    device: Option<String>,
+    /// The target of sessions that are opened without naming one
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ToolsArg {
+    /// A fixed list of ten tools; all others are called through one of them
+    Standard,
+    /// The project's tools under their own names
+    Flat,
+}
+
+pub async fn mcp(context: &Context, command: McpCommand) -> Result<Exit, Refusal> {
+    let McpCommand { verb, serve: args } = command;
+    if let Some(Verb::Install(args)) = verb {
+        return mcp_install::install(context, &args);
+    }
+    let options = McpOptions {
+        place: context.bare_place(),
+        offering: match args.tools {
+            ToolsArg::Standard => Offering::Standard,
+            ToolsArg::Flat => Offering::Flat,
+        },
+        session: args.session,
+        device: args.device,
+        target: args.target,
+    };
+    let service = Arc::new(Daemon { context: context.clone(), client: context.daemon()? });
+    let served = McpServer::new(service, options).serve_stdio().await;
+    served.map_err(|error| Refusal::Environment { message: error.to_string() })?;
+    Ok(Exit::Passed)
+}
+
+/// The daemon, which is started when it is first needed: a list of tools needs no daemon.
+struct Daemon {
+    context: Context,
+    client: DaemonClient,
+}
+
+#[async_trait]
+impl Service for Daemon {
+    async fn request(
+        &self,
+        mut request: Request,
+        progress: &dyn ProgressSink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ServiceError> {
+        if let Some(place) = request.starting_place() {
+            place.variables = self.variables(place.project.as_deref());
+        }
+        self.client.request(request, progress, cancel).await
+    }
+}
+
+impl Daemon {
+    /// The variables that sessions of a project get. They are read only now, because they depend on the project's files.
+    fn variables(&self, project: Option<&Path>) -> BTreeMap<String, String> {
+        let context = match project {
+            Some(project) => &self.context.within(project),
+            None => &self.context,
+        };
+        match context.place(&[], None) {
+            Ok(place) => place.variables,
+            // The daemon reports what is wrong with the project.
+            Err(_) => client_variables(&self.context.environment, &[]),
+        }
     }
 }

@@ -333,7 +333,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Check(args) => check::check(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,
-        Command::Mcp(command) => mcp::mcp(context, command),
+        Command::Mcp(command) => mcp::mcp(context, command).await,
         Command::Skill(args) => skill::skill(context, &args),
         Command::Tool(args) => tool::tool(context, args).await,
         Command::Snapshot(args) => snapshot::snapshot(context, args).await,

@@ -1,5 +1,6 @@
 //! The daemon's process, from its start to its end.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub struct HostOptions {
     /// The same if no session is open.
     pub idle_empty: Duration,
     pub port: Option<u16>,
+    /// What sessions of clients without variables of their own get, such as MCP clients over HTTP.
+    pub variables: BTreeMap<String, String>,
     /// What is logged, as in TRAILBLAZE_LOG.
     pub log: Option<String>,
 }
@@ -61,7 +64,8 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let service = LocalService::new(host, log, log_file, options.version.clone(), options.compiled_in);
     let service = Arc::new(service);
     let key: Arc<str> = ids::session_key().into();
-    listener.offer(Offered { service: Arc::clone(&service) as _, key: Arc::clone(&key) });
+    let variables = options.variables;
+    listener.offer(Offered { service: Arc::clone(&service) as _, key: Arc::clone(&key), variables });
     let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
     let key_file =
         KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };

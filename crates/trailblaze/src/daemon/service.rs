@@ -260,6 +260,7 @@ impl LocalService {
         match self.table.find(&request.session).await {
             Ok(live) => {
                 let command = match &request.tool {
+                    _ if request.has_schemas => Command::AllTools,
                     Some(tool) => Command::Describe { tool: tool.clone() },
                     None => Command::Tools { search: request.search.clone() },
                 };
@@ -283,6 +284,7 @@ impl LocalService {
                 let registry = prepared.discard().await;
                 wiring.close().await;
                 let listed = match &request.tool {
+                    _ if request.has_schemas => toolbox::all(&registry),
                     Some(tool) => toolbox::describe(&registry, tool)
                         .map_err(|missing| ServiceError::invalid(missing.to_string()))?,
                     None => toolbox::list(&registry, request.search.as_deref()),

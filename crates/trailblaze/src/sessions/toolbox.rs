@@ -1,6 +1,7 @@
 //! The tools of a session, for people and outer agents: a list, and one tool with its schema.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use trailblaze_core::callers::agent::offer;
 use trailblaze_core::engine::registry::{MissingTool, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
@@ -19,6 +20,20 @@ pub fn list(registry: &Registry, search: Option<&str>) -> Listed {
     let text: Vec<String> = found.iter().map(|tool| format!("{:<26} {}", tool.name, about(tool))).collect();
     let value = found.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>();
     Listed { text: text.join("\n"), value: json!(value) }
+}
+
+/// All offered tools with their schemas and metadata, for a client that offers them under their own names.
+pub fn all(registry: &Registry) -> Listed {
+    let entry = |tool: &Tool| {
+        json!({
+            "name": tool.name, "description": tool.description, "source": &*tool.contributor.label, "kind": tool.kind,
+            "platforms": tool.supported_platforms, "groups": tool.groups, "exposedToLlm": tool.is_for_llm,
+            "isRecordable": tool.is_recordable, "isDelegating": tool.is_delegating,
+            "inputSchema": offer::parameters(tool),
+        })
+    };
+    let found: Vec<Value> = registry.offered().map(|tool| entry(tool)).collect();
+    Listed { text: String::new(), value: found.into() }
 }
 
 /// One tool: what it does, and its schema.

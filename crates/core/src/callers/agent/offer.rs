@@ -145,12 +145,17 @@ pub fn is_for(tool: &Tool, kind: StepKind) -> bool {
 /// A tool as a model is offered it.
 pub fn for_model(tool: &Tool) -> OfferedTool {
     let is_built_in = tool.contributor.origin == ToolOrigin::BuiltIn;
-    let mut parameters = compact(tool.schema.json(), is_built_in);
+    let mut parameters = parameters(tool);
     if matches!(tool.kind, ToolKind::Action | ToolKind::Assertion) && parameters["properties"].get(COMPLETES).is_none()
     {
         parameters["properties"][COMPLETES] = json!({"type": "boolean"});
     }
     OfferedTool { name: tool.name.clone(), description: described(tool, is_built_in), parameters }
+}
+
+/// The parameters of a tool that models are offered.
+pub fn parameters(tool: &Tool) -> Value {
+    compact(tool.schema.json(), tool.contributor.origin == ToolOrigin::BuiltIn)
 }
 
 fn described(tool: &Tool, is_built_in: bool) -> String {

@@ -37,6 +37,8 @@ pub enum Command {
     Tools {
         search: Option<String>,
     },
+    /// All tools for models, with schemas and metadata, for programs.
+    AllTools,
     /// Show one tool with its schema.
     Describe {
         tool: String,
@@ -62,6 +64,7 @@ impl Command {
             | Command::Call { .. } => true,
             Command::Step { .. }
             | Command::Tools { .. }
+            | Command::AllTools
             | Command::Describe { .. }
             | Command::Memory
             | Command::Steps
@@ -92,6 +95,8 @@ pub struct Snapshot {
     pub find: Option<String>,
     /// Show what changed since the last snapshot.
     pub only_changes: bool,
+    /// Show everything if there is another page or app, or if that is shorter than what changed.
+    pub whole_if_new: bool,
     /// Show what changed since the snapshot with this number.
     pub since: Option<u64>,
     /// Add the elements to the JSON of the reply.

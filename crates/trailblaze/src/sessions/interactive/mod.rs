@@ -275,6 +275,10 @@ impl Interactive {
             Command::Screenshot { has_marks } => self.screenshot(has_marks, cancel).await,
             Command::Call { tool, args } => self.make_call(&tool, args, cancel).await,
             Command::Tools { search } => self.tools(search.as_deref()),
+            Command::AllTools => {
+                let Listed { text, value } = toolbox::all(&self.session.registry());
+                done(text, value)
+            }
             Command::Describe { tool } => self.describe(&tool).await,
             Command::Memory => {
                 let values = Value::Object(self.attempt.memory().values().clone());

@@ -29,23 +29,46 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// The snapshots that were shown, with their numbers.
 #[derive(Default)]
 pub struct Sights {
-    shown: VecDeque<(u64, String)>,
+    shown: VecDeque<Sight>,
     n_shown: u64,
+}
+
+struct Sight {
+    number: u64,
+    text: String,
+    /// The app or the page.
+    app: Option<String>,
+    details: Details,
+    /// Whether all of it was shown, or what changed since one that was.
+    is_known: bool,
+}
+
+impl Sight {
+    /// Whether it is of this app or page. The fragment of a URL does not count.
+    fn is_of(&self, app: Option<&String>) -> bool {
+        let page = |app: Option<&String>| app.map(|app| app.split('#').next().unwrap_or_default().to_string());
+        page(self.app.as_ref()) == page(app)
+    }
 }
 
 impl Sights {
     /// The text of the last snapshot.
     pub fn last(&self) -> Option<&str> {
-        self.shown.back().map(|(_, text)| text.as_str())
+        self.shown.back().map(|sight| sight.text.as_str())
     }
 
     fn numbered(&self, number: u64) -> Option<&str> {
-        self.shown.iter().find(|(shown, _)| *shown == number).map(|(_, text)| text.as_str())
+        self.shown.iter().find(|sight| sight.number == number).map(|sight| sight.text.as_str())
     }
 
-    fn push(&mut self, text: String) -> u64 {
+    /// The last one with these details that the client has seen completely.
+    fn last_like(&self, details: &Details) -> Option<&Sight> {
+        self.shown.iter().rev().find(|sight| sight.is_known && sight.details == *details)
+    }
+
+    fn push(&mut self, sight: Sight) -> u64 {
         self.n_shown += 1;
-        self.shown.push_back((self.n_shown, text));
+        self.shown.push_back(Sight { number: self.n_shown, ..sight });
         if self.shown.len() > KEPT {
             self.shown.pop_front();
         }
@@ -73,16 +96,23 @@ impl Interactive {
         let whole = snapshot::text(&screen, &details);
         let before = match wish.since {
             Some(number) => self.sights.numbered(number),
+            None if wish.only_changes && wish.whole_if_new => {
+                let last = self.sights.last_like(&details);
+                last.filter(|sight| sight.is_of(screen.app.as_ref())).map(|sight| sight.text.as_str())
+            }
             None if wish.only_changes => self.sights.last(),
             None => None,
         };
-        let text = match (before, &wish.find) {
-            (Some(before), _) => snapshot::changes(before, &whole),
+        let changes = before.map(|before| snapshot::changes(before, &whole));
+        let changes = changes.filter(|changes| !wish.whole_if_new || changes.len() < whole.len());
+        let is_changes = changes.is_some();
+        let text = match (changes, &wish.find) {
+            (Some(changes), _) => changes,
             (None, Some(words)) => found_in(&whole, words),
             (None, None) => whole.clone(),
         };
-        let is_changes = before.is_some();
-        let number = self.sights.push(whole);
+        let is_known = wish.find.is_none() && wish.since.is_none();
+        let number = self.sights.push(Sight { number: 0, text: whole, app: screen.app.clone(), details, is_known });
         let mut value = json!({"app": screen.app, "text": text, "snapshot": number});
         if wish.has_elements {
             value["device"] = json!(self.session.device.description().id);
@@ -90,7 +120,7 @@ impl Interactive {
             value["height"] = screen.size.height.into();
             value["elements"] = snapshot::elements(&screen).into();
         }
-        if wish.since.is_some() && !is_changes {
+        if (wish.since.is_some() || wish.whole_if_new) && !is_changes {
             value["isWhole"] = true.into();
         }
         let Some(path) = wish.screenshot else { return done(text, value) };

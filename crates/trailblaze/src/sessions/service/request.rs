@@ -44,6 +44,19 @@ pub enum Request {
     Stop,
 }
 
+impl Request {
+    /// Where the client is, if the request may start processes, which get the client's variables.
+    pub fn starting_place(&mut self) -> Option<&mut ClientPlace> {
+        match self {
+            Request::Open(request) => Some(&mut request.client),
+            Request::Run(request) => Some(&mut request.client),
+            Request::Replay(request) => Some(&mut request.client),
+            Request::Check(request) => Some(&mut request.client),
+            _ => None,
+        }
+    }
+}
+
 /// Where a client is: paths are relative to its folder, and child processes get its variables and no others.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -128,6 +141,8 @@ pub struct ToolboxRequest {
     pub search: Option<String>,
     /// The tool whose schema is wanted.
     pub tool: Option<String>,
+    /// Return a list of all tools for models, each with its name, description, schema and the rest of its metadata.
+    pub has_schemas: bool,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,0 +1,111 @@
+//! The answers to calls: text for the model, failures that say what to do next, and errors of the protocol.
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+use trailblaze_protocol::exit::Exit;
+
+use crate::sessions::service::{Answer, ServiceError};
+
+/// The longest text that a model is sent, in characters.
+pub const LONGEST: usize = 20_000;
+
+/// The content of an answer, or why there is none.
+pub type CallResult = Result<Vec<ContentBlock>, CallError>;
+
+#[derive(Debug)]
+pub enum CallError {
+    /// The call failed, or its arguments are wrong. The model reads the text.
+    Failed(String),
+    /// The environment broke, or the request could not be routed.
+    Broken(ErrorData),
+}
+
+impl CallError {
+    pub fn failed(text: impl Into<String>) -> CallError {
+        CallError::Failed(text.into())
+    }
+
+    /// A failure of the given kind, as the edges of the program report it.
+    pub fn of_exit(exit: Exit, message: String) -> CallError {
+        match exit {
+            Exit::Passed | Exit::Failed | Exit::Invalid => CallError::Failed(message),
+            Exit::Environment => CallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit})))),
+            Exit::Bug => {
+                let message = format!("{message} (this is a bug in Trailblaze)");
+                CallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit}))))
+            }
+        }
+    }
+
+    /// The service answered with something else than its contract says.
+    pub fn unexpected(answer: &Answer) -> CallError {
+        let name = format!("{answer:?}");
+        let name = name.split(['(', ' ', '{']).next().unwrap_or_default().to_string();
+        CallError::of_exit(Exit::Bug, format!("unexpected answer `{name}`"))
+    }
+}
+
+impl From<ServiceError> for CallError {
+    fn from(error: ServiceError) -> CallError {
+        let ServiceError { message, hint, exit, .. } = error;
+        let hint = hint.map(|hint| in_arguments(&hint));
+        CallError::of_exit(exit, with_hint(message, hint.as_deref()))
+    }
+}
+
+/// A hint for people at a command line, for a model that passes arguments.
+fn in_arguments(hint: &str) -> String {
+    let words = [
+        ("`--session NAME`, or TRAILBLAZE_SESSION", "`session`"),
+        ("`trailblaze device list` lists the devices", "`devices` lists the devices"),
+        ("`trailblaze device connect --take-over`", "`takeOver`"),
+        ("`-d ", "`device: "),
+        ("`--session ", "`session: "),
+    ];
+    words.iter().fold(hint.to_string(), |hint, (from, to)| hint.replace(from, to))
+}
+
+pub fn with_hint(message: String, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("{message}\nhint: {hint}"),
+        None => message,
+    }
+}
+
+/// An answer that consists of text.
+pub fn text(text: impl AsRef<str>) -> Vec<ContentBlock> {
+    vec![ContentBlock::text(cut(text.as_ref(), "ask for less"))]
+}
+
+/// A text that is not too long for a model; `advice` says how to get less.
+pub fn cut(text: &str, advice: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_string(),
+        Some((end, _)) => {
+            let n_left = text[end..].chars().count();
+            format!("{}\n… ({n_left} more characters; {advice})", &text[..end])
+        }
+    }
+}
+
+pub fn result(answer: CallResult) -> Result<CallToolResult, ErrorData> {
+    match answer {
+        Ok(content) => Ok(CallToolResult::success(content)),
+        Err(CallError::Failed(message)) => Ok(CallToolResult::error(text(message))),
+        Err(CallError::Broken(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_at_a_character() {
+        let long = "ä".repeat(LONGEST + 3);
+        let shown = cut(&long, "use `find`");
+        assert!(shown.ends_with("\n… (3 more characters; use `find`)"), "{}", &shown[shown.len() - 60..]);
+        assert_eq!(cut("short", ""), "short");
+    }
+}

@@ -1,0 +1,144 @@
+//! The arguments of the tools. `tools` has their schemas.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::answer::CallError;
+
+/// Reads the arguments of a tool. What is wrong with them is told to the model.
+pub fn read<T: DeserializeOwned>(tool: &str, args: Map<String, Value>) -> Result<T, CallError> {
+    serde_json::from_value(Value::Object(args))
+        .map_err(|error| CallError::Failed(format!("wrong arguments of `{tool}`: {error}")))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct DevicesArgs {
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SessionArgs {
+    pub action: SessionAction,
+    pub session: Option<String>,
+    pub device: Option<String>,
+    pub target: Option<String>,
+    pub project: Option<PathBuf>,
+    pub url: Option<String>,
+    #[serde(default)]
+    pub headed: bool,
+    #[serde(default)]
+    pub take_over: bool,
+    pub from: Option<usize>,
+    pub to: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SessionAction {
+    Open,
+    List,
+    Close,
+    Steps,
+    Undo,
+    Replay,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SnapshotArgs {
+    pub find: Option<String>,
+    pub within: Option<String>,
+    pub depth: Option<usize>,
+    pub since: Option<u64>,
+    #[serde(default)]
+    pub offscreen: bool,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ActArgs {
+    pub calls: Vec<ToolCall>,
+    pub step: Option<String>,
+    pub verify: Option<String>,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    pub tool: String,
+    #[serde(default)]
+    pub args: Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WordsArgs {
+    pub text: String,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TrailArgs {
+    pub action: TrailAction,
+    pub path: Option<PathBuf>,
+    pub title: Option<String>,
+    pub merge: Option<MergeWord>,
+    pub from: Option<usize>,
+    pub to: Option<usize>,
+    pub text: Option<String>,
+    pub old: Option<String>,
+    pub new: Option<String>,
+    pub device: Option<String>,
+    #[serde(default)]
+    pub record: bool,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TrailAction {
+    List,
+    Read,
+    Save,
+    Run,
+    Check,
+    Edit,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MergeWord {
+    Append,
+    Replace,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolboxArgs {
+    pub search: Option<String>,
+    pub tool: Option<String>,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportArgs {
+    pub run: Option<String>,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScreenshotArgs {
+    #[serde(default)]
+    pub marks: bool,
+    pub session: Option<String>,
+}

@@ -1,0 +1,113 @@
+//! The tool `session`.
+
+use serde_json::{Map, json};
+
+use super::super::answer::{CallError, CallResult, text};
+use super::super::arguments::{SessionAction, SessionArgs};
+use super::screen::{look, shown};
+use super::{Client, at, last, said};
+use crate::sessions::interactive::{CallArguments, Command, Reply};
+use crate::sessions::service::{Answer, OpenRequest, ReplayRequest, Request, SessionInfo};
+
+impl Client<'_> {
+    pub(super) async fn session(&self, args: SessionArgs) -> CallResult {
+        let session = args.session.as_deref();
+        match args.action {
+            SessionAction::Open => self.open_session(args).await,
+            SessionAction::List => match self.request(Request::Sessions).await? {
+                Answer::Sessions(sessions) if sessions.is_empty() => {
+                    Ok(text("no session is open\nhint: {\"action\":\"open\"} opens one"))
+                }
+                Answer::Sessions(sessions) => Ok(text(sessions.iter().map(described).collect::<Vec<_>>().join("\n"))),
+                other => Err(CallError::unexpected(&other)),
+            },
+            SessionAction::Close => {
+                let closed = self.request(Request::Close { session: self.choice(session) }).await;
+                match closed.map_err(|error| self.explained(error))? {
+                    Answer::Closed(closed) => {
+                        let mut lines = vec![format!("closed session `{}`", closed.name)];
+                        lines.extend(closed.unsaved.map(|file| {
+                            format!("its steps were not saved as a trail; they are in {}", file.display())
+                        }));
+                        lines.extend(closed.report.map(|report| format!("report: {}", report.display())));
+                        Ok(text(lines.join("\n")))
+                    }
+                    other => Err(CallError::unexpected(&other)),
+                }
+            }
+            SessionAction::Steps => Ok(text(said(last(self.execute_open(session, vec![Command::Steps]).await?)?)?)),
+            SessionAction::Undo => Ok(text(said(last(self.execute_open(session, vec![Command::UndoStep]).await?)?)?)),
+            SessionAction::Replay => {
+                let request = ReplayRequest {
+                    session: self.choice(session),
+                    client: self.place(session).await?,
+                    device: args.device,
+                    from: args.from,
+                    to: args.to,
+                };
+                let ran = self.request(Request::Replay(request)).await;
+                match ran.map_err(|error| self.explained(error))? {
+                    Answer::Ran(ran) => super::project::outcome(&ran),
+                    other => Err(CallError::unexpected(&other)),
+                }
+            }
+        }
+    }
+
+    async fn open_session(&self, args: SessionArgs) -> CallResult {
+        let default = self.opening();
+        let place = &self.server.options.place;
+        let client = match &args.project {
+            Some(project) => at(place, project),
+            None if self.is_homeless() => {
+                return Err(CallError::failed(
+                    "`project` is needed: the folder of the project, such as one with a trailblaze.yaml",
+                ));
+            }
+            None => default.client,
+        };
+        let opened = self
+            .open(OpenRequest {
+                client,
+                name: args.session.or(default.name),
+                device: args.device.or(default.device),
+                target: args.target.or(default.target),
+                is_headed: args.headed,
+                takes_over: args.take_over,
+                ..OpenRequest::default()
+            })
+            .await?;
+        let name = opened.name.clone();
+        let mut commands: Vec<Command> = args.url.iter().map(|url| start(&opened.platform, url)).collect();
+        commands.push(look(args.url.is_some()));
+        let replies = self.execute_open(Some(&name), commands).await?;
+        let word = if opened.is_new { "opened" } else { "is open already:" };
+        let head = format!("{word} {}", described(&opened));
+        match last(replies)? {
+            Reply::Failed { message, exit } => Err(CallError::of_exit(exit, format!("{head}\nbut: {message}"))),
+            seen => Ok(text(format!("{head}\n{}", shown(seen)?.whole()))),
+        }
+    }
+}
+
+/// The call that opens a page, a link, or an app by its id.
+fn start(platform: &str, url: &str) -> Command {
+    let (tool, argument) = match url.contains("://") {
+        _ if platform == "web" => ("navigate", "url"),
+        true => ("openUrl", "url"),
+        false => ("launchApp", "packageId"),
+    };
+    let args = Map::from_iter([(argument.to_string(), json!(url))]);
+    Command::Call { tool: tool.to_string(), args: CallArguments::Json(args) }
+}
+
+fn described(session: &SessionInfo) -> String {
+    let steps = match session.steps {
+        0 => "no steps".to_string(),
+        1 => "1 step".to_string(),
+        n_steps => format!("{n_steps} steps"),
+    };
+    let lost = session.lost.as_ref().map(|why| format!("; its device was lost: {why}")).unwrap_or_default();
+    let project = session.project.display();
+    format!("session `{}` on {} ({steps}; project {project}){lost}", session.name, session.device)
+}

@@ -1,0 +1,68 @@
+//! The tools of the project under their own names, for agents that should call them directly: `--tools flat`.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value};
+
+use super::answer::{CallError, CallResult};
+use super::calls::{Client, at};
+use super::tools;
+use crate::sessions::service::{Answer, Request, ToolboxRequest};
+
+pub const INSTRUCTIONS: &str = r#"Trailblaze drives apps through their UI, in a browser or on a phone, and records what you do as a trail: a UI test that replays without a model.
+
+`session` {"action":"open"} opens a device and shows the screen. `snapshot` shows the screen as text; elements have refs, as in [e7], which belong to the latest snapshot or answer. All other tools act on the device or check something, and answer with what changed on the screen."#;
+
+/// Tools that are needed besides those of the project.
+const OURS: [&str; 2] = ["session", "snapshot"];
+
+/// The tools in the order of the list: ours, and those of the project by name.
+pub async fn list(client: &Client<'_>) -> Result<Vec<Tool>, CallError> {
+    let ours = tools::standard().into_iter().filter(|tool| OURS.contains(&&*tool.name));
+    let theirs = registered(client).await?;
+    let mut listed: Vec<Tool> = ours.chain(theirs.iter().filter_map(tool)).collect();
+    listed[OURS.len()..].sort_by(|one, other| one.name.cmp(&other.name));
+    *client.server.offered.lock() = listed.iter().map(|tool| tool.name.to_string()).collect();
+    Ok(listed)
+}
+
+/// The tools of the project that models are offered, as the service lists them.
+pub async fn registered(client: &Client<'_>) -> Result<Vec<Value>, CallError> {
+    let place = client.place(None).await?;
+    let place = match &place.project {
+        Some(project) => at(&place, project),
+        None => place,
+    };
+    let request =
+        ToolboxRequest { client: place, session: client.choice(None), has_schemas: true, ..ToolboxRequest::default() };
+    match client.request(Request::Toolbox(request)).await? {
+        Answer::Toolbox(listed) => Ok(listed.value.as_array().cloned().unwrap_or_default()),
+        other => Err(CallError::unexpected(&other)),
+    }
+}
+
+fn tool(entry: &Value) -> Option<Tool> {
+    let name = entry["name"].as_str().filter(|name| !OURS.contains(name))?;
+    let about = entry["description"].as_str().unwrap_or_default();
+    let schema = entry["inputSchema"].as_object()?;
+    let tool = Tool::new(name.to_string(), about.to_string(), Arc::new(schema.clone()));
+    let only_reads = matches!(entry["kind"].as_str(), Some("query" | "assertion"));
+    Some(if only_reads { tool.with_annotations(ToolAnnotations::new().read_only(true)) } else { tool })
+}
+
+pub async fn call(client: &Client<'_>, name: &str, args: Map<String, Value>) -> CallResult {
+    if OURS.contains(&name) {
+        return client.call(name, args).await;
+    }
+    let is_offered = || client.server.offered.lock().iter().any(|known| known == name);
+    if !is_offered() {
+        list(client).await?;
+    }
+    if !is_offered() {
+        let message = format!("unknown tool `{name}`");
+        return Err(CallError::Broken(ErrorData::invalid_params(message, None)));
+    }
+    client.make(name, args).await
+}
