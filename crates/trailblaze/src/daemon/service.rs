@@ -78,6 +78,11 @@ impl LocalService {
         self.table.is_empty()
     }
 
+    /// The run folders of the open sessions.
+    pub fn run_folders(&self) -> Vec<PathBuf> {
+        self.table.all().iter().map(|live| live.run_folder.clone()).collect()
+    }
+
     /// Ends all sessions. What they recorded stays in their run folders.
     pub async fn close(&self) {
         let all = self.table.all();

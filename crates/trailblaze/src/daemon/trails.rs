@@ -1,5 +1,7 @@
 //! Requests about trails: run, check, edit, and the reports of runs.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::trail::Trail;
 use trailblaze_core::yaml::{Problem, Severity, Source};
-use trailblaze_protocol::event::Event;
+use trailblaze_protocol::event::{Event, Header};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
@@ -302,15 +304,28 @@ pub fn report(service: &LocalService, request: &ReportRequest) -> Result<Answer,
     let folder = match &request.run {
         Some(run) if is_name(run) => logs.join(run),
         Some(run) => return Err(ServiceError::invalid(format!("`{run}` is not the name of a run"))),
-        None => {
-            let folders = std::fs::read_dir(&logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-            // Names begin with the time, so the last in order is the latest.
-            let latest = folders.filter(|folder| folder.join("events.jsonl").is_file()).max();
-            latest.ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?
-        }
+        None => latest(&logs, &service.run_folders())
+            .ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?,
     };
     let run = report::Run::read(&folder).map_err(|error| ServiceError::invalid(error.to_string()))?;
     Ok(Answer::Report(Box::new(json!(summary::summary(&run)))))
+}
+
+/// The latest run, apart from sessions that are still open.
+fn latest(logs: &Path, open: &[PathBuf]) -> Option<PathBuf> {
+    let folders = std::fs::read_dir(logs).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    // Names begin with the time in seconds, and the header is finer.
+    let second = |folder: &PathBuf| folder.file_name().map(|name| name.to_string_lossy().chars().take(15).collect());
+    let begun = |folder: &PathBuf| -> Option<String> {
+        let mut line = String::new();
+        BufReader::new(File::open(folder.join("events.jsonl")).ok()?).read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok().map(|header: Header| header.started_at)
+    };
+    let ended = folders.filter(|folder| folder.join("events.jsonl").is_file() && !open.contains(folder));
+    let mut ended: Vec<(Option<String>, PathBuf)> = ended.map(|folder| (second(&folder), folder)).collect();
+    let last = ended.iter().map(|(second, _)| second).max()?.clone();
+    ended.retain(|(second, _)| *second == last);
+    ended.into_iter().map(|(_, folder)| folder).max_by_key(begun)
 }
 
 /// Whether a text is a single name, and no path.
