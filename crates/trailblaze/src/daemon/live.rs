@@ -118,7 +118,7 @@ impl Live {
             project: self.project.clone(),
             target: self.target.clone(),
             run_folder: self.run_folder.clone(),
-            opened_by: self.request.client.command.join(" "),
+            opened_by: shown_command(&self.request.client.command),
             opened_in: self.request.client.current_dir.clone(),
             age_seconds: self.opened.elapsed().as_secs(),
             idle_seconds: self.idle().as_secs(),
@@ -136,6 +136,10 @@ impl Live {
             session: self.id.clone(),
             device: self.device.to_string(),
         }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.jobs.is_closed()
     }
 
     /// How long it was not used.
@@ -191,6 +195,13 @@ impl Live {
     fn touch(&self) {
         *self.used.lock() = Instant::now();
     }
+}
+
+/// A command line as people type it, without the folder of the program.
+fn shown_command(command: &[String]) -> String {
+    let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program)).unwrap_or_default();
+    let args = command.iter().skip(1).map(|arg| shlex::try_quote(arg).unwrap_or_default());
+    std::iter::once(program.into()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
 struct Task {
@@ -286,6 +297,10 @@ impl Task {
         }
         let mut replies = Vec::new();
         for command in commands {
+            // The client went away while others had their turn, or after a command that it did not wait for.
+            if cancel.is_cancelled() {
+                break;
+            }
             let reply = session.execute(command, cancel).await;
             let is_failed = matches!(reply, Reply::Failed { .. });
             replies.push(reply);

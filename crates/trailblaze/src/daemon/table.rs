@@ -24,6 +24,13 @@ struct Slot {
     state: watch::Receiver<State>,
 }
 
+impl Slot {
+    /// Whether its session ended by itself, which only a bug can do.
+    fn has_ended(&self) -> bool {
+        matches!(&*self.state.borrow(), State::Open(live) if live.has_ended())
+    }
+}
+
 #[derive(Clone)]
 enum State {
     Opening,
@@ -76,40 +83,57 @@ impl Table {
         device: &str,
         request: &OpenRequest,
     ) -> Result<Claim, ServiceError> {
-        let slot = {
-            let mut slots = self.0.lock();
-            let by_name = request.name.as_ref().and_then(|name| slots.iter().find(|slot| slot.name == *name));
-            if let Some(slot) = by_name.filter(|slot| slot.project != project || slot.device != device) {
-                let Slot { name, device, project, .. } = slot;
-                let text = format!("session `{name}` is open already, on {device} in `{}`", project.display());
-                let hint = format!("choose another name, or end it with `trailblaze session close {name}`");
-                return Err(ServiceError::invalid(text).with_hint(hint));
+        loop {
+            let slot = match self.reserve(project, device, request)? {
+                Ok(reserved) => return Ok(Claim::New(reserved)),
+                Err(slot) => slot,
+            };
+            // If whoever opens it gives up, it is ours to open.
+            if let Some(live) = opened(slot).await.transpose()? {
+                let is_named = request.name.as_ref().is_none_or(|name| *name == live.name);
+                return Ok(if is_named { Claim::Existing(live) } else { Claim::Taken(live) });
             }
-            let holder = slots.iter().find(|slot| slot.project == project && slot.device == device);
-            match by_name.or(holder) {
-                Some(slot) => slot.clone(),
-                None => {
-                    let name = request.name.clone().unwrap_or_else(|| default_name(&slots, project, device));
-                    let (state, receiver) = watch::channel(State::Opening);
-                    slots.push(Slot {
-                        name: name.clone(),
-                        project: project.to_path_buf(),
-                        device: device.to_string(),
-                        state: receiver,
-                    });
-                    return Ok(Claim::New(Reserved { name, table: Arc::clone(self), state, is_open: false }));
-                }
+        }
+    }
+
+    /// Claims a device, or returns the slot that has it.
+    fn reserve(
+        self: &Arc<Self>,
+        project: &Path,
+        device: &str,
+        request: &OpenRequest,
+    ) -> Result<Result<Reserved, Slot>, ServiceError> {
+        let mut slots = self.0.lock();
+        slots.retain(|slot| !slot.has_ended());
+        let by_name = request.name.as_ref().and_then(|name| slots.iter().find(|slot| slot.name == *name));
+        if let Some(slot) = by_name.filter(|slot| slot.project != project || slot.device != device) {
+            let Slot { name, device, project, .. } = slot;
+            let text = format!("session `{name}` is open already, on {device} in `{}`", project.display());
+            let hint = format!("choose another name, or end it with `trailblaze session close {name}`");
+            return Err(ServiceError::invalid(text).with_hint(hint));
+        }
+        let holder = slots.iter().find(|slot| slot.project == project && slot.device == device);
+        match by_name.or(holder) {
+            Some(slot) => Ok(Err(slot.clone())),
+            None => {
+                let name = request.name.clone().unwrap_or_else(|| default_name(&slots, project, device));
+                let (state, receiver) = watch::channel(State::Opening);
+                slots.push(Slot {
+                    name: name.clone(),
+                    project: project.to_path_buf(),
+                    device: device.to_string(),
+                    state: receiver,
+                });
+                Ok(Ok(Reserved { name, table: Arc::clone(self), state, is_open: false }))
             }
-        };
-        let live = opened(slot).await?;
-        let is_named = request.name.as_ref().is_none_or(|name| *name == live.name);
-        Ok(if is_named { Claim::Existing(live) } else { Claim::Taken(live) })
+        }
     }
 
     /// The session that a request is for.
     pub async fn find(&self, choice: &SessionChoice) -> Result<Arc<Live>, ServiceError> {
         let found: Vec<Slot> = {
-            let slots = self.0.lock();
+            let mut slots = self.0.lock();
+            slots.retain(|slot| !slot.has_ended());
             let fits = |slot: &&Slot| match &choice.name {
                 Some(name) => slot.name == *name,
                 None => {
@@ -121,7 +145,7 @@ impl Table {
         };
         match found.as_slice() {
             [] => Err(no_session(choice)),
-            [slot] => opened(slot.clone()).await,
+            [slot] => opened(slot.clone()).await.unwrap_or_else(|| Err(no_session(choice))),
             several => {
                 let names: Vec<String> = several.iter().map(|slot| format!("`{}`", slot.name)).collect();
                 let text = format!("{} are open: {}", count(several.len(), "session"), names.join(", "));
@@ -150,15 +174,13 @@ impl Table {
     }
 }
 
-/// Waits until a session is open.
-async fn opened(mut slot: Slot) -> Result<Arc<Live>, ServiceError> {
+/// Waits until a session is open. `None` if opening it was given up.
+async fn opened(mut slot: Slot) -> Option<Result<Arc<Live>, ServiceError>> {
     let state = slot.state.wait_for(|state| !matches!(state, State::Opening)).await;
     match state.as_deref() {
-        Ok(State::Open(live)) => Ok(Arc::clone(live)),
-        Ok(State::Failed(error)) => Err(error.clone()),
-        Ok(State::Opening) | Err(_) => {
-            Err(ServiceError::environment(format!("session `{}` was not opened: cancelled", slot.name)))
-        }
+        Ok(State::Open(live)) => Some(Ok(Arc::clone(live))),
+        Ok(State::Failed(error)) => Some(Err(error.clone())),
+        Ok(State::Opening) | Err(_) => None,
     }
 }
 

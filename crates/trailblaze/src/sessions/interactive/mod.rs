@@ -318,7 +318,7 @@ impl Interactive {
                     tokens_cached: spent.usage.cached,
                     cost,
                 };
-                let value = json!({"step": self.n_steps, "text": text, "calls": recorded, "modelUse": said});
+                let value = json!({"step": self.n_steps(), "text": text, "calls": recorded, "modelUse": said});
                 done([calls, vec![format!("({said})")]].concat().join("\n"), value)
             }
             Err(ended) => self.not_carried_out(ended),
