@@ -85,6 +85,8 @@ fn kills_at_random_moments_leave_nothing() {
         let device = if web { "web/chromium" } else { "android/sim-1" };
         let mut command = home.command(&["batch", "-d", device, "snapshot", "snapshot", "snapshot"]);
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        // A daemon whose client was killed before it could be asked to stop ends by itself.
+        command.env("TRAILBLAZE_DAEMON_IDLE", "3s");
         let mut client = command.spawn().expect("it starts");
         std::thread::sleep(std::time::Duration::from_millis(random(if web { 1500 } else { 400 })));
         let alive = home.mark.alive();
