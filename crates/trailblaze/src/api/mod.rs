@@ -20,6 +20,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use connectrpc::Dispatcher;
+use rmcp::ServerHandler;
 use tokio::net::TcpListener;
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
@@ -140,6 +141,15 @@ fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -
 /// The guard runs first, in one place, before anything is read.
 fn guarded(routes: Router, port: u16) -> Router {
     routes.layer(from_fn_with_state(Names::at(port), guard::guard))
+}
+
+/// Serves an MCP server on a free port, as the listener serves ours, but without a key. The conformance suite of MCP tests the
+/// protocol this way. Returns the port.
+pub async fn serve_mcp<H: ServerHandler + Clone>(handler: H) -> std::io::Result<u16> {
+    let listener = bind(Ipv4Addr::LOCALHOST.into(), 0).await?;
+    let port = listener.local_addr()?.port();
+    serve(listener, guarded(mcp::route_of(handler), port));
+    Ok(port)
 }
 
 /// Serves other methods on a free port, as the listener serves those of the contract. The conformance suite of Connect tests the

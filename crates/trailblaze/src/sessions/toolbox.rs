@@ -44,7 +44,8 @@ pub fn describe(registry: &Registry, name: &str) -> Result<Listed, MissingTool> 
         return Err(missing);
     };
     let schema = tool.schema.json();
-    let text = format!("{}: {}\n{schema}", signature(tool), tool.description.trim_end());
+    // The text is what models read, so it has the parameters that they are offered.
+    let text = format!("{}: {}\n{}", signature(tool), tool.description.trim_end(), offer::parameters(tool));
     let value = json!({
         "name": tool.name, "description": tool.description, "source": &*tool.contributor.label, "kind": tool.kind,
         "isRecordable": tool.is_recordable, "isForLlm": tool.is_for_llm, "inputSchema": schema,

@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio::sync::mpsc;
 use trailblaze_protocol::exit::Exit;
 
@@ -191,7 +192,7 @@ impl ServerHandler for McpServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = self.attend(&cx, async |client| resources::read(&client, &request.uri).await).await;
         let result = read.map_err(|failed| match failed {
-            CallError::Failed(message) => ErrorData::resource_not_found(message, None),
+            CallError::Failed(message) => ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))),
             CallError::Broken(error) => error,
         })?;
         Ok(result.into())

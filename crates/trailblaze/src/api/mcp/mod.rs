@@ -14,11 +14,11 @@ use std::sync::atomic::AtomicUsize;
 
 use axum::Router;
 use parking_lot::Mutex;
-use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::tower::StreamableHttpServerConfig;
+use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::sessions::service::{ClientPlace, Service};
@@ -101,11 +101,16 @@ impl McpServer {
 
     /// The route on the listener. Whoever mounts it must check who calls: peer, Host, Origin and key.
     pub fn route(self) -> Router {
-        // Without sessions of the protocol, nothing is kept between requests, and a client that disconnects cancels its call.
-        let config = StreamableHttpServerConfig::default()
-            .with_legacy_session_mode(false)
-            .with_max_request_body_bytes(REQUEST_BYTES);
-        let sessions: Arc<LocalSessionManager> = Arc::default();
-        Router::new().route_service(PATH, StreamableHttpService::new(move || Ok(self.clone()), sessions, config))
+        route_of(self)
     }
+}
+
+/// The route of a handler, with the settings of ours.
+pub(super) fn route_of<H: ServerHandler + Clone>(handler: H) -> Router {
+    // Without sessions of the protocol, nothing is kept between requests, and a client that disconnects cancels its call.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_max_request_body_bytes(REQUEST_BYTES);
+    let sessions: Arc<LocalSessionManager> = Arc::default();
+    Router::new().route_service(PATH, StreamableHttpService::new(move || Ok(handler.clone()), sessions, config))
 }
