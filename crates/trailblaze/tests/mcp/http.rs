@@ -110,6 +110,8 @@ fn a_client_without_a_folder_names_the_project() {
     assert!(call("snapshot", json!({})).contains("\"project\":\"/the/project's/folder\""));
     assert!(call("devices", json!({})).starts_with("there is no project\nhint: open a session"));
     assert!(call("session", json!({"action": "open"})).starts_with("`project` is needed"));
+    let relative = call("session", json!({"action": "open", "project": "shop"}));
+    assert_eq!(relative, "`project` must be an absolute path, got `shop`");
     assert!(call("session", json!({"action": "open", "project": project.root()})).starts_with("opened session `main`"));
     assert!(call("snapshot", json!({})).starts_with("### Screen"));
     assert!(call("devices", json!({})).starts_with("android/sim-1"));

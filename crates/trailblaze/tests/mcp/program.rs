@@ -54,13 +54,21 @@ fn a_session_outlives_its_client() {
 }
 
 #[test]
+fn a_project_with_several_devices_says_how_to_choose_one() {
+    let project = Project::wallet();
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &[], Generation::Initialize);
+    let refused = client.failure("snapshot", json!({}));
+    assert!(refused.ends_with(r#"`session` {"action":"open","device":"android/sim-1"}"#), "{refused}");
+}
+
+#[test]
 fn team_tools_are_offered_under_their_own_names() {
     let project = Project::wallet();
     let _daemon = Daemon(&project);
     let mut client = Client::program(&project, &["--tools", "flat", "-d", "android/sim-1"], Generation::Initialize);
     let list = client.request("tools/list", json!({}));
-    let names: Vec<&str> =
-        list["tools"].as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
+    let names = list_names(&list);
     assert!(names.starts_with(&["session", "snapshot"]) && names.contains(&"tap"), "{names:?}");
     assert!(names.iter().any(|name| name.starts_with("wallet_")), "{names:?}");
     let shown = client.call("launchApp", json!({}));

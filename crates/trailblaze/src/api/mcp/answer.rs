@@ -60,10 +60,15 @@ fn in_arguments(hint: &str) -> String {
         ("`--session NAME`, or TRAILBLAZE_SESSION", "`session`"),
         ("`trailblaze device list` lists the devices", "`devices` lists the devices"),
         ("`trailblaze device connect --take-over`", "`takeOver`"),
-        ("`-d ", "`device: "),
         ("`--session ", "`session: "),
     ];
-    words.iter().fold(hint.to_string(), |hint, (from, to)| hint.replace(from, to))
+    let hint = words.iter().fold(hint.to_string(), |hint, (from, to)| hint.replace(from, to));
+    match hint.split_once("`-d ").and_then(|(before, rest)| Some((before, rest.split_once('`')?))) {
+        Some((before, (device, after))) => {
+            format!(r#"{before}`session` {{"action":"open","device":"{device}"}}{after}"#)
+        }
+        None => hint,
+    }
 }
 
 pub fn with_hint(message: String, hint: Option<&str>) -> String {
@@ -100,6 +105,15 @@ pub fn result(answer: CallResult) -> Result<CallToolResult, ErrorData> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hints_name_arguments() {
+        assert_eq!(
+            in_arguments("choose one, such as `-d web/chromium`"),
+            r#"choose one, such as `session` {"action":"open","device":"web/chromium"}"#
+        );
+        assert_eq!(in_arguments("name one: `--session NAME`, or TRAILBLAZE_SESSION"), "name one: `session`");
+    }
 
     #[test]
     fn a_long_text_is_cut_at_a_character() {

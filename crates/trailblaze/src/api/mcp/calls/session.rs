@@ -58,6 +58,10 @@ impl Client<'_> {
         let default = self.opening();
         let place = &self.server.options.place;
         let client = match &args.project {
+            Some(project) if self.is_homeless() && project.is_relative() => {
+                let text = format!("`project` must be an absolute path, got `{}`", project.display());
+                return Err(CallError::failed(text));
+            }
             Some(project) => at(place, project),
             None if self.is_homeless() => {
                 return Err(CallError::failed(
