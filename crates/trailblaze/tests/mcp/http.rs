@@ -48,7 +48,7 @@ pub fn post(address: &str, headers: &[(&str, &str)], message: &Value) -> (u16, V
         )
         .ok()
     });
-    (status, messages.filter(Value::is_object).last().unwrap_or(Value::Null))
+    (status, messages.filter(Value::is_object).next_back().unwrap_or(Value::Null))
 }
 
 fn newer(method: &str, mut params: Value) -> Value {
