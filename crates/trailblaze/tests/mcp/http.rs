@@ -27,6 +27,12 @@ fn serve(project: &Project) -> String {
 
 /// The status of a response and its last message.
 pub fn post(address: &str, headers: &[(&str, &str)], message: &Value) -> (u16, Value) {
+    let (status, messages) = exchange(address, headers, message);
+    (status, messages.into_iter().next_back().unwrap_or(Value::Null))
+}
+
+/// The status of a response and its messages.
+fn exchange(address: &str, headers: &[(&str, &str)], message: &Value) -> (u16, Vec<Value>) {
     let body = message.to_string();
     let mut request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
@@ -48,7 +54,7 @@ pub fn post(address: &str, headers: &[(&str, &str)], message: &Value) -> (u16, V
         )
         .ok()
     });
-    (status, messages.filter(Value::is_object).next_back().unwrap_or(Value::Null))
+    (status, messages.filter(Value::is_object).collect())
 }
 
 fn newer(method: &str, mut params: Value) -> Value {
@@ -90,6 +96,22 @@ fn headers_that_contradict_the_message_are_refused() {
         vec![version],
     ] {
         assert_eq!(post(&address, &wrong, &call).0, 400, "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_one_client_asks_for_is_not_sent_to_another() {
+    let project = Project::counter();
+    let address = serve(&project);
+    let version = [("MCP-Protocol-Version", "2025-11-25")];
+    let level = json!({"jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": {"level": "debug"}});
+    assert_eq!(post(&address, &version, &level).0, 200);
+    let opened = json!({"name": "session", "arguments": {"action": "open", "project": project.root()}});
+    let run = json!({"name": "trail", "arguments": {"action": "run"}});
+    for params in [opened, run] {
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+        let (_, messages) = exchange(&address, &version, &call);
+        assert_eq!(messages.len(), 1, "{messages:?}");
     }
 }
 

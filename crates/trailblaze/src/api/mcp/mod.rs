@@ -53,9 +53,15 @@ pub struct McpOptions {
     pub target: Option<String>,
 }
 
-/// The server. Clones share their state; one serves a connection, or a request over HTTP.
-#[derive(Clone)]
-pub struct McpServer(Arc<Inner>);
+/// The server of one connection, or of one request over HTTP.
+pub struct McpServer(Inner);
+
+/// A clone has the same service and options, and knows nothing of what another client asked for.
+impl Clone for McpServer {
+    fn clone(&self) -> McpServer {
+        McpServer::new(Arc::clone(&self.0.service), self.0.options.clone())
+    }
+}
 
 struct Inner {
     service: Arc<dyn Service>,
@@ -74,7 +80,7 @@ pub struct ConnectionError(String);
 impl McpServer {
     pub fn new(service: Arc<dyn Service>, options: McpOptions) -> McpServer {
         let lowest = AtomicUsize::new(NO_LOGS);
-        McpServer(Arc::new(Inner { service, options, lowest, offered: Mutex::default() }))
+        McpServer(Inner { service, options, lowest, offered: Mutex::default() })
     }
 
     /// Serves the client on stdin and stdout, until stdin is closed. Calls in flight are then cancelled.
