@@ -94,5 +94,8 @@ def server() -> Iterator[FakeServer]:
 
 
 @pytest.fixture(autouse=True)
-def outside_of_a_tool_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def outside_of_a_tool_server(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     monkeypatch.delenv("TRAILBLAZE_BASE_URL", raising=False)
+    monkeypatch.delenv("TRAILBLAZE_SESSION", raising=False)
+    # Without the daemon of who runs the tests.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))

@@ -92,7 +92,8 @@ def test_the_meta_of_a_request_is_a_context_too(style: Style, server: FakeServer
         assert server.last.headers["connect-timeout-ms"] == "5000"
 
 
-def test_what_is_not_a_context_is_refused(style: Style) -> None:
+def test_what_is_not_a_context_is_refused(style: Style, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAILBLAZE_BASE_URL", "http://127.0.0.1:9")
     with pytest.raises(ContextError, match="was not made by Trailblaze"):
         style.client_type.from_context({})
     with pytest.raises(TypeError, match="a str is not the context of a tool"):

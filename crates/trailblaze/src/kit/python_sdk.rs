@@ -21,6 +21,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "_client.py",
     "_clients.py",
     "_context.py",
+    "_daemon.py",
     "_generated/__init__.py",
     "_generated/blocking.py",
     "_generated/commands.py",

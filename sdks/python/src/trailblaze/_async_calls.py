@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ._http import Response, envelope, take_envelope
 from ._target import DEFAULT_TIMEOUT, check_timeout
-from ._wire import answer_of, body_of, end_of_stream, error_of, expired, parse, read, settle, unreachable
+from ._wire import answer_of, body_of, end_of_stream, error_of, expired, explain, parse, read, settle, unreachable
 from .errors import ApiError, ConnectionFailed, TrailblazeError, for_libraries
 
 # pytest shows the test that called, not these frames.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
     from typing import Any
 
+    from ._daemon import Daemon
     from ._target import Target
 
 MAX_IDLE = 16
@@ -55,11 +56,13 @@ class AsyncCalls:
         try:
             return await self._exchange(path, params, timeout)
         except TrailblazeError as error:
-            raise for_libraries(error) from None
+            raise for_libraries(explain(self.target, error)) from None
 
     async def _exchange(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         target = self.target
         timeout = target.timeout if timeout is None else check_timeout(timeout)
+        if not target.is_found:
+            await self._find(timeout)
         body = body_of(target.ids, params)
         request = f"{target.head(path, 'application/json', timeout)}{len(body)}\r\n\r\n".encode("ascii") + body
         pool = pool_of(target)
@@ -75,12 +78,31 @@ class AsyncCalls:
             raise ConnectionFailed("unavailable", f"http://{target.name} closed the connection without a response")
         return answer_of(target, response)
 
+    async def _find(self, timeout: float | None) -> None:
+        """Looks for the session in this user's daemon."""
+        from ._daemon import TIMEOUT, choose, daemons
+
+        answers: list[Response] = []
+        for daemon in daemons():
+            pool = pool_of(daemon)
+            deadline = pool.loop.time() + min(timeout or TIMEOUT, TIMEOUT)
+            try:
+                response = await (await pool.connect(deadline)).exchange(daemon.request, deadline)
+            except ConnectionFailed:
+                # It has just ended.
+                continue
+            if response is not None:
+                answers.append(response)
+        choose(self.target, answers)
+
     async def stream(
         self, path: str, params: Mapping[str, Any], timeout: float | None, name: str
     ) -> AsyncGenerator[Any, None]:
         """Calls a method that returns messages until it ends."""
         target = self.target
         timeout = timeout if timeout is None else check_timeout(timeout)
+        if not target.is_found:
+            await self._find(timeout)
         body = envelope(body_of(target.ids, params))
         head = target.head(path, "application/connect+json", timeout)
         pool = pool_of(target)
@@ -115,7 +137,7 @@ class Pool:
 
     __slots__ = ("_target", "idle", "loop")
 
-    def __init__(self, loop: AbstractEventLoop, target: Target) -> None:
+    def __init__(self, loop: AbstractEventLoop, target: Target | Daemon) -> None:
         self.loop = loop
         self.idle: list[Connection] = []
         self._target = target
@@ -283,7 +305,7 @@ class Connection:
 _pools: dict[tuple[int, tuple[str, ...], int], Pool] = {}
 
 
-def pool_of(target: Target) -> Pool:
+def pool_of(target: Target | Daemon) -> Pool:
     """The connections of the running event loop to the address."""
     from asyncio import get_running_loop
 

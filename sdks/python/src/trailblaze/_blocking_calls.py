@@ -12,7 +12,7 @@ from time import monotonic
 
 from ._http import Response, envelope, take_envelope
 from ._target import DEFAULT_TIMEOUT, check_timeout
-from ._wire import answer_of, body_of, end_of_stream, error_of, expired, parse, read, settle, unreachable
+from ._wire import answer_of, body_of, end_of_stream, error_of, expired, explain, parse, read, settle, unreachable
 from .errors import ApiError, ConnectionFailed, TrailblazeError, for_libraries
 
 # pytest shows the test that called, not these frames.
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
     from typing import Any
 
+    from ._daemon import Daemon
     from ._target import Target
 
 MAX_IDLE = 16
@@ -57,11 +58,13 @@ class BlockingCalls:
         try:
             return self._exchange(path, params, timeout)
         except TrailblazeError as error:
-            raise for_libraries(error) from None
+            raise for_libraries(explain(self.target, error)) from None
 
     def _exchange(self, path: str, params: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         target = self.target
         timeout = target.timeout if timeout is None else check_timeout(timeout)
+        if not target.is_found:
+            self._find(timeout)
         body = body_of(target.ids, params)
         request = f"{target.head(path, 'application/json', timeout)}{len(body)}\r\n\r\n".encode("ascii") + body
         deadline = monotonic() + (timeout or DEFAULT_TIMEOUT)
@@ -74,12 +77,30 @@ class BlockingCalls:
             raise ConnectionFailed("unavailable", f"http://{target.name} closed the connection without a response")
         return answer_of(target, response)
 
+    def _find(self, timeout: float | None) -> None:
+        """Looks for the session in this user's daemon."""
+        from ._daemon import TIMEOUT, choose, daemons
+
+        answers: list[Response] = []
+        for daemon in daemons():
+            deadline = monotonic() + min(timeout or TIMEOUT, TIMEOUT)
+            try:
+                response = exchange(connect(daemon, deadline), daemon.request, deadline, [])
+            except ConnectionFailed:
+                # It has just ended.
+                continue
+            if response is not None:
+                answers.append(response)
+        choose(self.target, answers)
+
     def stream(
         self, path: str, params: Mapping[str, Any], timeout: float | None, name: str
     ) -> Generator[Any, None, None]:
         """Calls a method that returns messages until it ends."""
         target = self.target
         timeout = timeout if timeout is None else check_timeout(timeout)
+        if not target.is_found:
+            self._find(timeout)
         body = envelope(body_of(target.ids, params))
         head = target.head(path, "application/connect+json", timeout)
         begin = monotonic()
@@ -156,7 +177,7 @@ def take(pool: list[socket.socket]) -> socket.socket | None:
         connection.close()
 
 
-def connect(target: Target, deadline: float) -> socket.socket:
+def connect(target: Target | Daemon, deadline: float) -> socket.socket:
     """A new connection."""
     problem: OSError | None = None
     for host in target.hosts:

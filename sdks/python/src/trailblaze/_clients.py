@@ -63,7 +63,8 @@ class Described:
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}('http://{self._target.name}')"
+        address = f"'http://{self._target.name}'" if self._target.is_found else ""
+        return f"{type(self).__name__}({address})"
 
 
 def is_for(platforms: frozenset[str], platform: str | None) -> bool:

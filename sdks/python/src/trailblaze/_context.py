@@ -6,7 +6,9 @@ of the official SDK's low-level server (1 and 2), and the `_meta` of a request a
 
 from __future__ import annotations
 
-from ._target import is_object
+import os
+
+from ._target import BASE_URL, is_object
 from .errors import ContextError, for_libraries
 
 TYPE_CHECKING = False
@@ -14,13 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def context_of(context: object) -> dict[str, Any]:
-    """`_meta.trailblaze` of the request, with the invocation id."""
+def context_of(context: object) -> dict[str, Any] | None:
+    """`_meta.trailblaze` of the request, with the invocation id. None if another program than Trailblaze started the
+    server and made the request.
+    """
     meta = _meta_of(context)
     about: Any = _get(meta, "trailblaze")
     invocation: Any = _get(meta, "trailblazeInvocationId")
     if not is_object(about):
         if not isinstance(invocation, str):
+            if not os.environ.get(BASE_URL):
+                return None
             problem = ContextError(
                 "this request was not made by Trailblaze: its `_meta` has no `trailblaze`; "
                 "call the tool from a trail, or with `trailblaze tool`"

@@ -53,7 +53,8 @@ class SyncTrailblazeClient(Described, SyncTrailblazeCommands, SyncTrailblazeMemo
         context: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Creates a client. In a tool, prefer `SyncTrailblazeClient.from_context(ctx)`.
+        """Creates a client. Without an address, id or key, it uses the session of this user's daemon that
+        TRAILBLAZE_SESSION names, or the only one that is open. In a tool, prefer `SyncTrailblazeClient.from_context(ctx)`.
 
         Args:
             address: Where Trailblaze listens, such as `localhost:52525`. In a tool server that Trailblaze started, a
@@ -84,7 +85,9 @@ class SyncTrailblazeClient(Described, SyncTrailblazeCommands, SyncTrailblazeMemo
 
     @classmethod
     def from_context(cls, context: object, *, timeout: float | None = None) -> Self:
-        """Creates the client of a tool call: it acts on the device that the tool was called for.
+        """Creates the client of a tool call: it acts on the device that the tool was called for. If an agent started
+        the tool server by itself, that is the device of the session of this user's daemon, as for a client without
+        arguments.
 
         Args:
             context: What the MCP library hands to a tool: the `Context` of FastMCP or of the official SDK, or the

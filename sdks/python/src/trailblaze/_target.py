@@ -24,7 +24,8 @@ _said: set[str] = set()
 class Target:
     """Address, credentials and ids of a client."""
 
-    __slots__ = ("authorization", "device", "hosts", "ids", "memory", "name", "path", "platform", "port", "timeout")
+    __slots__ = ("authorization", "device", "hosts", "ids", "is_found", "memory", "name", "path", "platform", "port",
+                 "session_name", "timeout")  # fmt: skip
 
     def __init__(
         self,
@@ -59,10 +60,29 @@ class Target:
         self.platform = platform.lower() if platform else None
         self.authorization = f"Authorization: Bearer {key}\r\n" if key is not None else ""
         self.timeout = check_timeout(timeout) if timeout is not None else None
-        self.hosts, self.port, self.path = parse_address(choose_address(address, bool(invocation_id or key)))
+        self.session_name: str | None = None
+        """The name of the session, if it was found in a daemon."""
+        self.is_found = bool(address or invocation_id or key or os.environ.get(BASE_URL))
+        """Whether the address is known. Otherwise the first call looks for a session of this user's daemon."""
+        self.hosts: tuple[str, ...] = ()
+        self.port = 0
+        self.path = ""
+        self.name = ""
+        """The address for the Host header and for messages."""
+        if self.is_found:
+            self._use(choose_address(address, bool(invocation_id or key)))
+
+    def _use(self, address: str) -> None:
+        self.hosts, self.port, self.path = parse_address(address)
         name = f"[{self.hosts[0]}]" if ":" in self.hosts[0] else self.hosts[0]
         self.name = f"{name}:{self.port}"
-        """The address for the Host header and for messages."""
+
+    def found(self, session: str, address: str, key: str) -> None:
+        """A daemon has the session. Threads that look for it at the same time find the same."""
+        self._use(address)
+        self.authorization = f"Authorization: Bearer {key}\r\n"
+        self.session_name = session
+        self.is_found = True
 
     def head(self, path: str, content_type: str, timeout: float | None) -> str:
         """The headers of a request, up to the value of Content-Length."""

@@ -12,6 +12,7 @@ from .errors import (
     AssertionFailed,
     ConnectionFailed,
     DeadlineExceeded,
+    TrailblazeError,
     for_libraries,
 )
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from ._daemon import Daemon
     from ._http import Response
     from ._target import Target
     from .errors import Code
@@ -135,7 +137,16 @@ def expired() -> DeadlineExceeded:
     return DeadlineExceeded("deadline_exceeded", "Trailblaze did not answer within the timeout")
 
 
-def unreachable(target: Target, problem: object) -> ConnectionFailed:
+def explain(target: Target, error: TrailblazeError) -> TrailblazeError:
+    """The error of a call, with the reason if its session was found in a daemon and is gone."""
+    if target.session_name is None or not isinstance(error, ApiError):
+        return error
+    from ._daemon import ended
+
+    return ended(target.session_name, error)
+
+
+def unreachable(target: Target | Daemon, problem: object) -> ConnectionFailed:
     return ConnectionFailed(
         "unavailable",
         f"Trailblaze cannot be reached at http://{target.name}: {problem}; it runs during `trailblaze run`, "

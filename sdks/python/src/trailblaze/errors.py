@@ -101,7 +101,7 @@ class ConnectionFailed(ApiError, ConnectionError):
 
 
 class ContextError(TrailblazeError):
-    """There is nothing about Trailblaze in a request, so it was not made by Trailblaze."""
+    """Trailblaze started the server, but there is nothing about Trailblaze in the request, so it did not make it."""
 
 
 # MCP libraries treat other exceptions than theirs as crashes, and may keep the reason from the caller.
