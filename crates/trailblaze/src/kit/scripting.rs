@@ -27,11 +27,12 @@ macro_rules! sources {
     };
 }
 
-static CLIENT: [(&str, &str); 12] = sources![
+static CLIENT: [(&str, &str); 13] = sources![
     "client":
     "client.ts",
     "connect.ts",
     "context.ts",
+    "daemon.ts",
     "engine.ts",
     "errors.ts",
     "generated.ts",

@@ -2,8 +2,8 @@
 
 import { HttpTransport, type Transport } from './connect.ts';
 import { identityOf, identityOfArgument, signalOf, type Identity } from './context.ts';
+import { DAEMON_ADDRESS, DaemonTransport } from './daemon.ts';
 import { currentEngine, ENGINE_ADDRESS, EngineTransport } from './engine.ts';
-import { TrailblazeError } from './errors.ts';
 import {
   GROUPS,
   TRAILBLAZE_COMMANDS,
@@ -62,9 +62,9 @@ export class TrailblazeClient {
   readonly #groups = new Map<string, object | undefined>();
 
   /**
-   * @param address Such as `localhost:52525`. Default: TRAILBLAZE_BASE_URL, then `127.0.0.1:52525`. In a tool server that
-   * Trailblaze started, a client without an invocation and without a key always uses TRAILBLAZE_BASE_URL, so that it cannot reach
-   * another run.
+   * @param address Such as `localhost:52525`. Without it, and without an invocation and a key, the client uses the session of this
+   * user's daemon that TRAILBLAZE_SESSION names, or the only one that is open. In a tool server that Trailblaze started, a client
+   * without an invocation and without a key always uses TRAILBLAZE_BASE_URL, so that it cannot reach another run.
    */
   constructor(address?: string, options?: ClientOptions);
   constructor(options?: ClientOptions);
@@ -75,7 +75,8 @@ export class TrailblazeClient {
     this.platform = options.platform?.toLowerCase() ?? context.platform;
     const engine = currentEngine();
     const hasId = invocationId !== undefined || options.key !== undefined;
-    this.baseUrl = engine === undefined ? chooseAddress(address ?? context.baseUrl, hasId) : ENGINE_ADDRESS;
+    const chosen = engine === undefined ? chooseAddress(address ?? context.baseUrl, hasId) : ENGINE_ADDRESS;
+    this.baseUrl = chosen ?? DAEMON_ADDRESS;
     // Empty ids would be ids that nobody has.
     this.#ids = {
       ...given('deviceId', options.deviceId ?? context.deviceId),
@@ -83,24 +84,18 @@ export class TrailblazeClient {
       ...given('invocationId', invocationId),
     };
     this.#signal = options.signal;
-    const own = () => (engine === undefined ? new HttpTransport(this.baseUrl, options.key?.trim()) : new EngineTransport(engine));
-    this.#transport = options.transport ?? own();
+    const overHttp = () => (chosen === undefined ? new DaemonTransport() : new HttpTransport(chosen, options.key?.trim()));
+    this.#transport = options.transport ?? (engine === undefined ? overHttp() : new EngineTransport(engine));
   }
 
   /**
    * A client for the device of a tool call. `context` is what the handler of the tool got: the `extra` of the official MCP SDK
    * (its `ctx` in version 2), or the context of @trailblaze/scripting. Calls end when the tool call is cancelled.
+   *
+   * If an agent started the server by itself, the client uses the session of this user's daemon, as one without arguments does.
    */
   static fromContext(context: unknown): TrailblazeClient {
-    const identity: Identity | undefined = identityOf(context);
-    if (identity === undefined && baseUrlOfEnvironment() === undefined) {
-      throw new TrailblazeError(
-        'failed_precondition',
-        'this tool was not called by Trailblaze: the call has no `_meta.trailblaze`\n' +
-          'hint: pass the last argument of the handler to `fromContext`, and call the tool from a trail or with `trailblaze tool`',
-      );
-    }
-    const { baseUrl, ...ids } = identity ?? {};
+    const { baseUrl, ...ids }: Identity = identityOf(context) ?? {};
     return new TrailblazeClient(baseUrl, { ...ids, signal: signalOf(context) });
   }
 
@@ -193,11 +188,13 @@ function define(target: object, methods: Readonly<Record<string, MethodSpec>>, c
 
 let hasSaid = false;
 
-function chooseAddress(address: string | undefined, hasId: boolean): string {
+/** Undefined if the session has to be looked for. */
+function chooseAddress(address: string | undefined, hasId: boolean): string | undefined {
   const own = baseUrlOfEnvironment();
   const given = address === undefined ? undefined : parseAddress(address);
   if (own === undefined || hasId) {
-    return given ?? parseAddress(own ?? DEFAULT_ADDRESS);
+    const otherwise = own ?? (hasId ? DEFAULT_ADDRESS : undefined);
+    return given ?? (otherwise === undefined ? undefined : parseAddress(otherwise));
   }
   const chosen = parseAddress(own);
   if (given !== undefined && given !== chosen && !hasSaid) {

@@ -252,11 +252,18 @@ function late(address: string, deadlineMs: number): TrailblazeError {
   return new TrailblazeError('deadline_exceeded', `${address} did not answer within ${deadlineMs} ms`);
 }
 
+/** Nobody listens at the address, or the connection broke. */
+class Unreachable extends TrailblazeError {}
+
 function unreachable(address: string, error: unknown): TrailblazeError {
-  return new TrailblazeError('unavailable', `Trailblaze cannot be reached at ${address}: ${messageOf(error)}`, { cause: error });
+  return new Unreachable('unavailable', `Trailblaze cannot be reached at ${address}: ${messageOf(error)}`, { cause: error });
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof Unreachable;
 }
 
 export function brokenOff(address: string, cause?: unknown): TrailblazeError {
   const message = `Trailblaze cannot be reached at ${address}: the connection was closed in the middle of the response`;
-  return new TrailblazeError('unavailable', message, { cause });
+  return new Unreachable('unavailable', message, { cause });
 }
