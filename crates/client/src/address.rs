@@ -11,6 +11,11 @@ const BASE_URL: &str = "TRAILBLAZE_BASE_URL";
 /// The default port of Trailblaze.
 const PORT: u16 = 52525;
 
+/// The address of the Trailblaze that started this tool server, if one did.
+pub fn own_address() -> Option<String> {
+    std::env::var(BASE_URL).ok().filter(|own| !own.is_empty())
+}
+
 /// Where a client connects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
@@ -25,8 +30,7 @@ impl Address {
     /// The address to use. Inside a tool server, a client without an id or a key reaches the Trailblaze that started the server, so
     /// that it cannot act on the devices of another run.
     pub fn choose(given: Option<&str>, is_identified: bool) -> Result<Address, Error> {
-        let own = std::env::var(BASE_URL).ok();
-        Address::choose_from(given, is_identified, own.as_deref().filter(|own| !own.is_empty()))
+        Address::choose_from(given, is_identified, own_address().as_deref())
     }
 
     fn choose_from(given: Option<&str>, is_identified: bool, own: Option<&str>) -> Result<Address, Error> {

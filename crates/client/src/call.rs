@@ -119,9 +119,11 @@ impl Call {
             }
         };
         let outgoing = self.outgoing("application/json")?;
-        let Whole { status, body } = pool.exchange(&outgoing).await?;
+        let Whole { status, body } =
+            pool.exchange(&outgoing).await.map_err(|error| self.client.explain(error, Code::Unavailable))?;
         if status != 200 {
-            return Err(json::error_of(&outgoing.address.authority(), status, &body));
+            let error = json::error_of(&outgoing.address.authority(), status, &body);
+            return Err(self.client.explain(error, Code::Unauthenticated));
         }
         json::read(&body, "the response")
     }
@@ -131,6 +133,7 @@ impl Call {
         let body = serde_json::to_vec(&self.fields).expect("JSON can be written");
         Ok(Outgoing {
             address: self.client.address()?,
+            package: "trailblaze.v1.",
             path: self.path.clone(),
             content_type,
             authorization: self.client.authorization()?,

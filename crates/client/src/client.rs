@@ -7,9 +7,10 @@ use std::time::Duration;
 use hyper::header::HeaderValue;
 use serde_json::{Map, Value};
 
-use crate::address::Address;
+use crate::address::{Address, own_address};
 use crate::call::Call;
 use crate::connection::Pool;
+use crate::daemon::{self, Session};
 use crate::error::{Code, Error};
 use crate::transport::Transport;
 
@@ -37,6 +38,8 @@ struct Settings {
     platform: Option<String>,
     memory: Map<String, Value>,
     timeout: Option<Duration>,
+    /// The name of the session, if it was found in a daemon.
+    session_name: Option<String>,
 }
 
 impl Client {
@@ -60,6 +63,21 @@ impl Client {
     pub fn with_meta(&self, meta: &Value) -> Result<Client, Error> {
         let settings = Settings { timeout: self.settings.timeout, ..Settings::from_meta(meta)? };
         Ok(Client { settings: Arc::new(settings), way: self.way.clone() })
+    }
+
+    /// A client of the session of this user's daemon that TRAILBLAZE_SESSION names, or of the only one that is open:
+    /// `trailblaze device connect` opens one. For programs, and for tool servers that an agent starts by itself.
+    ///
+    /// In a tool server that Trailblaze started, the client reaches that Trailblaze.
+    pub async fn find() -> Result<Client, Error> {
+        if let Some(own) = own_address() {
+            return Ok(Client::new(own));
+        }
+        let pool = Arc::<Pool>::default();
+        let Session { name, address, key } = daemon::find(&pool).await?;
+        let settings =
+            Settings { address: Some(address), key: Some(key), session_name: Some(name), ..Settings::default() };
+        Ok(Client { settings: Arc::new(settings), way: Way::Http(pool) })
     }
 
     /// A client whose calls do not go over HTTP. The transport knows which call or session they belong to.
@@ -158,6 +176,18 @@ impl Client {
         self.settings.timeout
     }
 
+    /// The error of a call, with the reason if its session was found in a daemon and is gone.
+    /// `gone` is the code that means this.
+    pub(crate) fn explain(&self, error: Error, gone: Code) -> Error {
+        match (&self.settings.session_name, error) {
+            (Some(name), Error::Api { code, message }) if code == gone => {
+                let text = format!("session `{name}` has ended, or its daemon has: {message}");
+                Error::api(code, format!("{text}; `trailblaze device connect` opens one, and a new client uses it"))
+            }
+            (_, error) => error,
+        }
+    }
+
     pub(crate) fn address(&self) -> Result<Arc<Address>, Error> {
         let Settings { address, key, invocation, .. } = &*self.settings;
         Address::choose(address.as_deref(), key.is_some() || invocation.is_some()).map(Arc::new)
@@ -204,6 +234,7 @@ impl Settings {
             platform: text(&device["platform"]).map(|platform| platform.to_ascii_lowercase()),
             memory: about["memory"].as_object().cloned().unwrap_or_default(),
             timeout: None,
+            session_name: None,
         })
     }
 }

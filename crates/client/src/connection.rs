@@ -36,6 +36,8 @@ const IDLE: usize = 16;
 /// A request, apart from where it goes.
 pub struct Outgoing {
     pub address: Arc<Address>,
+    /// What the path begins with.
+    pub package: &'static str,
     pub path: Cow<'static, str>,
     pub content_type: &'static str,
     pub authorization: Option<HeaderValue>,
@@ -157,7 +159,7 @@ impl Outgoing {
     fn request(&self) -> Result<Request<Full<Bytes>>, Error> {
         let mut request = Request::builder()
             .method(Method::POST)
-            .uri(format!("{}/trailblaze.v1.{}", self.address.path, self.path))
+            .uri(format!("{}/{}{}", self.address.path, self.package, self.path))
             .header(HOST, self.address.authority())
             .header(CONTENT_TYPE, self.content_type)
             .header("connect-protocol-version", "1");

@@ -28,6 +28,7 @@ mod base64_bytes;
 mod call;
 mod client;
 mod connection;
+mod daemon;
 mod error;
 #[rustfmt::skip]
 mod generated;

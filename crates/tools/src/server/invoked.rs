@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
+use tokio::sync::{OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 use trailblaze_client::{Client, Error, Response, Transport};
 use trailblaze_protocol::driver::Platform;
@@ -37,7 +37,7 @@ impl Invoked {
 
 impl Host for Invoked {
     fn client(&self) -> Client {
-        self.client.with_meta(&self.meta).unwrap_or_else(|_| Client::over(Arc::new(Nowhere)))
+        self.client.with_meta(&self.meta).unwrap_or_else(|_| Client::over(Arc::new(Outside::default())))
     }
 
     fn device(&self) -> Device {
@@ -74,11 +74,18 @@ impl Host for Invoked {
     }
 }
 
-/// For calls that Trailblaze did not make: there is no device to use.
-struct Nowhere;
+/// For calls that Trailblaze did not make. If an agent started the server by itself, the device is that of the session of this
+/// user's daemon.
+#[derive(Default)]
+struct Outside(OnceCell<Client>);
 
-impl Transport for Nowhere {
-    fn call<'a>(&'a self, _: &'a str, _: Map<String, Value>) -> Response<'a> {
-        Box::pin(async { Err(Error::NoContext) })
+impl Transport for Outside {
+    fn call<'a>(&'a self, path: &'a str, request: Map<String, Value>) -> Response<'a> {
+        Box::pin(async move {
+            if std::env::var_os("TRAILBLAZE_BASE_URL").is_some_and(|address| !address.is_empty()) {
+                return Err(Error::NoContext);
+            }
+            self.0.get_or_try_init(Client::find).await?.request(path.to_string(), request).await
+        })
     }
 }
