@@ -146,12 +146,12 @@ fn daemons() -> Result<Vec<Daemon>, Error> {
 #[cfg(unix)]
 fn folder() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    match variable("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir()) {
+    let user = rustix::process::geteuid().as_raw();
+    // Agents start servers without most variables.
+    let usual = PathBuf::from(format!("/run/user/{user}"));
+    match variable("XDG_RUNTIME_DIR").into_iter().chain([usual]).find(|folder| folder.is_dir()) {
         Some(folder) => folder.join("trailblaze"),
-        None => {
-            let temp = variable("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
-            temp.join(format!("trailblaze-{}", rustix::process::geteuid().as_raw()))
-        }
+        None => variable("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")).join(format!("trailblaze-{user}")),
     }
 }
 

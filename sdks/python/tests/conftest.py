@@ -97,5 +97,6 @@ def server() -> Iterator[FakeServer]:
 def outside_of_a_tool_server(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     monkeypatch.delenv("TRAILBLAZE_BASE_URL", raising=False)
     monkeypatch.delenv("TRAILBLAZE_SESSION", raising=False)
-    # Without the daemon of who runs the tests.
+    # Without the daemon of who runs the tests, and without one that outlives them.
+    monkeypatch.setenv("TRAILBLAZE_FRESH", "1")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))

@@ -6,12 +6,17 @@ use std::path::{Path, PathBuf};
 use super::private;
 
 /// Where the folder is, given XDG_RUNTIME_DIR and TMPDIR: for this user alone, as far as the system has such a place.
+///
+/// Agents start MCP servers without most variables, so the usual value of XDG_RUNTIME_DIR counts if it is not set. The clients of
+/// the typed API look for the folder in the same way.
 pub fn folder(runtime_dir: Option<&str>, temp_dir: Option<&str>) -> PathBuf {
-    match runtime_dir.filter(|folder| Path::new(folder).is_dir()) {
-        Some(folder) => Path::new(folder).join("trailblaze"),
+    let user = rustix::process::geteuid().as_raw();
+    let usual = PathBuf::from(format!("/run/user/{user}"));
+    match runtime_dir.map(PathBuf::from).into_iter().chain([usual]).find(|folder| folder.is_dir()) {
+        Some(folder) => folder.join("trailblaze"),
         None => {
             let temp = temp_dir.filter(|temp| !temp.is_empty()).unwrap_or("/tmp");
-            Path::new(temp).join(format!("trailblaze-{}", rustix::process::geteuid().as_raw()))
+            Path::new(temp).join(format!("trailblaze-{user}"))
         }
     }
 }

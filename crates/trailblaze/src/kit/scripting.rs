@@ -44,7 +44,7 @@ static CLIENT: [(&str, &str); 13] = sources![
     "transport.ts",
 ];
 
-static SCRIPTING: [(&str, &str); 21] = sources![
+static SCRIPTING: [(&str, &str); 22] = sources![
     "scripting":
     "callback.ts",
     "context.ts",
@@ -58,6 +58,7 @@ static SCRIPTING: [(&str, &str); 21] = sources![
     "input.ts",
     "invoke.ts",
     "memory.ts",
+    "outside.ts",
     "parts.ts",
     "result.ts",
     "run.ts",

@@ -65,10 +65,12 @@ def daemons() -> list[Daemon]:
 def _folder() -> str | None:
     if not hasattr(os, "geteuid"):
         return None
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and os.path.isdir(runtime):
-        return os.path.join(runtime, "trailblaze")
-    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"trailblaze-{os.geteuid()}")
+    user = os.geteuid()
+    # Agents start servers without most variables.
+    for runtime in (os.environ.get("XDG_RUNTIME_DIR"), f"/run/user/{user}"):
+        if runtime and os.path.isdir(runtime):
+            return os.path.join(runtime, "trailblaze")
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"trailblaze-{user}")
 
 
 def _check(path: str, facts: os.stat_result) -> None:

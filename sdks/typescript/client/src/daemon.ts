@@ -129,9 +129,15 @@ async function daemons(): Promise<Daemon[]> {
     return [];
   }
   const { lstat, open, readdir, stat } = await fs();
-  const runtime = process.env['XDG_RUNTIME_DIR'];
-  const hasRuntime = runtime !== undefined && runtime !== '' && (await stat(runtime).then((facts) => facts.isDirectory(), () => false));
-  const folder = hasRuntime ? `${runtime}/trailblaze` : `${process.env['TMPDIR'] || '/tmp'}/trailblaze-${user}`;
+  const isFolder = (path: string): Promise<boolean> => stat(path).then((facts) => facts.isDirectory(), () => false);
+  let folder = `${process.env['TMPDIR'] || '/tmp'}/trailblaze-${user}`;
+  // Agents start servers without most variables.
+  for (const runtime of [process.env['XDG_RUNTIME_DIR'] || undefined, `/run/user/${user}`]) {
+    if (runtime !== undefined && (await isFolder(runtime))) {
+      folder = `${runtime}/trailblaze`;
+      break;
+    }
+  }
   const check = (path: string, { mode, uid }: { mode: number; uid: number }): void => {
     const isLink = (mode & 0o170000) === 0o120000;
     if (isLink || uid !== user || (mode & 0o077) !== 0) {

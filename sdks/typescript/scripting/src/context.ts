@@ -15,9 +15,9 @@ import type { ReceivedMeta, TrailblazeDevice } from './envelope.ts';
 import { SessionMemory, type MemoryChanges, type ToolMemory } from './memory.ts';
 
 /**
- * The typed commands of the device, and what belongs to the call. The commands, `device`, `session`, `memory` and `client` are
- * available if Trailblaze makes the call. Under another MCP client, reading one of them throws, and the call fails with a message
- * that says so; check `isTrailblaze` first.
+ * The typed commands of the device, and what belongs to the call. If an agent started the server by itself and makes the call, the
+ * device is that of the session of this user's daemon that TRAILBLAZE_SESSION names, or of the only one that is open. If there is
+ * none, reading a command, `device`, `memory` or `client` throws, and the call fails with a message that says so.
  */
 export interface ToolContext extends TrailblazeCommands, CommandGroups {
   /** The same as `captureScreen`. */
@@ -26,8 +26,10 @@ export interface ToolContext extends TrailblazeCommands, CommandGroups {
   readonly askLlm: TrailblazeClient['askLlm'];
   /** The same in the words of MCP. */
   readonly sampling: TrailblazeClient['sampling'];
+  /** Whether Trailblaze makes the call. */
   readonly isTrailblaze: boolean;
   readonly device: TrailblazeDevice;
+  /** The ids of a call that Trailblaze makes; in others, reading it throws. */
   readonly session: ToolSession;
   readonly memory: ToolMemory;
   /** Calls other tools of the session, on the same device. */
@@ -59,14 +61,20 @@ export type CallOptions = {
 /** What a context is made from: the connection in a server, fakes in a test. */
 export type Surroundings = {
   meta: ReceivedMeta | undefined;
+  /** Whether another MCP client makes the call, and `meta` is about a session that was found. */
+  isOutside?: boolean;
+  /** Why there is no `meta`. */
+  problem?: string | undefined;
   /** `_meta` as it was received. */
   raw: Readonly<Record<string, unknown>> | undefined;
   commands: () => TrailblazeClient;
-  client: (session: ToolSession) => ToolClient;
+  client: (session: () => ToolSession) => ToolClient;
   signal: AbortSignal;
   log: (level: LoggingLevel, message: string) => void;
   progress: (text: string) => void;
 };
+
+const NO_SESSION = 'no Trailblaze session is open\nhint: `trailblaze device connect` opens one';
 
 export interface CallContext extends TrailblazeCommands, CommandGroups, Pick<TrailblazeClient, 'askLlm' | 'sampling'> {}
 
@@ -81,7 +89,7 @@ export class CallContext implements ToolContext {
   constructor(around: Surroundings) {
     this.#around = around;
     this.#memory = new SessionMemory(around.meta?.memory ?? {});
-    this.isTrailblaze = around.meta !== undefined;
+    this.isTrailblaze = around.meta !== undefined && around.isOutside !== true;
     this._meta = around.raw;
     this.signal = around.signal;
   }
@@ -92,6 +100,9 @@ export class CallContext implements ToolContext {
 
   get session(): ToolSession {
     const meta = this.#meta('session');
+    if (!this.isTrailblaze) {
+      throw new TrailblazeError('failed_precondition', '`session` is known only if Trailblaze calls the tool');
+    }
     return {
       id: present(meta.sessionId, 'sessionId'),
       invocationId: present(meta.invocationId, 'invocationId'),
@@ -106,7 +117,7 @@ export class CallContext implements ToolContext {
 
   get client(): ToolClient {
     this.#meta('client');
-    return this.#around.client(this.session);
+    return this.#around.client(() => this.session);
   }
 
   get screen(): TrailblazeCommands['captureScreen'] {
@@ -144,8 +155,7 @@ export class CallContext implements ToolContext {
     if (this.#around.meta === undefined) {
       throw new TrailblazeError(
         'failed_precondition',
-        `this tool works only under Trailblaze: it uses \`${wanted}\`, and the call came from another MCP client\n` +
-          'hint: call it from a trail, or with `trailblaze tool`',
+        `this tool needs Trailblaze for \`${wanted}\`, and another MCP client called it: ${this.#around.problem ?? NO_SESSION}`,
       );
     }
     return this.#around.meta;

@@ -21,12 +21,13 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { TrailblazeClient } from '@trailblaze/client';
 
-import { CallContext } from './context.ts';
+import { CallContext, type ToolSession } from './context.ts';
 import { readMeta } from './envelope.ts';
 import { messageOf } from './errors.ts';
 import { httpClient } from './http-client.ts';
 import { askedPort, listen } from './http-server.ts';
 import { invoke } from './invoke.ts';
+import { findOutside, rememberOutside } from './outside.ts';
 import { ServerOfTools } from './server.ts';
 import type { RunningServer, RunOptions, ServedResource, ServeOptions } from './serving.ts';
 import { keepStdoutForProtocol } from './stdout.ts';
@@ -113,19 +114,23 @@ function makeServer(options: ServeOptions): McpServer {
       throw new McpError(ErrorCode.InvalidParams, `unknown tool \`${params.name}\``);
     }
     const notices = new Notices(tool.name, extra, (level) => severity(level) >= lowest);
-    const ctx = new CallContext({
-      meta: readMeta(params._meta),
-      raw: params._meta,
-      commands: () => TrailblazeClient.fromContext({ _meta: params._meta, signal: extra.signal }),
-      client: ({ baseUrl, id, invocationId }) =>
-        httpClient({ baseUrl, sessionId: id, invocationId, signal: extra.signal }),
-      signal: extra.signal,
-      log: notices.log,
-      progress: notices.progress,
-    });
+    const { signal } = extra;
+    const common = { raw: params._meta, signal, log: notices.log, progress: notices.progress };
+    const commands = () => TrailblazeClient.fromContext({ _meta: params._meta, signal });
+    const client = (session: () => ToolSession) => {
+      const { baseUrl, id, invocationId } = session();
+      return httpClient({ baseUrl, sessionId: id, invocationId, signal });
+    };
+    const meta = readMeta(params._meta);
+    const found = meta === undefined ? await findOutside(signal) : undefined;
+    const outside = found !== undefined && 'commands' in found ? found : undefined;
+    const ctx =
+      outside === undefined
+        ? new CallContext({ ...common, meta, commands, client, problem: found !== undefined && 'problem' in found ? found.problem : undefined })
+        : new CallContext({ ...common, meta: outside.meta, isOutside: true, commands: () => outside.commands, client: () => outside.client });
     const result = await invoke(tool, params.arguments, ctx);
     await notices.sent();
-    return result;
+    return outside === undefined ? result : rememberOutside(outside, result);
   });
   return server;
 }

@@ -11,7 +11,7 @@ type Ran = { code: number; stdout: string; stderr: string };
 
 function trailblaze(folder: string, ...args: string[]): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile(program, args, { cwd: folder, timeout: 60_000 }, (error, stdout, stderr) =>
+    execFile(program, args, { cwd: folder, env: { ...process.env, TRAILBLAZE_FRESH: '1' }, timeout: 60_000 }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
     );
   });

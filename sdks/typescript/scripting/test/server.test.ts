@@ -8,6 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
+import { ALONE } from './alone.ts';
 import { callbackServer, succeeded } from './callback-server.ts';
 
 const DEVICE = {
@@ -28,7 +29,7 @@ type Started = {
 
 async function start(env: Record<string, string> = {}): Promise<Started> {
   const args = [fileURLToPath(new URL('fixture.ts', import.meta.url))];
-  const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' });
+  const transport = new StdioClientTransport({ command: process.execPath, args, env: { ...ALONE, ...env }, stderr: 'pipe' });
   let stderr = '';
   const waiting = new Set<() => void>();
   transport.stderr?.on('data', (chunk: Buffer) => {
@@ -116,7 +117,7 @@ describe('a server of tools', () => {
     assert.deepEqual((await call('greet', { name: 'Ada' })).content, [{ type: 'text', text: 'hello Ada' }]);
     const refused = await call('where');
     assert.equal(refused.isError, true);
-    assert.match(JSON.stringify(refused.content), /this tool works only under Trailblaze: it uses `device`/);
+    assert.match(JSON.stringify(refused.content), /this tool needs Trailblaze for `device`, and another MCP client called it: no Trailblaze session is open/);
   });
 
   test('gives a handler the device and the session of the call', async () => {
