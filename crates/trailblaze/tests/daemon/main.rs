@@ -8,4 +8,5 @@ mod support;
 mod clients;
 mod home;
 mod killing;
+mod programs;
 mod sessions;
