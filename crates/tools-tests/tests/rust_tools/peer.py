@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 
 from fastmcp import Client
@@ -9,7 +10,7 @@ from fastmcp.client.transports import StdioTransport
 
 
 async def main(server: str) -> None:
-    stdio = StdioTransport(command=server, args=["serve-tools"], env={"TEAM_TOOLSETS": "team"})
+    stdio = StdioTransport(command=server, args=["serve-tools"], env={"TEAM_TOOLSETS": "team", "XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"]})
     said: list[str] = []
 
     async def log(message) -> None:

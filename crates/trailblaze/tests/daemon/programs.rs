@@ -306,6 +306,49 @@ fn a_tool_server_that_an_agent_starts_uses_the_session_of_the_daemon() {
     drop(agents);
 }
 
+/// An agent with two servers in its configuration. FastMCP puts the name of the server before that of the tool.
+const TWO_SERVERS: &str = "
+import asyncio, json
+from fastmcp import Client
+
+async def main():
+    async with Client(json.load(open('mcp.json'))) as agent:
+        async def call(name, **args):
+            return (await agent.call_tool(name, args)).content[0].text
+        await call('trailblaze_session', action='open')
+        launch = {'tool': 'launchApp', 'args': {'packageId': 'com.example.counter'}}
+        await call('trailblaze_act', step='Start', calls=[launch])
+        print(await call('python_counter_addOne'))
+        print(await call('node_counter_addOne'))
+        print(await call('trailblaze_snapshot'))
+
+asyncio.run(main())
+";
+
+#[test]
+fn an_agent_uses_trailblaze_and_a_tool_server_from_one_configuration() {
+    let Some(clients) = Clients::new() else { return };
+    let home = Home::counter();
+    let entry = |command: &Command| {
+        let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+        let args: Vec<String> = command.get_args().map(text).collect();
+        let env: serde_json::Map<String, Value> =
+            command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?).into()))).collect();
+        json!({"command": text(command.get_program()), "args": args, "env": env, "cwd": home.project.root()})
+    };
+    let servers = servers(&clients, &home);
+    let config = json!({"mcpServers": {
+        "trailblaze": entry(&home.command(&["mcp"])),
+        "python": entry(&servers[0].1),
+        "node": entry(&servers[1].1),
+    }});
+    home.project.write("mcp.json", config.to_string());
+    home.project.write("agent.py", TWO_SERVERS);
+    let ran = home.project.finish(start(&home, &clients.fastmcp, &["agent.py"])).exits(0);
+    assert!(ran.stdout.starts_with("Count: 1\nCount: 2\n"), "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("Count: 2").count(), 2, "{}", ran.stdout);
+}
+
 #[test]
 fn the_tools_of_an_example_work_in_a_server_that_an_agent_starts() {
     let Some(clients) = Clients::new() else { return };

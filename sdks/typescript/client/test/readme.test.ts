@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -39,8 +39,22 @@ test('the tool of the README drives its device', () =>
     await trailblaze.close();
   }));
 
-test('the program of the README uses a session by its key', () =>
+test('the program of the README finds the session of the daemon', () =>
   withExample(1, async (file, folder) => {
+    const trailblaze = await fakeServer(({ path }) => {
+      const access = { name: 'acme', address: trailblaze.address, key: 'k-1', session: 's', device: 'web/1' };
+      return path === '/daemon' ? { answer: { access } } : OK;
+    });
+    await mkdir(join(folder, 'trailblaze'), { mode: 0o700 });
+    const about = JSON.stringify({ version: '1', pid: process.pid, address: trailblaze.address, key: 'daemon' });
+    await writeFile(join(folder, 'trailblaze/trailblaze.daemon.json'), about, { mode: 0o600 });
+    await promisify(execFile)(process.execPath, [file], { env: { XDG_RUNTIME_DIR: folder } });
+    assert.deepEqual(trailblaze.received.map(({ headers }) => headers.authorization), ['Bearer daemon', 'Bearer k-1']);
+    await trailblaze.close();
+  }));
+
+test('the program of the README uses a session by its key', () =>
+  withExample(2, async (file, folder) => {
     const root = { role: 'window', enabled: true, selected: false, focused: false, clipped: false, children: [] };
     const screen = { platform: 'web', width: 1, height: 1, root, picture: { mime: 'image/png', data: 'iVBORw==' } };
     const trailblaze = await fakeServer(({ path }) => (path.endsWith('CaptureScreen') ? screen : OK));
