@@ -70,8 +70,9 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
     if let Some(what) = &args.launch {
         let choice = SessionChoice { name: Some(info.name.clone()), ..SessionChoice::default() };
-        let replies = in_session::execute_in(context, choice, vec![launch(&info.platform, what)]).await?;
+        let replies = in_session::execute_in(context, choice, vec![launch(what)]).await?;
         if in_session::exit_of(&replies) != Exit::Passed {
+            print::say(format!("session `{}` stays open", info.name));
             return Ok(in_session::show_all(&replies, args.json));
         }
     }
@@ -79,17 +80,22 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
         print::json(&info);
         return Ok(Exit::Passed);
     }
+    if let Some(ended) = &info.took_over {
+        print::say(format!("ended session `{}`", ended.name));
+        if let Some(unsaved) = &ended.unsaved {
+            print::say(format!("Its steps were not saved as a trail; they are recorded in {}", unsaved.display()));
+        }
+    }
     let verb = if info.is_new { "opened" } else { "already open:" };
     print::data(format!("{verb} session `{}` on {}", info.name, info.device));
     print::say("`trailblaze snapshot` shows its screen; `trailblaze session close` ends it");
     Ok(Exit::Passed)
 }
 
-/// The call that starts an app, or opens a page in a browser.
-pub fn launch(platform: &str, what: &str) -> Command {
-    let (tool, name) = if platform == "web" { ("navigate", "url") } else { ("launchApp", "packageId") };
-    let args = CallArguments::Words(vec![(name.to_string(), what.to_string())]);
-    Command::Call { tool: tool.to_string(), args }
+/// The call that starts an app, or opens a page as a new visitor.
+fn launch(what: &str) -> Command {
+    let args = CallArguments::Words(vec![("packageId".to_string(), what.to_string())]);
+    Command::Call { tool: "launchApp".to_string(), args }
 }
 
 fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {

@@ -108,7 +108,7 @@ async fn stdin_closed() {
 }
 
 /// A path at which a file can be written and removed again: nothing is there, and its folder exists.
-fn unused(path: PathBuf) -> Result<PathBuf, Refusal> {
+pub fn unused(path: PathBuf) -> Result<PathBuf, Refusal> {
     let usage = |message: String, hint: &str| Refusal::Usage { message, hint: Some(hint.to_string()) };
     if path.symlink_metadata().is_ok() {
         return Err(usage(format!("`{}` exists", path.display()), "choose another file, or remove it"));

@@ -9,6 +9,7 @@ use trailblaze_core::trail::Merge;
 use trailblaze_protocol::exit::Exit;
 
 use super::in_session::{SessionArgs, execute_in, show_all, unexpected};
+use super::serve::unused;
 use super::{Context, Refusal};
 use crate::files::private;
 use crate::output::print;
@@ -141,7 +142,7 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
                 (_, true) => Some(Merge::Replace),
                 _ => None,
             };
-            let save = Command::Save(Save { path: file, merge, title, from, to });
+            let save = Command::Save(Save { path: file, merge, title, from, to, is_own: false });
             Ok(show_all(&execute_in(context, which.choice(context), vec![save]).await?, json))
         }
         Verb::Undo { which, call } => {
@@ -233,7 +234,7 @@ async fn key(context: &Context, file: PathBuf, session: SessionChoice, as_json: 
     let Answer::Access(SessionAccess { address, key, session, device, .. }) = answer else {
         return Err(unexpected(&answer));
     };
-    let path = context.absolute(&file);
+    let path = unused(context.absolute(&file))?;
     let failed = |source| Refusal::Io { what: format!("cannot write `{}`", path.display()), source };
     private::write(&path, format!("{key}\n")).map_err(failed)?;
     match as_json {

@@ -24,6 +24,7 @@ const TO_START: Duration = Duration::from_secs(10);
 /// How long a daemon of another version may take to end.
 const TO_END: Duration = Duration::from_secs(40);
 const TO_CONNECT: Duration = Duration::from_secs(2);
+const TO_ANSWER: Duration = Duration::from_secs(10);
 /// A daemon that is silent for longer hangs.
 const SILENCE: Duration = Duration::from_secs(6 * ALIVE_EVERY.as_secs());
 /// The longest line of a response, in bytes; a screenshot is one.
@@ -121,7 +122,14 @@ impl DaemonClient {
 
     /// Sends a request to the daemon that runs, of any version. `None` if there is none.
     pub async fn ask_running(&self, request: Request) -> Option<Result<Answer, ServiceError>> {
-        let daemon = self.running()?;
+        let mut daemon = self.running();
+        let end = Instant::now() + TO_CONNECT;
+        // A daemon whose key file was removed writes it again.
+        while daemon.is_none() && self.files.is_locked() && Instant::now() < end {
+            sleep(Duration::from_millis(20)).await;
+            daemon = self.running();
+        }
+        let daemon = daemon?;
         match send(&daemon, &request).await {
             Ok(response) => Some(response.read(&NoProgress).await),
             Err(error) => match timeout(TO_CONNECT, self.ended()).await {
@@ -216,7 +224,7 @@ impl Service for DaemonClient {
 }
 
 fn gone(why: &str) -> ServiceError {
-    let hint = "`trailblaze daemon status` tells whether it runs, and `trailblaze daemon logs` shows its log";
+    let hint = "`trailblaze daemon logs` shows its log";
     ServiceError::environment(format!("the daemon does not answer: {why}")).with_hint(hint)
 }
 
@@ -246,8 +254,13 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceEr
         .header("content-type", "application/json")
         .body(Full::new(Bytes::from(bytes)))
         .map_err(|error| broken(&error))?;
-    let response = timeout(SILENCE, sender.send_request(request)).await;
-    let response = response.map_err(|_| gone("it is silent"))?.map_err(|error| broken(&error))?;
+    // It answers at once, whatever it does then.
+    let response = timeout(TO_ANSWER, sender.send_request(request)).await;
+    let silent = || {
+        let hint = format!("it may hang: `kill -9 {}` ends it, and its sessions with it", daemon.pid);
+        gone("it is silent").with_hint(hint)
+    };
+    let response = response.map_err(|_| silent())?.map_err(|error| broken(&error))?;
     Ok(Response { body: response.into_body(), _connection })
 }
 

@@ -69,15 +69,18 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
     let key_file =
         KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };
-    let _live = options.files.write(&key_file).map_err(HostError::Key)?;
+    let mut key_lock = options.files.write(&key_file).map_err(HostError::Key)?;
     tracing::info!(target: "trailblaze::daemon", version = key_file.version.0, address, "started");
     let why = tokio::select! {
         () = told_to_stop => "stopped by a signal",
         () = service.stop.notified() => "stopped by a client",
         () = idle(&service, options.idle, options.idle_empty) => "idle",
+        () = stay_known(&options.files, &lock, &mut key_lock, &key_file) => "its folder was removed",
     };
     // New clients start a new daemon, which waits until this one has ended.
-    let _ = std::fs::remove_file(options.files.key());
+    if options.files.is_own_key(&key_lock) {
+        let _ = std::fs::remove_file(options.files.key());
+    }
     let _ = tokio::time::timeout(TO_CLOSE, service.close()).await;
     tracing::info!(target: "trailblaze::daemon", "ended: {why}");
     drop(lock);
@@ -95,6 +98,24 @@ async fn take_lock(files: &DaemonFiles) -> io::Result<Option<DaemonLock>> {
             return Ok(None);
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Writes the key file again if someone removed or replaced it. Returns if clients can no longer find this daemon, because they
+/// see another lock.
+async fn stay_known(files: &DaemonFiles, lock: &DaemonLock, key_lock: &mut DaemonLock, key_file: &KeyFile) {
+    let mut check = tokio::time::interval(CHECK_EVERY);
+    loop {
+        check.tick().await;
+        if !files.is_own_lock(lock) {
+            return;
+        }
+        if !files.is_own_key(key_lock) {
+            match files.write(key_file) {
+                Ok(written) => *key_lock = written,
+                Err(error) => tracing::warn!(target: "trailblaze::daemon", "cannot write the key file again: {error}"),
+            }
+        }
     }
 }
 

@@ -109,9 +109,22 @@ impl DaemonFiles {
         private::write_locked(&self.key(), serde_json::to_vec(file)?).map(DaemonLock)
     }
 
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Whether the lock that clients see is this one. It is not if someone removed the folder.
+    pub fn is_own_lock(&self, lock: &DaemonLock) -> bool {
+        is_at(&lock.0, &self.lock())
     }
+
+    /// Whether the key file that clients see is this one.
+    pub fn is_own_key(&self, key: &DaemonLock) -> bool {
+        is_at(&key.0, &self.key())
+    }
+}
+
+/// Whether a path leads to an open file, which nobody else may use.
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(open), Ok(found)) = (file.metadata(), path.symlink_metadata()) else { return false };
+    (open.dev(), open.ino()) == (found.dev(), found.ino()) && found.mode() & 0o077 == 0
 }
 
 /// The operating system releases it when the process ends.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use trailblaze_core::engine::session_key::SessionKey;
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::Event;
@@ -42,6 +43,10 @@ pub struct Live {
     n_steps: AtomicUsize,
     lost: Mutex<Option<String>>,
     jobs: mpsc::Sender<Job>,
+    /// Cancels the commands in flight when the session is closed.
+    abort: CancellationToken,
+    /// What people should know and no reply has told them yet.
+    notices: Arc<LogConsole>,
     /// Becomes true when the session has ended.
     ended: watch::Receiver<bool>,
 }
@@ -75,6 +80,7 @@ pub struct About {
     pub project: PathBuf,
     pub logs: PathBuf,
     pub request: OpenRequest,
+    pub console: Arc<LogConsole>,
 }
 
 impl Live {
@@ -99,6 +105,8 @@ impl Live {
             n_steps: AtomicUsize::new(0),
             lost: Mutex::default(),
             jobs,
+            abort: CancellationToken::new(),
+            notices: about.console,
             ended,
         });
         let task = Task { live: Arc::clone(&live), waiting, stop };
@@ -125,6 +133,7 @@ impl Live {
             steps: self.n_steps.load(Ordering::Relaxed),
             is_new,
             lost: self.lost.lock().clone(),
+            took_over: None,
         }
     }
 
@@ -140,6 +149,16 @@ impl Live {
 
     pub fn has_ended(&self) -> bool {
         self.jobs.is_closed()
+    }
+
+    /// Why its device can no longer be used.
+    pub fn lost(&self) -> Option<String> {
+        self.lost.lock().clone()
+    }
+
+    /// The warnings since they were last asked for, such as those about tools whose files changed.
+    pub fn notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.unread.lock())
     }
 
     /// How long it was not used.
@@ -174,6 +193,7 @@ impl Live {
 
     /// Ends the session. What it recorded stays in its run folder.
     pub async fn close(&self) -> Result<ClosedSession, ServiceError> {
+        self.abort.cancel();
         let (reply, answer) = oneshot::channel();
         let closed = self.ask(Job::Close { reply }, answer).await;
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
@@ -197,11 +217,12 @@ impl Live {
     }
 }
 
-/// A command line as people type it, without the folder of the program.
+/// The beginning of a command line, such as `trailblaze device connect`. The rest may contain secrets.
 fn shown_command(command: &[String]) -> String {
-    let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program)).unwrap_or_default();
-    let args = command.iter().skip(1).map(|arg| shlex::try_quote(arg).unwrap_or_default());
-    std::iter::once(program.into()).chain(args).collect::<Vec<_>>().join(" ")
+    let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program));
+    let is_word = |arg: &&str| arg.chars().all(|c| c.is_ascii_lowercase());
+    let words = command.iter().skip(1).map(String::as_str).take_while(is_word).take(2);
+    program.into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 struct Task {
@@ -268,6 +289,7 @@ impl Task {
                     let _ = reply.send(replies);
                 }
                 Job::Replay { stretch: (from, to), cancel, reply } => {
+                    let (cancel, _linked) = linked(&cancel, &self.live.abort);
                     let _ = reply.send(session.replay(from, to, &cancel).await);
                     session.admit_calls(&self.stop);
                 }
@@ -295,6 +317,8 @@ impl Task {
         if let Some(current_dir) = current_dir {
             session.set_current_dir(current_dir);
         }
+        let (cancel, _linked) = linked(cancel, &self.live.abort);
+        let cancel = &cancel;
         let mut replies = Vec::new();
         for command in commands {
             // The client went away while others had their turn, or after a command that it did not wait for.
@@ -313,31 +337,64 @@ impl Task {
     }
 }
 
-/// Writes what people would see into the daemon's log.
-pub struct LogConsole(pub String);
+/// A token that is cancelled with either of two.
+fn linked(one: &CancellationToken, other: &CancellationToken) -> (CancellationToken, AbortOnDropHandle<()>) {
+    let both = other.child_token();
+    let (one, cancelled) = (one.clone(), both.clone());
+    let task = tokio::spawn(async move {
+        one.cancelled().await;
+        cancelled.cancel();
+    });
+    (both, AbortOnDropHandle::new(task))
+}
+
+/// How many warnings wait to be told.
+const MOST_NOTICES: usize = 20;
+
+/// Writes what people would see into the daemon's log, and keeps warnings for the next reply.
+pub struct LogConsole {
+    session: String,
+    unread: Mutex<Vec<String>>,
+}
+
+impl LogConsole {
+    pub fn new(session: &str) -> LogConsole {
+        LogConsole { session: session.to_string(), unread: Mutex::default() }
+    }
+
+    fn keep(&self, text: &str) {
+        let mut unread = self.unread.lock();
+        if unread.len() < MOST_NOTICES {
+            unread.push(text.to_string());
+        }
+    }
+}
 
 impl Console for LogConsole {
     fn say(&self, text: &str) {
-        tracing::info!(target: "trailblaze::daemon", session = self.0, "{text}");
+        tracing::info!(target: "trailblaze::daemon", session = self.session, "{text}");
     }
 
     fn warn(&self, text: &str) {
-        tracing::warn!(target: "trailblaze::daemon", session = self.0, "{text}");
+        tracing::warn!(target: "trailblaze::daemon", session = self.session, "{text}");
+        self.keep(text);
     }
 
     fn error(&self, text: &str) {
-        tracing::error!(target: "trailblaze::daemon", session = self.0, "{text}");
+        tracing::error!(target: "trailblaze::daemon", session = self.session, "{text}");
+        self.keep(text);
     }
 
     fn problems(&self, problems: &[Problem]) {
         for problem in problems {
-            tracing::warn!(target: "trailblaze::daemon", session = self.0, "{problem}");
+            tracing::warn!(target: "trailblaze::daemon", session = self.session, "{problem}");
+            self.keep(&problem.to_string());
         }
     }
 
     fn event(&self, _: &DeviceId, _: &Event) {}
 
     fn rescue(&self, text: &str) {
-        tracing::error!(target: "trailblaze::daemon", session = self.0, "not saved: {text}");
+        tracing::error!(target: "trailblaze::daemon", session = self.session, "not saved: {text}");
     }
 }

@@ -117,22 +117,37 @@ impl LocalService {
     async fn open(&self, request: OpenRequest, progress: &dyn ProgressSink) -> Result<SessionInfo, ServiceError> {
         let loaded = self.load(&request.client)?;
         sound(&loaded)?;
-        let device = device(&loaded, request.device.as_deref())?;
+        if let Some(name) = request.name.as_deref().filter(|name| !is_session_name(name)) {
+            let text = format!("`{name}` is not the name of a session");
+            return Err(ServiceError::invalid(text).with_hint("use up to 64 letters, digits, `-`, `_`, `.` and `/`"));
+        }
+        // A session that is named and open decides about the device.
+        let named = request.name.as_deref().filter(|_| request.device.is_none());
+        let wanted = named.and_then(|name| self.table.device_of(&loaded.root, name)).or_else(|| request.device.clone());
+        let device = device(&loaded, wanted.as_deref())?;
         let device_id = device.id.to_string();
+        let mut took_over = None;
         loop {
             match self.table.claim(&loaded.root, &device_id, &request).await? {
+                Claim::Existing(live) | Claim::Taken(live) if request.takes_over => {
+                    progress.say(&format!("ending session `{}`, which uses {device_id}", live.name));
+                    took_over = Some(self.close_session(&live).await?);
+                }
                 Claim::Existing(live) => {
+                    if let Some(lost) = live.lost() {
+                        let hint = "open the device again with `trailblaze device connect --take-over`; the steps stay in \
+                                    the run folder";
+                        let text = format!("session `{}` is open, but {lost}", live.name);
+                        return Err(ServiceError::environment(text).with_hint(hint));
+                    }
                     unless_opened_otherwise(&live, &request)?;
                     return Ok(live.info(false));
-                }
-                Claim::Taken(live) if request.takes_over => {
-                    progress.say(&format!("ending session `{}`, which uses {device_id}", live.name));
-                    self.close_session(&live).await?;
                 }
                 Claim::Taken(live) => return Err(taken(&device_id, &live)),
                 Claim::New(reserved) => {
                     progress.say(&format!("opening {device_id}"));
-                    return self.open_new(&loaded, device, request, reserved).await;
+                    let info = self.open_new(&loaded, device, request, reserved).await?;
+                    return Ok(SessionInfo { took_over, ..info });
                 }
             }
         }
@@ -173,6 +188,7 @@ impl LocalService {
             Some(logs) => loaded.environment.absolute(logs),
             None => loaded.root.join("logs"),
         };
+        let console = Arc::new(LogConsole::new(name));
         let about = About {
             name: name.to_string(),
             device: device.id.clone(),
@@ -180,6 +196,7 @@ impl LocalService {
             project: loaded.root.clone(),
             logs: logs.clone(),
             request: request.clone(),
+            console: Arc::clone(&console),
         };
         let options = InteractiveOptions {
             usage: Usage::Daemon,
@@ -195,7 +212,6 @@ impl LocalService {
             current_dir: request.client.current_dir,
             command: request.client.command,
         };
-        let console = Arc::new(LogConsole(name.to_string()));
         let opened = interactive::open(loaded, &self.host, options, console).await.map_err(not_opened)?;
         self.log.hide(&opened.wiring.secrets);
         Ok(Live::start(opened, about))
@@ -203,7 +219,7 @@ impl LocalService {
 
     async fn close_session(&self, live: &Arc<Live>) -> Result<crate::sessions::service::ClosedSession, ServiceError> {
         let closed = live.close().await;
-        self.table.remove(&live.name);
+        self.table.remove(live);
         closed
     }
 
@@ -242,8 +258,18 @@ impl LocalService {
         let loaded = self.load(&request.client)?;
         sound(&loaded)?;
         let wiring = Wiring::new(&loaded, &self.host, None);
-        let devices = loaded.all_devices().map_err(|error| ServiceError::invalid(error.to_string()))?;
+        let mut devices = loaded.all_devices().map_err(|error| ServiceError::invalid(error.to_string()))?;
         let open = self.table.all();
+        // A browser needs no entry in the project, and neither does a device that a session uses.
+        let held = open.iter().filter(|live| live.project == loaded.root).map(|live| live.device.to_string());
+        let others: Vec<String> = held.chain(["web/chromium".to_string()]).collect();
+        for name in others.iter().filter(|_| loaded.project.devices.is_empty() || !open.is_empty()) {
+            let is_known = devices.iter().any(|device| device.id.as_str() == name);
+            let is_wanted = loaded.project.devices.is_empty() || name != "web/chromium";
+            if !is_known && is_wanted {
+                devices.extend(loaded.devices(std::slice::from_ref(name)).unwrap_or_default());
+            }
+        }
         let row = |device: &DeviceSpec| {
             let description = wiring.driver(device).describe().clone();
             let holds = |live: &&Arc<Live>| live.project == loaded.root && live.device == device.id;
@@ -332,6 +358,7 @@ impl Service for LocalService {
             },
             Request::Execute(request) => {
                 let live = self.find(&request.session).await?;
+                live.notices().iter().for_each(|notice| progress.say(notice));
                 let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
                 Ok(Answer::Replies(live.execute(request.commands, current_dir, cancel).await?))
             }
@@ -402,6 +429,12 @@ fn device(loaded: &Loaded, named: Option<&str>) -> Result<DeviceSpec, ServiceErr
     Err(ServiceError::invalid("a session uses one device").with_hint(hint))
 }
 
+/// Names are typed in shells and shown in lists.
+fn is_session_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    (1..=64).contains(&name.len()) && name.chars().all(is_plain)
+}
+
 fn taken(device: &str, live: &Live) -> ServiceError {
     let info = live.info(false);
     let text = format!(
@@ -413,7 +446,7 @@ fn taken(device: &str, live: &Live) -> ServiceError {
     );
     let hint = format!(
         "use that session (`--session {0}`), end it (`trailblaze session close {0}`), or take the device over with \
-         `trailblaze device connect --take-over`",
+         `trailblaze device connect -d {device} --take-over`",
         info.name
     );
     ServiceError::invalid(text).with_hint(hint)

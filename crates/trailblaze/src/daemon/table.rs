@@ -18,6 +18,8 @@ pub struct Table(Mutex<Vec<Slot>>);
 /// A session, or one that is being opened.
 #[derive(Clone)]
 struct Slot {
+    /// Tells slots apart.
+    id: u64,
     name: String,
     project: PathBuf,
     device: String,
@@ -50,6 +52,7 @@ pub enum Claim {
 
 /// A claim to a device. The claim ends if it is dropped before the session is open.
 pub struct Reserved {
+    id: u64,
     pub name: String,
     table: Arc<Table>,
     state: watch::Sender<State>,
@@ -70,7 +73,7 @@ impl Reserved {
 impl Drop for Reserved {
     fn drop(&mut self) {
         if !self.is_open {
-            self.table.remove(&self.name);
+            self.table.0.lock().retain(|slot| slot.id != self.id);
         }
     }
 }
@@ -105,10 +108,11 @@ impl Table {
     ) -> Result<Result<Reserved, Slot>, ServiceError> {
         let mut slots = self.0.lock();
         slots.retain(|slot| !slot.has_ended());
-        let by_name = request.name.as_ref().and_then(|name| slots.iter().find(|slot| slot.name == *name));
-        if let Some(slot) = by_name.filter(|slot| slot.project != project || slot.device != device) {
-            let Slot { name, device, project, .. } = slot;
-            let text = format!("session `{name}` is open already, on {device} in `{}`", project.display());
+        let mut own = slots.iter().filter(|slot| slot.project == project);
+        let by_name = request.name.as_ref().and_then(|name| own.find(|slot| slot.name == *name));
+        if let Some(slot) = by_name.filter(|slot| slot.device != device) {
+            let Slot { name, device, .. } = slot;
+            let text = format!("session `{name}` is open already, on {device}");
             let hint = format!("choose another name, or end it with `trailblaze session close {name}`");
             return Err(ServiceError::invalid(text).with_hint(hint));
         }
@@ -118,13 +122,15 @@ impl Table {
             None => {
                 let name = request.name.clone().unwrap_or_else(|| default_name(&slots, project, device));
                 let (state, receiver) = watch::channel(State::Opening);
+                let id = slots.iter().map(|slot| slot.id + 1).max().unwrap_or_default();
                 slots.push(Slot {
+                    id,
                     name: name.clone(),
                     project: project.to_path_buf(),
                     device: device.to_string(),
                     state: receiver,
                 });
-                Ok(Ok(Reserved { name, table: Arc::clone(self), state, is_open: false }))
+                Ok(Ok(Reserved { id, name, table: Arc::clone(self), state, is_open: false }))
             }
         }
     }
@@ -134,12 +140,12 @@ impl Table {
         let found: Vec<Slot> = {
             let mut slots = self.0.lock();
             slots.retain(|slot| !slot.has_ended());
-            let fits = |slot: &&Slot| match &choice.name {
-                Some(name) => slot.name == *name,
-                None => {
-                    choice.project.as_ref().is_none_or(|project| slot.project == *project)
-                        && choice.device.as_ref().is_none_or(|device| slot.device == *device)
-                }
+            let fits = |slot: &&Slot| {
+                choice.project.as_ref().is_none_or(|project| slot.project == *project)
+                    && match &choice.name {
+                        Some(name) => slot.name == *name,
+                        None => choice.device.as_ref().is_none_or(|device| slot.device == *device),
+                    }
             };
             slots.iter().filter(fits).cloned().collect()
         };
@@ -169,8 +175,16 @@ impl Table {
         self.0.lock().is_empty()
     }
 
-    pub fn remove(&self, name: &str) {
-        self.0.lock().retain(|slot| slot.name != name);
+    pub fn remove(&self, live: &Arc<Live>) {
+        let is_it = |slot: &Slot| matches!(&*slot.state.borrow(), State::Open(open) if Arc::ptr_eq(open, live));
+        self.0.lock().retain(|slot| !is_it(slot));
+    }
+
+    /// The device of a session of this project.
+    pub fn device_of(&self, project: &Path, name: &str) -> Option<String> {
+        let slots = self.0.lock();
+        let slot = slots.iter().find(|slot| slot.project == project && slot.name == name && !slot.has_ended());
+        slot.map(|slot| slot.device.clone())
     }
 }
 

@@ -24,7 +24,7 @@ use crate::output::console::Console;
 use crate::output::report::{self, summary};
 use crate::output::words::count;
 use crate::project::loaded::{LoadError, Loaded};
-use crate::project::select::{Filter, SelectError};
+use crate::project::select::{Filter, SelectError, own_trail};
 use crate::project::source::shown;
 use crate::run::check::{self, CheckOptions};
 use crate::run::execute::{Ended, RunResult, Sinks, execute};
@@ -226,7 +226,7 @@ pub async fn check(service: &LocalService, request: CheckRequest) -> Result<Answ
 pub fn edit(service: &LocalService, request: &EditRequest) -> Result<Answer, ServiceError> {
     let loaded = service.load(&request.client)?;
     let Some(path) = &request.path else { return Ok(Answer::Trail(Edited::List(list(&loaded)?))) };
-    let file = inside(&loaded, path)?;
+    let file = own_trail(&loaded.root, path).map_err(|error| ServiceError::invalid(error.to_string()))?;
     let name = PathBuf::from(shown(&loaded.root, &file));
     let read = || match std::fs::read_to_string(&file) {
         Ok(text) if text.len() <= MOST_BYTES => Ok(text),
@@ -274,27 +274,6 @@ fn list(loaded: &Loaded) -> Result<Vec<Value>, ServiceError> {
     };
     let row = |trail: &Trail| json!({"path": trail.source.path, "title": trail.title(), "steps": trail.steps.len(), "tags": trail.config.tags});
     Ok(trails.iter().filter_map(|(trail, _)| trail.as_ref()).map(row).collect())
-}
-
-/// A trail's file, which must be in the project and look like a trail.
-fn inside(loaded: &Loaded, path: &Path) -> Result<PathBuf, ServiceError> {
-    let file = match path.is_absolute() {
-        true => path.to_path_buf(),
-        false => loaded.root.join(path),
-    };
-    let is_plain = file.components().all(|part| !matches!(part, std::path::Component::ParentDir));
-    // A link may lead out of the project.
-    let existing = file.ancestors().find(|folder| folder.exists()).and_then(|folder| folder.canonicalize().ok());
-    let root = loaded.root.canonicalize().unwrap_or_else(|_| loaded.root.clone());
-    if !is_plain || !existing.is_some_and(|existing| existing.starts_with(&root)) {
-        return Err(ServiceError::invalid(format!("`{}` is not in the project", path.display())));
-    }
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if name != "trail.yaml" && !name.ends_with(".trail.yaml") {
-        let text = format!("`{}` is not the name of a trail", path.display());
-        return Err(ServiceError::invalid(text).with_hint("a trail is a file named trail.yaml or *.trail.yaml"));
-    }
-    Ok(file)
 }
 
 pub fn report(service: &LocalService, request: &ReportRequest) -> Result<Answer, ServiceError> {

@@ -35,7 +35,8 @@ pub fn is_ours(path: &Path) -> io::Result<()> {
     {
         use std::os::unix::fs::MetadataExt;
         if facts.is_symlink() || facts.uid() != rustix::process::geteuid().as_raw() || facts.mode() & 0o077 != 0 {
-            let text = "it belongs to another user, or other users may use it";
+            let text =
+                "it belongs to another user, or other users may use it; remove it, or make it private with `chmod`";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
         }
     }

@@ -1,6 +1,6 @@
 //! Selects trails: by files, folders and patterns, then by tags and words.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
@@ -88,6 +88,33 @@ fn walk(folder: &Path, pattern: Option<&str>) -> Result<Vec<PathBuf>, SelectErro
     }
     found.sort();
     Ok(found)
+}
+
+/// Why a path does not name a trail of the project.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotOwnTrail {
+    #[error("`{0}` is not in the project")]
+    Outside(String),
+    #[error("`{0}` is not the name of a trail: a trail is a file named trail.yaml or *.trail.yaml")]
+    Name(String),
+}
+
+/// The file of a trail that must be in the project, whether or not it exists.
+pub fn own_trail(root: &Path, path: &Path) -> Result<PathBuf, NotOwnTrail> {
+    let shown = || path.display().to_string();
+    let file = root.join(path);
+    let is_plain = file.components().all(|part| !matches!(part, Component::ParentDir));
+    // A link may lead out of the project.
+    let existing = file.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+    let existing = existing.and_then(|folder| folder.canonicalize().ok());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    if !is_plain || !existing.is_some_and(|existing| existing.starts_with(&root)) {
+        return Err(NotOwnTrail::Outside(shown()));
+    }
+    match file.file_name().and_then(|name| name.to_str()) {
+        Some(name) if name == "trail.yaml" || name.ends_with(".trail.yaml") => Ok(file),
+        _ => Err(NotOwnTrail::Name(shown())),
+    }
 }
 
 /// Which of the trails to run.

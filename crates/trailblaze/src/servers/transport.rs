@@ -79,9 +79,9 @@ fn with_secrets(header: &str, value: &str, secrets: &Secrets) -> Result<String, 
     Ok(secrets.reveal(&sealed))
 }
 
-/// The secrets that headers name, as far as the environment contains them.
-pub fn header_secrets(loaded: &Loaded) -> Vec<(String, String)> {
-    let mut names: Vec<String> = servers(loaded).flat_map(named_in_headers).collect();
+/// The secrets that entries of servers mention, as far as the environment contains them.
+pub fn declared_values(loaded: &Loaded) -> Vec<(String, String)> {
+    let mut names = declared_secrets(loaded);
     names.sort();
     names.dedup();
     let value = |name: String| loaded.environment.text(&name).map(|value| (name.clone(), value.to_string()));

@@ -30,7 +30,7 @@ use crate::project::loaded::Loaded;
 use crate::project::models::{ModelChoiceError, key_variables};
 use crate::project::sim::{SimOptions, SimSetup};
 use crate::servers::tool_servers::{Absent, Mode, ToolServers};
-use crate::servers::transport::{declared_secrets, header_secrets};
+use crate::servers::transport::{declared_secrets, declared_values};
 use crate::sessions::drivers::Drivers;
 use crate::sessions::host::Host;
 use crate::sessions::models::{AgentOptions, SessionModels};
@@ -80,7 +80,7 @@ impl Wiring {
         let variables = variables.map(|(name, value)| (name.to_os_string(), value.to_os_string()));
         let supervisor = Supervisor::new().in_environment(variables);
         supervisor.withhold(declared_secrets(loaded).into_iter().map(Into::into));
-        let secrets = Arc::new(Secrets::new(header_secrets(loaded)));
+        let secrets = Arc::new(Secrets::new(declared_values(loaded)));
         Wiring {
             loaded: Arc::clone(loaded),
             target: target.or_else(|| loaded.project.target.as_ref().map(|target| target.value.clone())),
@@ -465,7 +465,7 @@ pub fn secrets(loaded: &Loaded, names: &[String]) -> Result<Arc<Secrets>, Secret
         None => Err(SecretError::Unset { name: name.clone() }),
     };
     let mut secrets = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    secrets.extend(header_secrets(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
+    secrets.extend(declared_values(loaded).into_iter().filter(|(name, _)| !names.contains(name)));
     Ok(Arc::new(Secrets::new(secrets)))
 }
 

@@ -96,7 +96,7 @@ trail:
 fn a_trail_that_exists_is_changed_only_if_that_is_said() {
     let project = Project::counter().with("mine.trail.yaml", EXISTING);
     let ran = project.feed(COUNTER, &format!("{LAUNCH}\nsave mine.trail.yaml\n")).exits(3);
-    assert!(ran.stderr.contains("mine.trail.yaml exists; `save mine.trail.yaml --append` adds"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("mine.trail.yaml exists; `--append` adds"), "{}", ran.stderr);
     assert_eq!(project.read("mine.trail.yaml"), EXISTING);
 }
 

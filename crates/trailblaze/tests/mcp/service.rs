@@ -60,6 +60,7 @@ impl OneSession {
             steps: 0,
             is_new,
             lost: None,
+            took_over: None,
         }
     }
 

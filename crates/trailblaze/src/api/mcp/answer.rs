@@ -28,6 +28,7 @@ impl CallError {
 
     /// A failure of the given kind, as the edges of the program report it.
     pub fn of_exit(exit: Exit, message: String) -> CallError {
+        let message = in_arguments(&message);
         match exit {
             Exit::Passed | Exit::Failed | Exit::Invalid => CallError::Failed(message),
             Exit::Environment => CallError::Broken(ErrorData::internal_error(message, Some(json!({"exit": exit})))),
@@ -49,18 +50,23 @@ impl CallError {
 impl From<ServiceError> for CallError {
     fn from(error: ServiceError) -> CallError {
         let ServiceError { message, hint, exit, .. } = error;
-        let hint = hint.map(|hint| in_arguments(&hint));
         CallError::of_exit(exit, with_hint(message, hint.as_deref()))
     }
 }
 
-/// A hint for people at a command line, for a model that passes arguments.
+/// A message for people at a command line, for a model that passes arguments.
 fn in_arguments(hint: &str) -> String {
     let words = [
         ("`--session NAME`, or TRAILBLAZE_SESSION", "`session`"),
         ("`trailblaze device list` lists the devices", "`devices` lists the devices"),
         ("`trailblaze device connect --take-over`", "`takeOver`"),
         ("`--session ", "`session: "),
+        ("`--append`", "`merge: append`"),
+        ("`--force`", "`merge: replace`"),
+        ("`trailblaze toolbox`", "`toolbox`"),
+        ("`trailblaze session close", "`session` `close`, for `"),
+        ("`trailblaze device connect`", "`session` `open`"),
+        ("`trailblaze session list`", "`session` `list`"),
     ];
     let hint = words.iter().fold(hint.to_string(), |hint, (from, to)| hint.replace(from, to));
     match hint.split_once("`-d ").and_then(|(before, rest)| Some((before, rest.split_once('`')?))) {

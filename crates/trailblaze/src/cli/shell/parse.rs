@@ -47,8 +47,8 @@ pub const COMMANDS: [(&str, &str); 13] = [
     ("do \"WORDS\"", "let the model carry out a step; `do verify \"WORDS\"` lets it check something"),
     ("ask \"WORDS\"", "let the model answer a question about the screen"),
     (
-        "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--changes] \
-         [--screenshot FILE [--marks]]",
+        "snapshot [--bounds] [--offscreen] [--covered] [--all] [--within REF] [--depth N] [--find TEXT] \
+         [--changes] [--screenshot FILE [--marks]]",
         "show the screen with refs, or what changed since the last snapshot; optionally save a screenshot",
     ),
     ("tool NAME k=v ...", "call a tool; `tool` is optional"),
@@ -63,8 +63,18 @@ pub const COMMANDS: [(&str, &str); 13] = [
     ("quit", "leave; the steps stay in the run folder"),
 ];
 
-pub const SNAPSHOT_FLAGS: [&str; 9] =
-    ["--bounds", "--offscreen", "--covered", "--all", "--within", "--depth", "--changes", "--screenshot", "--marks"];
+pub const SNAPSHOT_FLAGS: [&str; 10] = [
+    "--bounds",
+    "--offscreen",
+    "--covered",
+    "--all",
+    "--within",
+    "--depth",
+    "--find",
+    "--changes",
+    "--screenshot",
+    "--marks",
+];
 pub const SAVE_FLAGS: [&str; 3] = ["--append", "--force", "--title"];
 
 /// The help text: all commands.
@@ -142,6 +152,10 @@ fn snapshot(words: &[String]) -> Result<Command, CommandError> {
                 Some(depth) => wish.details.depth = Some(depth),
                 None => return Err(CommandError::NoValue { flag: "--depth", what: "a number: snapshot --depth 2" }),
             },
+            "--find" => match words.next() {
+                Some(text) => wish.find = Some(text.clone()),
+                None => return Err(CommandError::NoValue { flag: "--find", what: "a text: snapshot --find Pay" }),
+            },
             "--screenshot" => match words.next() {
                 Some(path) => wish.screenshot = Some(PathBuf::from(path)),
                 None => {
@@ -151,7 +165,7 @@ fn snapshot(words: &[String]) -> Result<Command, CommandError> {
             },
             "--marks" => wish.has_marks = true,
             other => {
-                let takes = "--bounds, --offscreen, --covered, --all, --within REF, --depth N, --changes, \
+                let takes = "--bounds, --offscreen, --covered, --all, --within REF, --depth N, --find TEXT, --changes, \
                              --screenshot FILE and --marks";
                 return Err(CommandError::UnknownWord { verb: "snapshot", word: other.to_string(), takes });
             }
@@ -190,6 +204,7 @@ fn save(words: &[String]) -> Result<Command, CommandError> {
             title,
             from: None,
             to: None,
+            is_own: false,
         })),
         _ => Err(CommandError::NoFile),
     }
@@ -252,6 +267,7 @@ mod tests {
                 title: title.map(String::from),
                 from: None,
                 to: None,
+                is_own: false,
             }))))
         };
         check("save a", save(None, None));

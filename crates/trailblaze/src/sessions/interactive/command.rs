@@ -122,4 +122,7 @@ pub struct Save {
     pub from: Option<usize>,
     #[serde(default)]
     pub to: Option<usize>,
+    /// Whether the file must be a trail in the project, because text from the app under test may have suggested its name.
+    #[serde(default)]
+    pub is_own: bool,
 }

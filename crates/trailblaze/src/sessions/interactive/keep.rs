@@ -138,6 +138,8 @@ pub fn remarks(recorded: &[RecordedStep]) -> Vec<String> {
     let remark = |step: &RecordedStep| {
         let text = &step.text;
         match step.needs_model.as_slice() {
+            // A step that was tried again is there.
+            [] if recorded.iter().any(|other| other.text == *text && !is_empty(other)) => None,
             [] if is_empty(step) && text != EXPLORE => {
                 Some(format!("step \"{text}\" was left out: it has no passing call that can be replayed"))
             }
@@ -159,8 +161,8 @@ pub enum KeepError {
     #[error("there are no steps {first} to {last}; the session has {}", count(*.n_steps, "step"))]
     Stretch { first: usize, last: usize, n_steps: usize },
     #[error(
-        "{path} exists; `save {path} --append` adds the steps behind its last one, and `save {path} --force` replaces its \
-         steps, but keeps comments and what other devices have"
+        "{path} exists; `--append` adds the steps behind its last one, and `--force` replaces its steps, but keeps comments \
+         and what other devices have"
     )]
     Exists { path: String },
     #[error("`--title` is only for a new file; {path} already has a title")]

@@ -39,6 +39,7 @@ use crate::files::private;
 use crate::output::console::Console;
 use crate::output::report::turns::{self, ModelUse};
 use crate::output::run_folder::RECORDING;
+use crate::project::select::own_trail;
 use crate::sessions::arguments::typed;
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::service::Listed;
@@ -387,7 +388,8 @@ impl Interactive {
         let registry = self.session.registry_with(tool).await;
         let Some(known) = registry.get(tool) else {
             let mut missing = registry.explain_missing(tool);
-            missing.hint.get_or_insert_with(|| "`tools` lists the tools".to_string());
+            let list = if self.usage == Usage::Shell { "`tools`" } else { "`trailblaze toolbox`" };
+            missing.hint.get_or_insert_with(|| format!("{list} lists the tools"));
             return refused(missing);
         };
         let args = match args {
@@ -517,6 +519,11 @@ impl Interactive {
     }
 
     fn save(&mut self, wish: &Save) -> Reply {
+        if wish.is_own
+            && let Err(error) = own_trail(&self.place.root, &wish.path)
+        {
+            return refused(error);
+        }
         let mut steps = self.steps();
         if let Err(error) = keep::cut(&mut steps, wish.from, wish.to) {
             return Reply::Failed { exit: error.exit(), message: error.to_string() };
@@ -525,7 +532,9 @@ impl Interactive {
         let home = Home { place: &self.place, lineage: &lineage };
         match keep::save(&home, &steps, wish) {
             Ok(said) => {
-                let remarks = keep::remarks(&self.sink.recording(&self.attempt.id));
+                let is_whole = wish.from.is_none() && wish.to.is_none();
+                let recorded = if is_whole { self.sink.recording(&self.attempt.id) } else { Vec::new() };
+                let remarks = keep::remarks(&recorded);
                 let value = json!({"saved": wish.path, "steps": steps.len(), "remarks": remarks});
                 let lines: Vec<String> = std::iter::once(said).chain(remarks).collect();
                 self.saved = steps;

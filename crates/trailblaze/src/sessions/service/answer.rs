@@ -52,6 +52,9 @@ pub struct SessionInfo {
     pub is_new: bool,
     /// Why its device can no longer be used.
     pub lost: Option<String>,
+    /// The session that was ended to open it.
+    #[serde(default)]
+    pub took_over: Option<ClosedSession>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -71,6 +71,7 @@ impl Client<'_> {
                     title: args.title,
                     from: args.from,
                     to: args.to,
+                    is_own: true,
                 };
                 Ok(text(said(last(self.execute_open(session, vec![Command::Save(save)]).await?)?)?))
             }

@@ -7,7 +7,7 @@ use super::super::arguments::{SessionAction, SessionArgs};
 use super::screen::{look, shown};
 use super::{Client, at, last, said};
 use crate::sessions::interactive::{CallArguments, Command, Reply};
-use crate::sessions::service::{Answer, OpenRequest, ReplayRequest, Request, SessionInfo};
+use crate::sessions::service::{Answer, ClientPlace, DevicesRequest, OpenRequest, ReplayRequest, Request, SessionInfo};
 
 impl Client<'_> {
     pub(super) async fn session(&self, args: SessionArgs) -> CallResult {
@@ -54,6 +54,17 @@ impl Client<'_> {
         }
     }
 
+    /// The browser of a project.
+    async fn browser(&self, client: &ClientPlace) -> Result<String, CallError> {
+        let Answer::Devices(devices) =
+            self.request(Request::Devices(DevicesRequest { client: client.clone() })).await?
+        else {
+            return Ok("web/chromium".to_string());
+        };
+        let browser = devices.into_iter().find(|device| device.platform == "web" && !device.id.starts_with("web/sim"));
+        Ok(browser.map_or_else(|| "web/chromium".to_string(), |browser| browser.id))
+    }
+
     async fn open_session(&self, args: SessionArgs) -> CallResult {
         let default = self.opening();
         let place = &self.server.options.place;
@@ -70,11 +81,18 @@ impl Client<'_> {
             }
             None => default.client,
         };
+        let device = args.device.or(default.device);
+        let device = match &args.url {
+            Some(url) if device.is_none() && args.session.is_none() && is_page(url) => {
+                Some(self.browser(&client).await?)
+            }
+            _ => device,
+        };
         let opened = self
             .open(OpenRequest {
                 client,
                 name: args.session.or(default.name),
-                device: args.device.or(default.device),
+                device,
                 target: args.target.or(default.target),
                 is_headed: args.headed,
                 takes_over: args.take_over,
@@ -82,22 +100,40 @@ impl Client<'_> {
             })
             .await?;
         let name = opened.name.clone();
-        let mut commands: Vec<Command> = args.url.iter().map(|url| start(&opened.platform, url)).collect();
+        let mut commands: Vec<Command> = args.url.iter().map(|url| start(&opened, url)).collect();
         commands.push(look(args.url.is_some()));
         let replies = self.execute_open(Some(&name), commands).await?;
         let word = if opened.is_new { "opened" } else { "is open already:" };
-        let head = format!("{word} {}", described(&opened));
+        let mut head = format!("{word} {}", described(&opened));
+        if let Some(ended) = &opened.took_over {
+            head.push_str(&format!("\nended session `{}`", ended.name));
+            if let Some(file) = &ended.unsaved {
+                head.push_str(&format!("; its steps are in {}", file.display()));
+            }
+        }
         match last(replies)? {
+            Reply::Failed { message, exit } if opened.is_new => {
+                // A session that could not be used is not left open.
+                let _ = self.request(Request::Close { session: self.choice(Some(&name)) }).await;
+                Err(CallError::of_exit(exit, format!("no session was opened: {message}")))
+            }
             Reply::Failed { message, exit } => Err(CallError::of_exit(exit, format!("{head}\nbut: {message}"))),
             seen => Ok(text(format!("{head}\n{}", shown(seen)?.whole()))),
         }
     }
 }
 
-/// The call that opens a page, a link, or an app by its id.
-fn start(platform: &str, url: &str) -> Command {
+/// Whether a browser is meant.
+fn is_page(url: &str) -> bool {
+    ["http://", "https://", "file://"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// The call that opens a page, a link, or an app by its id. A new session begins as a new visitor, so that its trail does too.
+fn start(session: &SessionInfo, url: &str) -> Command {
+    let is_web = session.platform == "web";
     let (tool, argument) = match url.contains("://") {
-        _ if platform == "web" => ("navigate", "url"),
+        _ if is_web && !session.is_new => ("navigate", "url"),
+        _ if is_web => ("launchApp", "packageId"),
         true => ("openUrl", "url"),
         false => ("launchApp", "packageId"),
     };
