@@ -24,13 +24,15 @@ pub enum Measure {
     Megabytes(f64),
     PerSecond(f64),
     Thousands(f64),
+    Count(f64),
 }
 
 impl Measure {
-    fn number(self) -> f64 {
+    pub fn number(self) -> f64 {
         match self {
             Measure::Time(time) => time.as_secs_f64(),
-            Measure::Megabytes(number) | Measure::PerSecond(number) | Measure::Thousands(number) => number,
+            Measure::Megabytes(number) | Measure::PerSecond(number) => number,
+            Measure::Thousands(number) | Measure::Count(number) => number,
         }
     }
 
@@ -39,9 +41,10 @@ impl Measure {
             Measure::Time(time) if time < Duration::from_millis(1) => format!("{:.1} µs", time.as_secs_f64() * 1e6),
             Measure::Time(time) if time < Duration::from_secs(10) => format!("{:.1} ms", time.as_secs_f64() * 1e3),
             Measure::Time(time) => format!("{:.1} s", time.as_secs_f64()),
+            Measure::Megabytes(number) if number < 100.0 => format!("{number:.1} MB"),
             Measure::Megabytes(number) => format!("{number:.0} MB"),
             Measure::PerSecond(number) => format!("{number:.0} /s"),
-            Measure::Thousands(number) => format!("{number:.0}"),
+            Measure::Thousands(number) | Measure::Count(number) => format!("{number:.0}"),
         }
     }
 }
