@@ -69,7 +69,7 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     let request = in_session::open_request(context, &args.on, &args.session)?;
     let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
     if let Some(what) = &args.launch {
-        let choice = SessionChoice { name: Some(info.name.clone()), ..SessionChoice::default() };
+        let choice = SessionChoice { name: Some(info.name.clone()), project: Some(info.project.clone()), device: None };
         let replies = in_session::execute_in(context, choice, vec![launch(what)]).await?;
         if in_session::exit_of(&replies) != Exit::Passed {
             print::say(format!("session `{}` stays open", info.name));

@@ -132,10 +132,10 @@ pub async fn execute(
     if on.has_options() {
         choice.name = Some(open_now(context, on, session).await?);
     }
-    match execute_in(context, choice, commands.clone()).await {
+    match execute_in(context, choice.clone(), commands.clone()).await {
         Err(Refusal::Service(ServiceError { is_no_session: true, .. })) => {
             let name = Some(open_now(context, on, session).await?);
-            execute_in(context, SessionChoice { name, ..SessionChoice::default() }, commands).await
+            execute_in(context, SessionChoice { name, ..choice }, commands).await
         }
         executed => executed,
     }

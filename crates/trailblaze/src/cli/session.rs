@@ -206,7 +206,11 @@ async fn close(context: &Context, name: Option<String>, which: &Which, all: bool
     if all {
         choices = match daemon.ask_running(Request::Sessions).await.transpose()? {
             Some(Answer::Sessions(sessions)) => {
-                let choice = |info: SessionInfo| SessionChoice { name: Some(info.name), ..SessionChoice::default() };
+                let choice = |info: SessionInfo| SessionChoice {
+                    name: Some(info.name),
+                    project: Some(info.project),
+                    device: None,
+                };
                 sessions.into_iter().map(choice).collect()
             }
             _ => Vec::new(),

@@ -109,12 +109,14 @@ pub struct Devices {
     pub all: Vec<DeviceSpec>,
     /// The platform of a trail that asks for none, where no device was named.
     default: Option<Platform>,
+    /// The platforms of the project's devices, where no device was named.
+    own: Vec<Platform>,
 }
 
 impl Devices {
     /// Every trail runs on these.
     pub fn named(all: Vec<DeviceSpec>) -> Devices {
-        Devices { all, default: None }
+        Devices { all, default: None, own: Vec::new() }
     }
 
     /// Where no device was named, takes those that the trails ask for by `devices:` of their `config:`.
@@ -123,6 +125,9 @@ impl Devices {
         loaded: &Loaded,
         trails: impl Iterator<Item = &'t Trail>,
     ) -> Result<(), DeviceError> {
+        if !self.own.is_empty() {
+            return self.add_those_of(loaded, trails);
+        }
         let Some(default) = self.default else { return Ok(()) };
         let mut platforms: Vec<Platform> = trails.map(|trail| platform(trail, default)).collect();
         platforms.sort();
@@ -138,17 +143,48 @@ impl Devices {
         Ok(())
     }
 
+    /// Adds a device for trails that have drivers only for platforms that the project has no device of.
+    fn add_those_of<'t>(
+        &mut self,
+        loaded: &Loaded,
+        trails: impl Iterator<Item = &'t Trail>,
+    ) -> Result<(), DeviceError> {
+        let mut platforms: Vec<Platform> = trails.filter_map(|trail| elsewhere(trail, &self.own)).collect();
+        platforms.sort();
+        platforms.dedup();
+        for platform in platforms {
+            self.all.push(loaded.spec(&example_device(platform))?);
+        }
+        Ok(())
+    }
+
     pub fn takes(&self, trail: &Trail, device: &DeviceSpec) -> bool {
+        if !self.own.is_empty() {
+            return match elsewhere(trail, &self.own) {
+                Some(platform) => device.platform == platform,
+                None => self.own.contains(&device.platform),
+            };
+        }
         self.default.is_none_or(|default| platform(trail, default) == device.platform)
     }
+}
+
+/// The platform of a trail that has drivers, but none for these platforms.
+fn elsewhere(trail: &Trail, own: &[Platform]) -> Option<Platform> {
+    let platforms = pinned(trail);
+    if platforms.iter().any(|platform| own.contains(platform)) { None } else { platforms.first().copied() }
+}
+
+/// The platforms that a trail has drivers for.
+fn pinned(trail: &Trail) -> Vec<Platform> {
+    let classifiers = trail.config.devices.iter().map(|(classifier, _)| classifier);
+    classifiers.filter_map(|classifier| Platform::parse(classifier.split('-').next()?)).collect()
 }
 
 /// The platform that a trail runs on where no device was named: the default one, unless the trail has drivers for others
 /// only.
 fn platform(trail: &Trail, default: Platform) -> Platform {
-    let classifiers = trail.config.devices.iter().map(|(classifier, _)| classifier);
-    let platforms: Vec<Platform> =
-        classifiers.filter_map(|classifier| Platform::parse(classifier.split('-').next()?)).collect();
+    let platforms = pinned(trail);
     if platforms.contains(&default) { default } else { platforms.first().copied().unwrap_or(default) }
 }
 
@@ -157,7 +193,13 @@ impl Loaded {
     pub fn devices_of_trails(&self, named: &[String]) -> Result<Devices, DeviceError> {
         let is_default = named.is_empty() && self.project.devices.is_empty();
         let default = is_default.then(|| self.project.platform.unwrap_or(Platform::Android));
-        Ok(Devices { all: self.devices(named)?, default })
+        let all = self.devices(named)?;
+        let own = if named.is_empty() && !is_default {
+            all.iter().map(|device| device.platform).collect()
+        } else {
+            Vec::new()
+        };
+        Ok(Devices { all, default, own })
     }
 
     /// The devices that were named; else those of the project; else one simulated device.

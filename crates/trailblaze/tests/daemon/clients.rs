@@ -171,3 +171,35 @@ fn commands_that_need_no_session_start_no_daemon() {
         assert!(home.mark.alive().is_empty(), "{args:?}");
     }
 }
+
+#[test]
+fn a_daemon_whose_files_are_removed_is_found_again_or_ends() {
+    let home = Home::counter();
+    home.run(&["device", "connect"]).exits(0);
+    let first = home.pid();
+    std::fs::remove_file(home.folder().join("trailblaze.daemon.json")).expect("it is removed");
+    let list = home.run(&["session", "list", "--json"]).exits(0).json();
+    assert_eq!((list.as_array().map(Vec::len), home.pid()), (Some(1), first), "{list}");
+    std::fs::remove_dir_all(home.folder()).expect("it is removed");
+    wait_until("the daemon ends", || home.mark.alive().is_empty().then_some(()));
+    home.run(&["snapshot"]).exits(0);
+    assert_ne!(home.pid(), first);
+}
+
+#[test]
+fn the_command_that_opened_a_session_is_shown_without_its_arguments() {
+    let home = Home::counter();
+    home.run(&["tool", "inputText", "text=hunter2hunter2"]);
+    let list = home.run(&["session", "list", "--json"]).exits(0);
+    assert_eq!(list.json()[0]["openedBy"], "trailblaze tool", "{}", list.stdout);
+}
+
+#[test]
+fn a_key_overwrites_no_file() {
+    let home = Home::counter();
+    home.run(&["device", "connect"]).exits(0);
+    let before = home.project.read("trailblaze.yaml");
+    let refused = home.run(&["session", "key", "trailblaze.yaml"]).exits(3);
+    assert!(refused.stderr.contains("exists"), "{}", refused.stderr);
+    assert_eq!(home.project.read("trailblaze.yaml"), before);
+}

@@ -74,6 +74,6 @@ impl Drop for Home {
 }
 
 pub fn kill(pid: u64) {
-    let status = Command::new("sh").args(["-c", &format!("kill -9 {pid}")]).status().expect("a shell");
-    assert!(status.success());
+    // It may have ended with its parent.
+    let _ = Command::new("sh").args(["-c", &format!("kill -9 {pid} 2>/dev/null")]).status().expect("a shell");
 }

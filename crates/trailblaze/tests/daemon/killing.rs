@@ -51,6 +51,12 @@ fn a_killed_browser_is_reported_and_not_started_again() {
     let still = home.run(&["snapshot"]).exits(2);
     assert!(still.stderr.contains("close the session and open it again"), "{}", still.stderr);
     assert!(processes(&home, "--remote-debugging-pipe").is_empty());
+    let connect = home.run(&["device", "connect", "-d", "web/chromium"]).exits(2);
+    assert!(
+        connect.stderr.contains("the device was lost") && connect.stderr.contains("--take-over"),
+        "{}",
+        connect.stderr
+    );
     // Its steps can still be saved.
     home.run(&["session", "save", "trails/shop.trail.yaml"]).exits(0);
     home.run(&["session", "close"]).exits(0);

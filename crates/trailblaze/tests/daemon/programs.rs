@@ -201,7 +201,9 @@ fn without_a_session_a_program_says_how_to_open_one() {
 fn programs_do_not_trust_what_other_users_could_have_written() {
     let Some(clients) = Clients::new() else { return };
     let home = connected();
-    let file = home.folder().join("trailblaze.daemon.json");
+    // The daemon repairs its own file; this is that of another program.
+    let file = home.folder().join("another.daemon.json");
+    std::fs::copy(home.folder().join("trailblaze.daemon.json"), &file).expect("a copy");
     for (path, open, private) in [(file, 0o644, 0o600), (home.folder(), 0o755, 0o700)] {
         let mode = |mode| std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is changed");
         mode(open);
@@ -212,6 +214,7 @@ fn programs_do_not_trust_what_other_users_could_have_written() {
         }
         mode(private);
     }
+    std::fs::remove_file(home.folder().join("another.daemon.json")).expect("it is removed");
     let shown = home.run(&["session", "show"]).exits(0).stdout;
     assert!(!shown.contains("tap"), "{shown}");
 }

@@ -156,3 +156,57 @@ fn programs_use_a_session_by_its_key() {
         home.run(&["session", "show"]).exits(0).stdout.contains("tap {\"id\":\"add\"}").then_some(())
     });
 }
+
+#[test]
+fn a_name_belongs_to_a_project() {
+    let home = Home::counter();
+    home.run(&["tool", "launchApp", "packageId=com.example.counter", "--session", "ci"]).exits(0);
+    for (path, text) in [("trailblaze.yaml", "sim:\n  apps: [../counter.app.yaml]\n"), ("trails/.keep", "")] {
+        home.project.write(&format!("other/{path}"), text);
+    }
+    let other = home.run(&["-C", "other", "snapshot", "--session", "ci"]).exits(0);
+    assert!(other.stderr.contains("opened session `ci`") && !other.stdout.contains("Count: 0"), "{other:?}");
+    assert!(home.run(&["snapshot", "--session", "ci"]).exits(0).stdout.contains("Count: 0"));
+    home.run(&["-C", "other", "session", "close", "ci"]).exits(0);
+    assert!(home.run(&["snapshot", "--session", "ci"]).exits(0).stdout.contains("Count: 0"));
+    let refused = home.run(&["device", "connect", "--session", "../../x y"]).exits(3);
+    assert!(refused.stderr.contains("is not the name of a session"), "{}", refused.stderr);
+}
+
+#[test]
+fn taking_over_says_what_ended_and_where_its_steps_are() {
+    let home = Home::counter();
+    home.run(LAUNCH).exits(0);
+    let taken = home.run(&["device", "connect", "--take-over"]).exits(0);
+    assert!(
+        taken.stderr.contains("ended session") && taken.stderr.contains("recording.trail.yaml"),
+        "{}",
+        taken.stderr
+    );
+    assert!(taken.stdout.starts_with("opened session"), "{}", taken.stdout);
+}
+
+#[test]
+fn what_is_wrong_with_a_changed_tool_is_told() {
+    let home = Home::counter();
+    let path = "trailblaze-config/tools/again.tool.yaml";
+    home.project.write(path, "id: again\ndescription: Add.\nparameters: []\ntools:\n  - tap: {id: add}\n");
+    home.run(LAUNCH).exits(0);
+    home.project.write(path, "id: again\ndescription: Add.\nparameters: []\ntools: 5\n");
+    wait_until("the mistake is told", || {
+        home.run(&["snapshot"]).exits(0).stderr.contains("again.tool.yaml").then_some(())
+    });
+}
+
+#[test]
+fn closing_a_session_cancels_its_call() {
+    let home = Home::counter();
+    home.run(LAUNCH).exits(0);
+    let mut waiting = home.command(&["tool", "assertVisible", "text=Never", "timeoutMs=600000"]);
+    waiting.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = waiting.spawn().expect("it starts");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    home.run(&["session", "close"]).exits(0);
+    let ended = home.project.ran(child.wait_with_output().expect("it ends"));
+    assert!(ended.code == Some(2) && ended.stderr.contains("cancelled"), "{ended:?}");
+}

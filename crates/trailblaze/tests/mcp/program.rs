@@ -40,6 +40,42 @@ fn an_agent_that_knows_only_the_server_saves_a_trail_that_replays() {
 }
 
 #[test]
+fn trails_are_saved_only_in_the_project() {
+    let project = Project::counter();
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &["-d", "android/sim-1"], Generation::Initialize);
+    client.call("session", json!({"action": "open", "url": "com.example.counter"}));
+    let outside = project.root().with_extension("trail.yaml");
+    for path in ["../x.trail.yaml", outside.to_str().expect("a path"), "home/.profile", "trails/x.yaml", ""] {
+        let refused = client.failure("trail", json!({"action": "save", "path": path}));
+        assert!(
+            refused.contains("is not in the project") || refused.contains("is not the name of a trail"),
+            "{refused}"
+        );
+    }
+    assert!(!outside.exists());
+    client.call("trail", json!({"action": "save", "path": "trails/x.trail.yaml"}));
+    let exists = client.failure("trail", json!({"action": "save", "path": "trails/x.trail.yaml"}));
+    assert!(exists.contains("`merge: append`"), "{exists}");
+}
+
+#[test]
+fn a_page_is_opened_in_a_browser_and_what_fails_leaves_no_session() {
+    let project = Project::counter();
+    let _daemon = Daemon(&project);
+    let mut client = Client::program(&project, &[], Generation::Initialize);
+    let failed = client.failure("session", json!({"action": "open", "url": "com.example.nothing"}));
+    assert!(failed.starts_with("no session was opened"), "{failed}");
+    assert!(client.call("session", json!({"action": "list"})).starts_with("no session is open"));
+    project.write("page.html", "<h1>Tea</h1><script>localStorage.n = 1 + Number(localStorage.n ?? 0)</script>");
+    let url = format!("file://{}", project.root().join("page.html").display());
+    let opened = client.call("session", json!({"action": "open", "url": url}));
+    assert!(opened.contains("on web/chromium") && opened.contains("Tea"), "{opened}");
+    assert!(client.call("devices", json!({})).contains("web/chromium"));
+    assert!(client.call("session", json!({"action": "steps"})).contains("launchApp"));
+}
+
+#[test]
 fn a_session_outlives_its_client() {
     let project = Project::counter();
     let _daemon = Daemon(&project);

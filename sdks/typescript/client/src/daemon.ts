@@ -96,14 +96,19 @@ async function findSession(): Promise<Session> {
 async function ask({ address, key }: Daemon, name: string | undefined): Promise<Session | Refusal | undefined> {
   const body = Buffer.from(JSON.stringify({ access: { session: name === undefined ? {} : { name } } }));
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  let status: number;
   let text: string;
   try {
-    ({ text } = await post(`${address}/daemon`, { headers, body, deadlineMs: FIND_DEADLINE_MS }));
+    ({ status, text } = await post(`${address}/daemon`, { headers, body, deadlineMs: FIND_DEADLINE_MS }));
   } catch (error) {
     if (isUnreachable(error)) {
       return undefined;
     }
     throw error;
+  }
+  if ([401, 403, 404, 405].includes(status)) {
+    // The daemon was killed, and another program has its port.
+    return undefined;
   }
   // Lines before the last one are progress.
   const last = parse(text.trim().split('\n').at(-1) ?? '');

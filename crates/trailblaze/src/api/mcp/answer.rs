@@ -58,23 +58,35 @@ impl From<ServiceError> for CallError {
 fn in_arguments(hint: &str) -> String {
     let words = [
         ("`--session NAME`, or TRAILBLAZE_SESSION", "`session`"),
-        ("`trailblaze device list` lists the devices", "`devices` lists the devices"),
-        ("`trailblaze device connect --take-over`", "`takeOver`"),
         ("`--session ", "`session: "),
         ("`--append`", "`merge: append`"),
         ("`--force`", "`merge: replace`"),
-        ("`trailblaze toolbox`", "`toolbox`"),
-        ("`trailblaze session close", "`session` `close`, for `"),
-        ("`trailblaze device connect`", "`session` `open`"),
-        ("`trailblaze session list`", "`session` `list`"),
     ];
     let hint = words.iter().fold(hint.to_string(), |hint, (from, to)| hint.replace(from, to));
+    // Every second part is code.
+    let parts = hint.split('`').enumerate().map(|(at, part)| if at % 2 == 1 { in_tools(part) } else { part });
+    let hint = parts.collect::<Vec<_>>().join("`");
     match hint.split_once("`-d ").and_then(|(before, rest)| Some((before, rest.split_once('`')?))) {
         Some((before, (device, after))) => {
             format!(r#"{before}`session` {{"action":"open","device":"{device}"}}{after}"#)
         }
         None => hint,
     }
+}
+
+/// A command, as a tool and its action.
+fn in_tools(command: &str) -> &str {
+    const TOOLS: [(&str, &str); 5] = [
+        ("trailblaze device list", "devices"),
+        ("trailblaze device connect", "session` `open"),
+        ("trailblaze session close", "session` `close"),
+        ("trailblaze session list", "session` `list"),
+        ("trailblaze toolbox", "toolbox"),
+    ];
+    if command.starts_with("trailblaze ") && command.contains("--take-over") {
+        return "takeOver";
+    }
+    TOOLS.iter().find(|(start, _)| command.starts_with(start)).map_or(command, |(_, tool)| tool)
 }
 
 pub fn with_hint(message: String, hint: Option<&str>) -> String {
@@ -119,6 +131,10 @@ mod tests {
             r#"choose one, such as `session` {"action":"open","device":"web/chromium"}"#
         );
         assert_eq!(in_arguments("name one: `--session NAME`, or TRAILBLAZE_SESSION"), "name one: `session`");
+        assert_eq!(
+            in_arguments("end it (`trailblaze session close a`), or `trailblaze device connect -d b/c --take-over`"),
+            "end it (`session` `close`), or `takeOver`"
+        );
     }
 
     #[test]
