@@ -31,7 +31,7 @@ use trailblaze_core::values::memory::Memory;
 use trailblaze_core::values::secret::Secrets;
 use trailblaze_core::yaml;
 use trailblaze_protocol::driver::DriverKey;
-use trailblaze_protocol::event::{CallOrigin, Event, Failure, Plan, StepKind, TrailRef, Verdict};
+use trailblaze_protocol::event::{CallOrigin, Event, Failure, Moment, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::{Parent, SessionId, StepId};
 
@@ -416,6 +416,10 @@ impl Interactive {
                 done(text, serde_json::to_value(&outcome).unwrap_or_default())
             }
             Ok(outcome) => {
+                // Without pictures before each touch, at least how it looked when it failed.
+                if self.usage == Usage::Daemon {
+                    let _ = self.session.device.shoot(&cx, cx.parent(), Moment::Failure).await;
+                }
                 let failure = failure(Some(tool), &outcome.text, outcome.structured.as_ref());
                 self.failed(Failure { call, ..failure }, Exit::Failed)
             }
