@@ -301,7 +301,7 @@ impl Task {
             }
             self.live.touch();
             self.live.n_steps.store(session.n_steps(), Ordering::Relaxed);
-            *self.live.lost.lock() = session.lost().map(str::to_string);
+            *self.live.lost.lock() = session.lost();
             n_events = session.n_events();
         }
     }

@@ -183,9 +183,9 @@ impl Interactive {
         self.steps().len()
     }
 
-    /// Why the device can no longer be used.
-    pub fn lost(&self) -> Option<&str> {
-        self.lost.as_deref()
+    /// Why the session can no longer be used: its device was lost, or a server died that cannot be restarted.
+    pub fn lost(&self) -> Option<String> {
+        self.lost.clone().or_else(|| self.session.check_alive().err().map(|error| error.to_string()))
     }
 
     /// Sets the folder that paths of commands are relative to.
@@ -257,7 +257,7 @@ impl Interactive {
     }
 
     async fn answer(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
-        if let Some(lost) = self.lost.as_ref().filter(|_| command.needs_device()) {
+        if let Some(lost) = self.lost().filter(|_| command.needs_device() && self.usage == Usage::Daemon) {
             let message = format!("{lost}\nclose the session and open it again; its steps can still be saved");
             return Reply::Failed { message, exit: Exit::Environment };
         }
