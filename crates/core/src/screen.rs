@@ -63,6 +63,8 @@ pub struct Node {
     pub id: u64,
     /// The ref by which people and models refer to the element. Assigned by [`crate::refs`] unless the driver does so.
     pub reference: Option<String>,
+    /// Which load of which page it is in. A driver may assign the same id and ref again in another document.
+    pub document: Option<u64>,
     pub bounds: Option<Rect>,
     /// Whether it is scrolled out of its container or frame, even if its bounds are on the screen.
     pub is_clipped: bool,
@@ -152,7 +154,7 @@ impl Props {
 /// Properties that every platform has.
 impl Node {
     pub fn new(id: u64, props: Props) -> Node {
-        Node { id, reference: None, bounds: None, is_clipped: false, props, children: Vec::new() }
+        Node { id, reference: None, document: None, bounds: None, is_clipped: false, props, children: Vec::new() }
     }
 
     /// The visible text.

@@ -10,6 +10,8 @@ mod finding;
 mod marked;
 #[path = "web/phone.rs"]
 mod phone;
+#[path = "web/refs.rs"]
+mod refs;
 #[path = "web/roles.rs"]
 mod roles;
 #[path = "web/secrets.rs"]

@@ -40,6 +40,7 @@ pub struct Device {
 /// The properties by which an element is recognized on a later screen.
 #[derive(Debug, Clone, PartialEq)]
 struct Fingerprint {
+    document: Option<u64>,
     class: Option<String>,
     text: Option<String>,
     id: Option<String>,
@@ -91,6 +92,11 @@ impl Device {
         Ok(screen)
     }
 
+    /// The same with a picture, and the parts of the screen that must be masked in it.
+    pub async fn look_pictured(&self, cx: &Cx) -> Result<(Screen, Vec<Rect>), Stop> {
+        self.observe(cx, Want::PICTURE).await
+    }
+
     /// Looks at the screen for a caller that may then use the refs of this snapshot.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
         self.show_with(cx, &snapshot::Details::default()).await
@@ -138,7 +144,7 @@ impl Device {
             node.reference.as_deref() == Some(reference) || reference.strip_prefix('#') == Some(&node.id.to_string())
         };
         let node = if self.description().knows_elements {
-            screen.root.walk().find(is_named)
+            screen.root.walk().find(is_named).filter(|node| node.document == fingerprint.document)
         } else {
             fingerprint.nearest(&screen.root)
         };
@@ -441,6 +447,7 @@ impl Fingerprint {
     fn of(node: &Node) -> Fingerprint {
         let own = |text: Option<&str>| text.map(str::to_string);
         Fingerprint {
+            document: node.document,
             class: own(node.class()),
             // The value of a field is not part of its identity.
             text: if node.is_editable() { None } else { own(node.text()) },

@@ -108,7 +108,7 @@ impl Page {
             });
             for (owner, number, inner) in join_all(looks).await.into_iter().flatten() {
                 if let Some(node) = seen.find(owner) {
-                    node.hold(number, inner.nodes);
+                    node.hold(number, inner);
                 }
             }
             Ok(())

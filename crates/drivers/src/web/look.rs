@@ -12,6 +12,8 @@ use trailblaze_protocol::geometry::{Point, Rect, Size};
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Look {
+    /// Different for each load of each page.
+    pub document: u64,
     url: String,
     title: String,
     width: u32,
@@ -30,6 +32,9 @@ pub struct Look {
 
 #[derive(Debug, Deserialize)]
 pub struct Seen {
+    /// The document of the frame that it is in; `None` in the main frame.
+    #[serde(skip)]
+    document: Option<u64>,
     pub i: u64,
     r: String,
     b: [i32; 4],
@@ -164,7 +169,8 @@ impl Look {
             root.props.set(Field::AriaName, self.title);
         }
         root.bounds = Some(bounds);
-        root.children = self.nodes.into_iter().map(|seen| seen.node(by)).collect();
+        root.document = Some(self.document);
+        root.children = self.nodes.into_iter().map(|seen| seen.node(by, root.document)).collect();
         if part == Part::Whole {
             root.children.iter_mut().for_each(|child| bring_in(child, bounds));
         }
@@ -199,7 +205,7 @@ impl Look {
 /// A screen with just these elements.
 pub fn screen_of(nodes: Vec<Seen>, snapshot: SnapshotId) -> Screen {
     let mut root = Node::new(0, Props::new(Shape::Web));
-    root.children = nodes.into_iter().map(|seen| seen.node((0, 0))).collect();
+    root.children = nodes.into_iter().map(|seen| seen.node((0, 0), None)).collect();
     Screen { snapshot, size: Size { width: 0, height: 0 }, app: None, root, picture: None }
 }
 
@@ -250,10 +256,10 @@ fn number_the_alike(root: &mut Node) {
 
 impl Seen {
     /// Adds the document of the frame that this element contains.
-    pub fn hold(&mut self, frame: u64, nodes: Vec<Seen>) {
+    pub fn hold(&mut self, frame: u64, inner: Look) {
         let Some([left, top]) = self.g else { return };
-        self.c = nodes;
-        self.c.iter_mut().for_each(|node| node.shift(frame, (left, top)));
+        self.c = inner.nodes;
+        self.c.iter_mut().for_each(|node| node.shift(frame, inner.document, (left, top)));
         let window = Rect { left: self.b[0], top: self.b[1], right: self.b[2], bottom: self.b[3] };
         let is_clipped = self.z == 1;
         self.c.iter_mut().for_each(|node| node.clip(window, is_clipped));
@@ -268,18 +274,19 @@ impl Seen {
         self.c.iter_mut().for_each(|child| child.clip(window, is_clipped));
     }
 
-    fn shift(&mut self, frame: u64, (dx, dy): (i32, i32)) {
+    fn shift(&mut self, frame: u64, document: u64, (dx, dy): (i32, i32)) {
         // Elements of nested frames already have their ids.
         if self.i >> 32 == 0 {
             self.i = node_id(frame, self.i);
+            self.document = Some(document);
         }
         let [left, top, right, bottom] = self.b;
         self.b = [left + dx, top + dy, right + dx, bottom + dy];
         self.g = self.g.map(|[left, top]| [left + dx, top + dy]);
-        self.c.iter_mut().for_each(|child| child.shift(frame, (dx, dy)));
+        self.c.iter_mut().for_each(|child| child.shift(frame, document, (dx, dy)));
     }
 
-    fn node(self, by: (i32, i32)) -> Node {
+    fn node(self, by: (i32, i32), main: Option<u64>) -> Node {
         let mut props = Props::new(Shape::Web);
         let descriptor = match &self.n {
             Some(name) => format!("{} \"{name}\"", self.r),
@@ -329,13 +336,14 @@ impl Seen {
         let [left, top, right, bottom] = self.b;
         let (dx, dy) = by;
         let mut node = Node::new(self.i, props);
+        node.document = self.document.or(main);
         node.is_clipped = self.z == 1;
         node.reference = Some(match parts_of(self.i) {
             (0, element) => format!("e{element}"),
             (frame, element) => format!("f{frame}e{element}"),
         });
         node.bounds = Some(Rect { left: left + dx, top: top + dy, right: right + dx, bottom: bottom + dy });
-        node.children = self.c.into_iter().map(|child| child.node(by)).collect();
+        node.children = self.c.into_iter().map(|child| child.node(by, main)).collect();
         node
     }
 }

@@ -62,6 +62,8 @@
   /** @type {Map<number, WeakRef<Element>>} */
   const elements = new Map();
   let last = 0;
+  // Ids start again at 1 in each document. This tells the documents apart.
+  const documentId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
   /** @param {Element} element */
   const idOf = (element) => {
     let id = ids.get(element);
@@ -581,6 +583,7 @@
     if (document.body) reading.read(/** @type {El} */ (document.body), nodes, 0);
     const page = document.documentElement;
     const seen = {
+      document: documentId,
       url: location.href, title: document.title, width: innerWidth, height: innerHeight, left: Math.round(scrollX), top: Math.round(scrollY),
       fullWidth: Math.max(page?.scrollWidth ?? 0, innerWidth), fullHeight: Math.max(page?.scrollHeight ?? 0, innerHeight), nodes,
       shut: reading.shut,

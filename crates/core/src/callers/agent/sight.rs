@@ -128,8 +128,13 @@ impl Sight {
     pub fn changed_ref<'a>(&self, newer: &Sight, refs: Vec<&'a str>) -> Option<&'a str> {
         refs.into_iter().find(|reference| {
             let key = refs::of_line(reference).unwrap_or(reference.trim());
-            self.lines.get(key).is_some_and(|line| newer.lines.get(key) != Some(line))
+            let is_same = |line| newer.lines.get(key) == Some(line) && newer.document_of(key) == self.document_of(key);
+            self.lines.get(key).is_some_and(|line| !is_same(line))
         })
+    }
+
+    fn document_of(&self, reference: &str) -> Option<u64> {
+        self.screen.root.walk().find(|node| node.reference.as_deref() == Some(reference))?.document
     }
 }
 

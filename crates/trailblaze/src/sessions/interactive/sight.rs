@@ -134,7 +134,12 @@ impl Interactive {
 
     pub(super) async fn screenshot(&mut self, has_marks: bool, cancel: &CancellationToken) -> Reply {
         let cx = self.cx(cancel);
-        let (screen, masks) = match see(&cx, &Details::default(), true, false).await {
+        // Only the marks show refs.
+        let seen = match has_marks {
+            true => see(&cx, &Details::default(), true, false).await,
+            false => self.session.device.look_pictured(&cx).await,
+        };
+        let (screen, masks) = match seen {
             Ok(seen) => seen,
             Err(stop) => return self.not_seen("screenshot", stop),
         };
