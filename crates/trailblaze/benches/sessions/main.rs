@@ -14,11 +14,14 @@ mod start;
 
 use std::process::ExitCode;
 
+/// Prints the rows of one part, unless a peer is missing.
+type Rows = fn() -> Result<(), place::Missing>;
+
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let is_wanted = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     support::head();
-    let parts: [(&str, fn() -> Result<(), place::Missing>); 4] =
+    let parts: [(&str, Rows); 4] =
         [("start", start::rows), ("checkout", checkout::rows), ("commands", commands::rows), ("memory", memory::rows)];
     let mut code = ExitCode::SUCCESS;
     for (name, rows) in parts.into_iter().filter(|(name, _)| is_wanted(name)) {
