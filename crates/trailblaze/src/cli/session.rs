@@ -67,6 +67,9 @@ enum Verb {
         /// Remove only the last call of the step
         #[arg(long)]
         call: bool,
+        /// Print what was removed as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Run the steps of a session from their start, on its device or another one
     Replay {
@@ -90,6 +93,9 @@ enum Verb {
         /// End all sessions of all projects
         #[arg(long)]
         all: bool,
+        /// Print each ended session as one line of JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Write the key of a session to a file, for programs that use it through the typed API
     Key {
@@ -145,16 +151,16 @@ pub async fn session(context: &Context, command: SessionCommand) -> Result<Exit,
             let save = Command::Save(Save { path: file, merge, title, from, to, is_own: false });
             Ok(show_all(&execute_in(context, which.choice(context), vec![save]).await?, json))
         }
-        Verb::Undo { which, call } => {
+        Verb::Undo { which, call, json } => {
             let undo = if call { Command::Undo } else { Command::UndoStep };
-            Ok(show_all(&execute_in(context, which.choice(context), vec![undo]).await?, false))
+            Ok(show_all(&execute_in(context, which.choice(context), vec![undo]).await?, json))
         }
         Verb::Replay { which, stretch: Stretch { from, to }, on, json } => {
             let client = context.place(&[], None)?;
             let request = ReplayRequest { session: which.choice(context), client, device: on, from, to };
             replay(context, request, json).await
         }
-        Verb::Close { name, which, all } => close(context, name, &which, all).await,
+        Verb::Close { name, which, all, json } => close(context, name, &which, all, json).await,
         Verb::Key { file, which, json } => key(context, file, which.choice(context), json).await,
     }
 }
@@ -199,7 +205,13 @@ async fn replay(context: &Context, request: ReplayRequest, as_json: bool) -> Res
     }
 }
 
-async fn close(context: &Context, name: Option<String>, which: &Which, all: bool) -> Result<Exit, Refusal> {
+async fn close(
+    context: &Context,
+    name: Option<String>,
+    which: &Which,
+    all: bool,
+    as_json: bool,
+) -> Result<Exit, Refusal> {
     let daemon = context.daemon()?;
     let mut choices =
         vec![SessionChoice { name: name.clone().or(which.session.session.clone()), ..which.choice(context) }];
@@ -222,6 +234,10 @@ async fn close(context: &Context, name: Option<String>, which: &Which, all: bool
             None => return Err(Refusal::usage("no session is open")),
         };
         let Answer::Closed(closed) = answer else { return Err(unexpected(&answer)) };
+        if as_json {
+            print::json_line(&json!(closed));
+            continue;
+        }
         print::data(format!("closed session `{}`", closed.name));
         if let Some(unsaved) = &closed.unsaved {
             print::say(format!("The steps were not saved as a trail; they are recorded in {}", unsaved.display()));

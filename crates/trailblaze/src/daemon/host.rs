@@ -9,6 +9,7 @@ use trailblaze_core::ids;
 
 use super::key_file::{DaemonFiles, DaemonLock, KeyFile, Version};
 use super::log::Log;
+use super::projects::Projects;
 use super::service::LocalService;
 use crate::api::Listener;
 use crate::api::service::Offered;
@@ -61,7 +62,8 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let listener = Listener::new(Arc::clone(&invocations), options.port);
     let host = Host::new(invocations, Arc::clone(&listener) as Arc<dyn CallbackAddress>);
     let log_file = options.files.log();
-    let service = LocalService::new(host, log, log_file, options.version.clone(), options.compiled_in);
+    let projects = Projects { host, log, compiled_in: options.compiled_in };
+    let service = LocalService::new(projects, log_file, options.version.clone());
     let service = Arc::new(service);
     let key: Arc<str> = ids::session_key().into();
     let variables = options.variables;

@@ -6,6 +6,7 @@ mod host;
 mod key_file;
 mod live;
 mod log;
+mod projects;
 mod service;
 mod table;
 mod trails;

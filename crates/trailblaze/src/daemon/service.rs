@@ -1,6 +1,6 @@
 //! Answers the requests of clients in the daemon's own process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,33 +13,25 @@ use trailblaze_protocol::exit::Exit;
 
 use super::key_file::Version;
 use super::live::{About, Live, LogConsole};
-use super::log::Log;
+use super::projects::{Projects, sound};
 use super::table::{Claim, Reserved, Table};
 use super::trails;
-use crate::output::words::count;
-use crate::project::compiled_in::CompiledIn;
 use crate::project::devices::DeviceSpec;
-use crate::project::environment::Environment;
-use crate::project::loaded::{Loaded, find_root};
-use crate::run::preflight::n_errors;
+use crate::project::loaded::Loaded;
 use crate::servers::tool_servers::Mode;
-use crate::sessions::host::Host;
 use crate::sessions::interactive::{self, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
-    Answer, ClientPlace, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, ReplayRequest, Request,
-    Service, ServiceError, SessionChoice, SessionInfo, ToolboxRequest,
+    Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
+    ReplayRequest, Request, Service, ServiceError, SessionChoice, SessionInfo, ToolboxRequest,
 };
-use crate::sessions::toolbox;
+use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::wiring::{self, Wiring};
 
 /// The daemon's sessions, and what they share.
 pub struct LocalService {
-    pub host: Host,
-    pub log: Log,
-    pub log_file: PathBuf,
-    pub version: Version,
-    /// The tools that are compiled into the program.
-    pub compiled_in: CompiledIn,
+    projects: Projects,
+    log_file: PathBuf,
+    version: Version,
     table: Arc<Table>,
     started: Instant,
     activity: Mutex<Instant>,
@@ -49,13 +41,11 @@ pub struct LocalService {
 }
 
 impl LocalService {
-    pub fn new(host: Host, log: Log, log_file: PathBuf, version: Version, compiled_in: CompiledIn) -> LocalService {
+    pub fn new(projects: Projects, log_file: PathBuf, version: Version) -> LocalService {
         LocalService {
-            host,
-            log,
+            projects,
             log_file,
             version,
-            compiled_in,
             table: Arc::default(),
             started: Instant::now(),
             activity: Mutex::new(Instant::now()),
@@ -79,7 +69,7 @@ impl LocalService {
     }
 
     /// The run folders of the open sessions.
-    pub fn run_folders(&self) -> Vec<PathBuf> {
+    fn run_folders(&self) -> Vec<PathBuf> {
         self.table.all().iter().map(|live| live.run_folder.clone()).collect()
     }
 
@@ -89,33 +79,8 @@ impl LocalService {
         futures::future::join_all(all.iter().map(|live| live.close())).await;
     }
 
-    /// The project of a client.
-    pub fn load(&self, client: &ClientPlace) -> Result<Arc<Loaded>, ServiceError> {
-        let variables = client.variables.iter().map(|(name, value)| (name.into(), value.into()));
-        let environment = Environment::of_client(
-            variables,
-            client.current_dir.clone(),
-            client.command.clone(),
-            self.compiled_in.clone(),
-        );
-        let environment = Arc::new(environment);
-        let root = match &client.project {
-            Some(project) => environment.absolute(project),
-            None if client.current_dir.as_os_str().is_empty() => {
-                return Err(ServiceError::invalid("no project is known here")
-                    .with_hint("name the project's folder with `project`"));
-            }
-            None => find_root(Path::new("."), &environment),
-        };
-        if !root.is_dir() {
-            return Err(ServiceError::invalid(format!("no such folder: `{}`", root.display())));
-        }
-        let loaded = Loaded::read(&root, &environment).map_err(|error| ServiceError::invalid(error.to_string()))?;
-        Ok(Arc::new(loaded))
-    }
-
     async fn open(&self, request: OpenRequest, progress: &dyn ProgressSink) -> Result<SessionInfo, ServiceError> {
-        let loaded = self.load(&request.client)?;
+        let loaded = self.projects.load(&request.client)?;
         sound(&loaded)?;
         if let Some(name) = request.name.as_deref().filter(|name| !is_session_name(name)) {
             let text = format!("`{name}` is not the name of a session");
@@ -183,7 +148,7 @@ impl LocalService {
     ) -> Result<Arc<Live>, ServiceError> {
         let secrets = wiring::secrets(loaded, &request.secrets);
         let secrets = secrets.map_err(|error| ServiceError::invalid(error.to_string()))?;
-        self.log.hide(&secrets);
+        self.projects.log.hide(&secrets);
         let logs = match &request.logs {
             Some(logs) => loaded.environment.absolute(logs),
             None => loaded.root.join("logs"),
@@ -212,12 +177,12 @@ impl LocalService {
             current_dir: request.client.current_dir,
             command: request.client.command,
         };
-        let opened = interactive::open(loaded, &self.host, options, console).await.map_err(not_opened)?;
-        self.log.hide(&opened.wiring.secrets);
+        let opened = interactive::open(loaded, &self.projects.host, options, console).await.map_err(not_opened)?;
+        self.projects.log.hide(&opened.wiring.secrets);
         Ok(Live::start(opened, about))
     }
 
-    async fn close_session(&self, live: &Arc<Live>) -> Result<crate::sessions::service::ClosedSession, ServiceError> {
+    async fn close_session(&self, live: &Arc<Live>) -> Result<ClosedSession, ServiceError> {
         let closed = live.close().await;
         self.table.remove(live);
         closed
@@ -235,29 +200,23 @@ impl LocalService {
             Some(device) if *device != live.device.as_str() => {
                 let text = live.trail(stretch).await?;
                 let client = ClientPlace { project: Some(live.project.clone()), ..request.client };
-                trails::run_text(self, &live, &text, device, client, progress, cancel).await
+                trails::run_text(&self.projects, &live, &text, device, client, progress, cancel).await
             }
             _ => match live.replay(stretch, cancel).await? {
-                Reply::Done { text, value } => Ok(Answer::Ran(crate::sessions::service::Ran {
-                    exit: Exit::Passed,
-                    text,
-                    summary: value,
-                    report: None,
-                })),
-                Reply::Failed { message, exit } => Ok(Answer::Ran(crate::sessions::service::Ran {
-                    exit,
-                    text: message,
-                    summary: serde_json::Value::Null,
-                    report: None,
-                })),
+                Reply::Done { text, value } => {
+                    Ok(Answer::Ran(Ran { exit: Exit::Passed, text, summary: value, report: None }))
+                }
+                Reply::Failed { message, exit } => {
+                    Ok(Answer::Ran(Ran { exit, text: message, summary: serde_json::Value::Null, report: None }))
+                }
             },
         }
     }
 
     fn devices(&self, request: &DevicesRequest) -> Result<Vec<DeviceInfo>, ServiceError> {
-        let loaded = self.load(&request.client)?;
+        let loaded = self.projects.load(&request.client)?;
         sound(&loaded)?;
-        let wiring = Wiring::new(&loaded, &self.host, None);
+        let wiring = Wiring::new(&loaded, &self.projects.host, None);
         let mut devices = loaded.all_devices().map_err(|error| ServiceError::invalid(error.to_string()))?;
         let open = self.table.all();
         // A browser needs no entry in the project, and neither does a device that a session uses.
@@ -296,18 +255,16 @@ impl LocalService {
                     None => Command::Tools { search: request.search.clone() },
                 };
                 match live.execute(vec![command], None, cancel).await?.pop() {
-                    Some(Reply::Done { text, value }) => {
-                        Ok(Answer::Toolbox(crate::sessions::service::Listed { text, value }))
-                    }
+                    Some(Reply::Done { text, value }) => Ok(Answer::Toolbox(Listed { text, value })),
                     Some(Reply::Failed { message, exit }) => Err(ServiceError::new(exit, message)),
                     None => Err(ServiceError::new(Exit::Bug, "no reply")),
                 }
             }
             Err(error) if error.is_no_session && request.session.name.is_none() => {
-                let loaded = self.load(&request.client)?;
+                let loaded = self.projects.load(&request.client)?;
                 sound(&loaded)?;
                 let device = device(&loaded, request.session.device.as_deref())?;
-                let mut wiring = Wiring::new(&loaded, &self.host, None);
+                let mut wiring = Wiring::new(&loaded, &self.projects.host, None);
                 wiring.servers = wiring.tool_servers(Mode::Remember);
                 let target = wiring.target.clone();
                 let prepared = wiring.prepare(&device, target.as_deref()).await;
@@ -330,7 +287,7 @@ impl LocalService {
         DaemonStatus {
             version: self.version.0.clone(),
             pid: std::process::id(),
-            address: self.host.process.callback.base_url().await.unwrap_or_default(),
+            address: self.projects.host.process.callback.base_url().await.unwrap_or_default(),
             log: self.log_file.clone(),
             age_seconds: self.started.elapsed().as_secs(),
             sessions: self.table.all().iter().map(|live| live.info(false)).collect(),
@@ -370,16 +327,16 @@ impl Service for LocalService {
             Request::Replay(request) => self.replay(request, progress, cancel).await,
             Request::Access { session } => {
                 let live = self.find(&session).await?;
-                let address = self.host.process.callback.base_url().await;
+                let address = self.projects.host.process.callback.base_url().await;
                 let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
                 Ok(Answer::Access(live.access(&address)))
             }
             Request::Devices(request) => Ok(Answer::Devices(self.devices(&request)?)),
             Request::Toolbox(request) => self.toolbox(&request, cancel).await,
-            Request::Run(request) => trails::run(self, *request, progress, cancel).await,
-            Request::Check(request) => trails::check(self, request).await,
-            Request::Edit(request) => trails::edit(self, &request),
-            Request::Report(request) => trails::report(self, &request),
+            Request::Run(request) => trails::run(&self.projects, *request, progress, cancel).await,
+            Request::Check(request) => trails::check(&self.projects, request).await,
+            Request::Edit(request) => trails::edit(&self.projects, &request),
+            Request::Report(request) => trails::report(&self.projects, &self.run_folders(), &request),
             Request::Status => Ok(Answer::Status(self.status().await)),
             Request::Stop => {
                 self.stop.notify_one();
@@ -404,16 +361,6 @@ impl Drop for Counted<'_> {
         *self.0.activity.lock() = Instant::now();
         self.0.n_requests.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Fails if the files of a project have errors.
-pub fn sound(loaded: &Loaded) -> Result<(), ServiceError> {
-    if !loaded.has_errors() {
-        return Ok(());
-    }
-    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
-    let text = format!("the project has {}:\n{}", count(n_errors(&loaded.problems), "problem"), problems.join("\n"));
-    Err(ServiceError::invalid(text))
 }
 
 /// The device that a session is opened on.

@@ -17,7 +17,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::DeviceId;
 
 use super::live::Live;
-use super::service::{LocalService, sound};
+use super::projects::{Projects, sound};
 use crate::files::lock::ProjectLock;
 use crate::files::{private, write_atomically};
 use crate::output::console::Console;
@@ -41,12 +41,12 @@ use crate::sessions::wiring::Wiring;
 const MOST_BYTES: usize = 1 << 20;
 
 pub async fn run(
-    service: &LocalService,
+    projects: &Projects,
     request: RunRequest,
     progress: &dyn ProgressSink,
     cancel: &CancellationToken,
 ) -> Result<Answer, ServiceError> {
-    let loaded = service.load(&request.client)?;
+    let loaded = projects.load(&request.client)?;
     let options = RunOptions {
         paths: request.paths,
         only: None,
@@ -72,9 +72,9 @@ pub async fn run(
         logs: loaded.root.join("logs"),
         command: request.client.command,
     };
-    let plan = RunPlan::new(&loaded, &service.host, options);
+    let plan = RunPlan::new(&loaded, &projects.host, options);
     let plan = plan.map_err(|error| ServiceError::invalid(error.to_string()))?;
-    service.log.hide(&plan.wiring.secrets);
+    projects.log.hide(&plan.wiring.secrets);
     let secrets = Arc::clone(&plan.wiring.secrets);
     let (console, mut lines) = RunConsole::new();
     let console = Arc::new(console);
@@ -99,7 +99,7 @@ pub async fn run(
 
 /// Runs the steps of a session on another device.
 pub async fn run_text(
-    service: &LocalService,
+    projects: &Projects,
     live: &Live,
     text: &str,
     device: &str,
@@ -119,7 +119,7 @@ pub async fn run_text(
         secrets: live.request.secrets.clone(),
         agent: live.request.agent.clone(),
     };
-    run(service, request, progress, cancel).await
+    run(projects, request, progress, cancel).await
 }
 
 /// How a run ended, for people.
@@ -208,10 +208,10 @@ impl Console for RunConsole {
     }
 }
 
-pub async fn check(service: &LocalService, request: CheckRequest) -> Result<Answer, ServiceError> {
-    let loaded = service.load(&request.client)?;
-    let wiring = Wiring::new(&loaded, &service.host, None);
-    service.log.hide(&wiring.secrets);
+pub async fn check(projects: &Projects, request: CheckRequest) -> Result<Answer, ServiceError> {
+    let loaded = projects.load(&request.client)?;
+    let wiring = Wiring::new(&loaded, &projects.host, None);
+    projects.log.hide(&wiring.secrets);
     let options = CheckOptions { paths: request.paths, ..CheckOptions::default() };
     let console = Arc::new(RunConsole::new().0);
     let found = check::check(&loaded, wiring, &options, console).await;
@@ -223,8 +223,8 @@ pub async fn check(service: &LocalService, request: CheckRequest) -> Result<Answ
     Ok(Answer::Checked(Checked { trails, errors, problems: found.problems.iter().map(check::as_json).collect() }))
 }
 
-pub fn edit(service: &LocalService, request: &EditRequest) -> Result<Answer, ServiceError> {
-    let loaded = service.load(&request.client)?;
+pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, ServiceError> {
+    let loaded = projects.load(&request.client)?;
     let Some(path) = &request.path else { return Ok(Answer::Trail(Edited::List(list(&loaded)?))) };
     let file = own_trail(&loaded.root, path).map_err(|error| ServiceError::invalid(error.to_string()))?;
     let name = PathBuf::from(shown(&loaded.root, &file));
@@ -276,15 +276,14 @@ fn list(loaded: &Loaded) -> Result<Vec<Value>, ServiceError> {
     Ok(trails.iter().filter_map(|(trail, _)| trail.as_ref()).map(row).collect())
 }
 
-pub fn report(service: &LocalService, request: &ReportRequest) -> Result<Answer, ServiceError> {
-    let loaded = service.load(&request.client)?;
+pub fn report(projects: &Projects, open: &[PathBuf], request: &ReportRequest) -> Result<Answer, ServiceError> {
+    let loaded = projects.load(&request.client)?;
     sound(&loaded)?;
     let logs = loaded.root.join("logs");
     let folder = match &request.run {
         Some(run) if is_name(run) => logs.join(run),
         Some(run) => return Err(ServiceError::invalid(format!("`{run}` is not the name of a run"))),
-        None => latest(&logs, &service.run_folders())
-            .ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?,
+        None => latest(&logs, open).ok_or_else(|| ServiceError::invalid(format!("no runs in `{}`", logs.display())))?,
     };
     let run = report::Run::read(&folder).map_err(|error| ServiceError::invalid(error.to_string()))?;
     Ok(Answer::Report(Box::new(json!(summary::summary(&run)))))

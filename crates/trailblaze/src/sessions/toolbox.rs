@@ -1,12 +1,19 @@
 //! The tools of a session, for people and outer agents: a list, and one tool with its schema.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trailblaze_core::callers::agent::offer;
 use trailblaze_core::engine::registry::{MissingTool, Registry};
 use trailblaze_core::engine::tool::Tool;
 use trailblaze_core::schema::is_required;
 
-use crate::sessions::service::Listed;
+/// Tools for people, and for programs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    pub text: String,
+    pub value: Value,
+}
 
 /// The offered tools whose name or description contains all of these words.
 pub fn list(registry: &Registry, search: Option<&str>) -> Listed {

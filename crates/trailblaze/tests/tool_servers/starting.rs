@@ -144,10 +144,11 @@ fn a_shared_server_gets_no_environment_of_a_device() {
     }
 }
 
-/// Our variables in order, except the one that marks the processes of a test.
+/// Our variables in order, except those of every test.
 fn ours(env: &Value) -> Value {
     let env = env.as_object().expect("an environment").iter();
-    let is_ours = |name: &str| name.starts_with("TRAILBLAZE_") && name != "TRAILBLAZE_TEST_MARK";
+    let is_ours =
+        |name: &str| name.starts_with("TRAILBLAZE_") && !["TRAILBLAZE_TEST_MARK", "TRAILBLAZE_FRESH"].contains(&name);
     env.filter(|(name, _)| is_ours(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

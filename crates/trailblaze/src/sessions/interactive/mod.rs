@@ -42,8 +42,7 @@ use crate::output::run_folder::RECORDING;
 use crate::project::select::own_trail;
 use crate::sessions::arguments::typed;
 use crate::sessions::device_log::DeviceLog;
-use crate::sessions::service::Listed;
-use crate::sessions::toolbox;
+use crate::sessions::toolbox::{self, Listed};
 use keep::{EXPLORE, Home};
 use sight::Sights;
 

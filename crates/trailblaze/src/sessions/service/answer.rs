@@ -7,6 +7,7 @@ use serde_json::Value;
 use trailblaze_protocol::exit::Exit;
 
 use crate::sessions::interactive::Reply;
+use crate::sessions::toolbox::Listed;
 
 /// The answer to a request. Nothing in it is secret, except the key in `Access`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -100,13 +101,6 @@ pub struct DeviceInfo {
     pub height: u32,
     /// The sessions that use it.
     pub sessions: Vec<String>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Listed {
-    pub text: String,
-    pub value: Value,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -5,8 +5,7 @@ mod answer;
 mod request;
 
 pub use answer::{
-    Answer, Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Listed, Ran, ServiceError, SessionAccess,
-    SessionInfo,
+    Answer, Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Ran, ServiceError, SessionAccess, SessionInfo,
 };
 pub use request::{
     CheckRequest, ClientPlace, DevicesRequest, EditRequest, ExecuteRequest, OpenRequest, ReplayRequest, ReportRequest,

@@ -17,7 +17,8 @@ const NARROWER: &str = "narrow it with `find`, `within` or `depth`";
 
 impl Client<'_> {
     pub(super) async fn snapshot(&self, args: SnapshotArgs) -> CallResult {
-        let mut wish = Snapshot { within: args.within, find: args.find, since: args.since, ..Snapshot::default() };
+        let within = args.within.map(|reference| reference.trim_matches(['[', ']']).to_string());
+        let mut wish = Snapshot { within, find: args.find, since: args.since, ..Snapshot::default() };
         wish.details.depth = args.depth;
         // What is searched for may be anywhere on the page.
         wish.details.offscreen = args.offscreen || wish.find.is_some();
