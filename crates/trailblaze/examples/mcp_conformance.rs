@@ -20,7 +20,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use trailblaze::api::mcp::{McpOptions, McpServer};
-use trailblaze::sessions::service::{Answer, ClientPlace, Listed, ProgressSink, Request, Service, ServiceError};
+use trailblaze::sessions::service::{Answer, ClientPlace, ProgressSink, Request, Service, ServiceError};
+use trailblaze::sessions::toolbox::Listed;
 
 /// The smallest picture and the smallest sound, in base 64.
 const PICTURE: &str =
