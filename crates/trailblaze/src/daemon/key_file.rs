@@ -24,7 +24,7 @@ pub struct FilesError {
     source: io::Error,
 }
 
-/// What clients need to know to use a daemon. Whoever can read it may use all sessions.
+/// What clients need to know to use a daemon. Any program that can read it may use all sessions.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyFile {
@@ -103,8 +103,8 @@ impl DaemonFiles {
         serde_json::from_str(&text).ok()
     }
 
-    /// Writes the file. It is locked as long as the returned handle lives: whoever finds it without its lock knows that the daemon
-    /// was killed.
+    /// Writes the file. It stays locked while the returned handle lives, so a key file without a lock was left by a
+    /// daemon that was killed.
     pub fn write(&self, file: &KeyFile) -> io::Result<DaemonLock> {
         private::write_locked(&self.key(), serde_json::to_vec(file)?).map(DaemonLock)
     }
@@ -120,7 +120,7 @@ impl DaemonFiles {
     }
 }
 
-/// Whether a path leads to an open file, which nobody else may use.
+/// Whether a path still leads to this open file, and other users have no access to it.
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let (Ok(open), Ok(found)) = (file.metadata(), path.symlink_metadata()) else { return false };

@@ -44,7 +44,7 @@ enum State {
 pub enum Claim {
     /// It is open already.
     Existing(Arc<Live>),
-    /// The device is claimed for a new session; whoever has the value opens it.
+    /// The device is claimed for a new session, which the caller must open.
     New(Reserved),
     /// Another session has the device.
     Taken(Arc<Live>),
@@ -91,7 +91,7 @@ impl Table {
                 Ok(reserved) => return Ok(Claim::New(reserved)),
                 Err(slot) => slot,
             };
-            // If whoever opens it gives up, it is ours to open.
+            // `None` means that the client that was opening it gave up, so try to claim it again.
             if let Some(live) = opened(slot).await.transpose()? {
                 let is_named = request.name.as_ref().is_none_or(|name| *name == live.name);
                 return Ok(if is_named { Claim::Existing(live) } else { Claim::Taken(live) });

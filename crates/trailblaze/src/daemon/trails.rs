@@ -175,7 +175,7 @@ impl RunConsole {
     }
 
     fn pass_on(&self, text: &str) {
-        // Progress that nobody reads in time is dropped.
+        // If the client reads too slowly, progress is dropped.
         let _ = self.lines.try_send(text.to_string());
     }
 }

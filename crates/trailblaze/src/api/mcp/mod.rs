@@ -105,7 +105,7 @@ impl McpServer {
         running.waiting().await.map(drop).map_err(|error| broken(error.to_string()))
     }
 
-    /// The route on the listener. Whoever mounts it must check who calls: peer, Host, Origin and key.
+    /// The route on the listener. The caller must put checks of peer, Host, Origin and key in front of it.
     pub fn route(self) -> Router {
         route_of(self)
     }
