@@ -8,7 +8,7 @@ use super::in_session::{self, SessionArgs};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::sessions::interactive::{CallArguments, Command};
+use crate::sessions::interactive::Command;
 use crate::sessions::service::{OpenRequest, SessionChoice};
 
 /// Options that choose devices.
@@ -70,7 +70,7 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
     if let Some(what) = &args.launch {
         let choice = SessionChoice { name: Some(info.name.clone()), project: Some(info.project.clone()), device: None };
-        let replies = in_session::execute_in(context, choice, vec![launch(what)]).await?;
+        let replies = in_session::execute_in(context, choice, vec![Command::launch(what)]).await?;
         if in_session::exit_of(&replies) != Exit::Passed {
             print::say(format!("session `{}` stays open", info.name));
             return Ok(in_session::show_all(&replies, args.json));
@@ -90,12 +90,6 @@ async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> 
     print::data(format!("{verb} session `{}` on {}", info.name, info.device));
     print::say("`trailblaze snapshot` shows its screen; `trailblaze session close` ends it");
     Ok(Exit::Passed)
-}
-
-/// The call that starts an app, or opens a page as a new visitor.
-fn launch(what: &str) -> Command {
-    let args = CallArguments::Words(vec![("packageId".to_string(), what.to_string())]);
-    Command::Call { tool: "launchApp".to_string(), args }
 }
 
 fn list(context: &Context, json: bool) -> Result<Exit, Refusal> {

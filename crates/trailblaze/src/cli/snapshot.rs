@@ -18,7 +18,7 @@ use super::shell::{OnDeviceArgs, show};
 use super::{Context, Refusal};
 use crate::output::print;
 use crate::output::screenshot;
-use crate::sessions::interactive::{CallArguments, Command, Reply, Snapshot};
+use crate::sessions::interactive::{Command, Reply, Snapshot};
 
 /// Show the screen of a session as text with refs
 #[derive(Args)]
@@ -88,10 +88,7 @@ async fn in_session(context: &Context, args: SnapshotArgs) -> Result<Exit, Refus
         has_marks: args.marks,
         ..Snapshot::default()
     });
-    let launch = args.launch.map(|app| {
-        let args = CallArguments::Words(vec![("packageId".to_string(), app)]);
-        Command::Call { tool: "launchApp".to_string(), args }
-    });
+    let launch = args.launch.map(Command::launch);
     let commands = launch.into_iter().chain([snapshot]).collect();
     let on = OnDeviceArgs::on(args.devices.device, args.devices.headed);
     let replies = in_session::execute(context, &on, &args.session, commands).await?;

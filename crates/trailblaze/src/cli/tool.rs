@@ -89,10 +89,7 @@ pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
 async fn call_in_session(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
     let name = args.name.clone().unwrap_or_default();
     let given = CallArguments::Words(pairs("", &args.args)?);
-    let launch = args.launch.as_ref().map(|app| {
-        let args = CallArguments::Words(vec![("packageId".to_string(), app.clone())]);
-        Command::Call { tool: "launchApp".to_string(), args }
-    });
+    let launch = args.launch.as_ref().map(Command::launch);
     let call = Command::Call { tool: name, args: given };
     let commands = launch.into_iter().chain([call]).collect();
     let replies = in_session::execute(context, &args.on, &args.session, commands).await?;
@@ -140,9 +137,7 @@ async fn call(context: &Context, args: CallArgs) -> Result<Exit, Refusal> {
         }
         let calls = async {
             if let Some(app) = &args.launch {
-                let args = vec![("packageId".to_string(), app.clone())];
-                let launch = Command::Call { tool: "launchApp".to_string(), args: CallArguments::Words(args) };
-                let launched = session.execute(launch, cancel).await;
+                let launched = session.execute(Command::launch(app), cancel).await;
                 if matches!(launched, Reply::Failed { .. }) {
                     return launched;
                 }

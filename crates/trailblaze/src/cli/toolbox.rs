@@ -20,6 +20,7 @@ use crate::output::progress::Progress;
 use crate::project::devices::DeviceSpec;
 use crate::run::preflight::in_order;
 use crate::servers::tool_servers::{Mode, Outlets};
+use crate::sessions::toolbox::signature;
 use crate::sessions::wiring::Wiring;
 
 /// List the tools available for a device and a target
@@ -212,21 +213,6 @@ fn for_model(registries: &[(DeviceSpec, Registry)], kind: ForModel) {
 fn line(tool: &Tool) -> String {
     let about = tool.description.lines().next().unwrap_or_default();
     format!("{:<28} {about}", signature(tool))
-}
-
-/// `tap(ref? text? id?)`
-fn signature(tool: &Tool) -> String {
-    let required =
-        tool.schema.json().get("required").and_then(|required| required.as_array().cloned()).unwrap_or_default();
-    let names: Vec<String> = tool
-        .schema
-        .property_names()
-        .filter(|name| *name != "reasoning")
-        .map(
-            |name| if required.iter().any(|required| required == name) { name.to_string() } else { format!("{name}?") },
-        )
-        .collect();
-    format!("{}({})", tool.name, names.join(" "))
 }
 
 fn as_json(tool: &Tool, registry: &Registry) -> serde_json::Value {

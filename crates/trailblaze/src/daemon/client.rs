@@ -13,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::key_file::{DaemonFiles, FilesError, KeyFile, Version};
 use crate::api::service::{ALIVE_EVERY, Line, PATH};
@@ -235,7 +236,7 @@ fn authority(daemon: &KeyFile) -> &str {
 /// A response that has begun. Dropping it cancels the request.
 struct Response {
     body: Incoming,
-    _connection: AbortOnDrop,
+    _connection: AbortOnDropHandle<hyper::Result<()>>,
 }
 
 /// Sends a request. If it fails, the daemon has done nothing.
@@ -246,7 +247,7 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceEr
     let _ = stream.set_nodelay(true);
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| broken(&error))?;
-    let _connection = AbortOnDrop(tokio::spawn(connection).abort_handle());
+    let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
     let bytes = serde_json::to_vec(request).map_err(|error| broken(&error))?;
     let request = hyper::Request::post(PATH)
         .header("host", authority(daemon))
@@ -267,14 +268,6 @@ async fn send(daemon: &KeyFile, request: &Request) -> Result<Response, ServiceEr
 /// Sends a request to a daemon that was just found.
 async fn send_now(daemon: &KeyFile, request: &Request) -> Result<Answer, ServiceError> {
     send(daemon, request).await?.read(&NoProgress).await
-}
-
-struct AbortOnDrop(tokio::task::AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl Response {

@@ -19,10 +19,10 @@ use super::trails;
 use crate::project::devices::DeviceSpec;
 use crate::project::loaded::Loaded;
 use crate::servers::tool_servers::Mode;
-use crate::sessions::interactive::{self, InteractiveOptions, OpenError, Reply, Usage};
+use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
     Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
-    ReplayRequest, Request, Service, ServiceError, SessionChoice, SessionInfo, ToolboxRequest,
+    ReplayRequest, Request, Service, ServiceError, SessionInfo, ToolboxRequest,
 };
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::wiring::{self, Wiring};
@@ -219,14 +219,15 @@ impl LocalService {
         let wiring = Wiring::new(&loaded, &self.projects.host, None);
         let mut devices = loaded.all_devices().map_err(|error| ServiceError::invalid(error.to_string()))?;
         let open = self.table.all();
-        // A browser needs no entry in the project, and neither does a device that a session uses.
-        let held = open.iter().filter(|live| live.project == loaded.root).map(|live| live.device.to_string());
-        let others: Vec<String> = held.chain(["web/chromium".to_string()]).collect();
-        for name in others.iter().filter(|_| loaded.project.devices.is_empty() || !open.is_empty()) {
-            let is_known = devices.iter().any(|device| device.id.as_str() == name);
-            let is_wanted = loaded.project.devices.is_empty() || name != "web/chromium";
-            if !is_known && is_wanted {
-                devices.extend(loaded.devices(std::slice::from_ref(name)).unwrap_or_default());
+        // A session may use a device that the project does not list, and a browser needs no entry.
+        let mut others: Vec<String> =
+            open.iter().filter(|live| live.project == loaded.root).map(|live| live.device.to_string()).collect();
+        if loaded.project.devices.is_empty() {
+            others.push("web/chromium".to_string());
+        }
+        for name in others {
+            if !devices.iter().any(|device| device.id.as_str() == name) {
+                devices.extend(loaded.devices(&[name]).unwrap_or_default());
             }
         }
         let row = |device: &DeviceSpec| {
@@ -246,7 +247,6 @@ impl LocalService {
     }
 
     async fn toolbox(&self, request: &ToolboxRequest, cancel: &CancellationToken) -> Result<Answer, ServiceError> {
-        use crate::sessions::interactive::Command;
         match self.table.find(&request.session).await {
             Ok(live) => {
                 let command = match &request.tool {
@@ -293,10 +293,6 @@ impl LocalService {
             sessions: self.table.all().iter().map(|live| live.info(false)).collect(),
         }
     }
-
-    async fn find(&self, choice: &SessionChoice) -> Result<Arc<Live>, ServiceError> {
-        self.table.find(choice).await
-    }
 }
 
 #[async_trait]
@@ -314,19 +310,19 @@ impl Service for LocalService {
                 () = cancel.cancelled() => Err(ServiceError::environment("cancelled")),
             },
             Request::Execute(request) => {
-                let live = self.find(&request.session).await?;
+                let live = self.table.find(&request.session).await?;
                 live.notices().iter().for_each(|notice| progress.say(notice));
                 let current_dir = request.current_dir.or_else(|| Some(live.request.client.current_dir.clone()));
                 Ok(Answer::Replies(live.execute(request.commands, current_dir, cancel).await?))
             }
             Request::Sessions => Ok(Answer::Sessions(self.table.all().iter().map(|live| live.info(false)).collect())),
             Request::Close { session } => {
-                let live = self.find(&session).await?;
+                let live = self.table.find(&session).await?;
                 Ok(Answer::Closed(self.close_session(&live).await?))
             }
             Request::Replay(request) => self.replay(request, progress, cancel).await,
             Request::Access { session } => {
-                let live = self.find(&session).await?;
+                let live = self.table.find(&session).await?;
                 let address = self.projects.host.process.callback.base_url().await;
                 let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
                 Ok(Answer::Access(live.access(&address)))
@@ -404,19 +400,17 @@ fn unless_opened_otherwise(live: &Live, wanted: &OpenRequest) -> Result<(), Serv
     let has = &live.request;
     let empty = OpenRequest::default();
     let differs = [
-        ("--target", wanted.target != empty.target && wanted.target != live.target),
-        ("--headed", wanted.is_headed && !has.is_headed),
-        ("--memory", wanted.memory != empty.memory && wanted.memory != has.memory),
-        ("--secret", wanted.secrets.iter().any(|name| !has.secrets.contains(name))),
-        ("--model and its options", wanted.agent != empty.agent && wanted.agent != has.agent),
-        ("--cassette", wanted.cassette.is_some() && wanted.cassette != has.cassette),
-        ("--sim or --seed", wanted.sim != empty.sim && wanted.sim != has.sim),
-        ("--logs", wanted.logs.is_some() && wanted.logs != has.logs),
+        ("`--target`", wanted.target != empty.target && wanted.target != live.target),
+        ("`--headed`", wanted.is_headed && !has.is_headed),
+        ("`--memory`", wanted.memory != empty.memory && wanted.memory != has.memory),
+        ("`--secret`", wanted.secrets.iter().any(|name| !has.secrets.contains(name))),
+        ("`--model` or its options", wanted.agent != empty.agent && wanted.agent != has.agent),
+        ("`--cassette`", wanted.cassette.is_some() && wanted.cassette != has.cassette),
+        ("`--sim` or `--seed`", wanted.sim != empty.sim && wanted.sim != has.sim),
+        ("`--logs`", wanted.logs.is_some() && wanted.logs != has.logs),
     ];
     let Some((option, _)) = differs.iter().find(|(_, differs)| *differs) else { return Ok(()) };
-    let text = format!("session `{}` is open already, without this `{option}`", live.name);
-    let text = text.replace("`--model and its options`", "`--model` or its options");
-    let text = text.replace("`--sim or --seed`", "`--sim` or `--seed`");
+    let text = format!("session `{}` is open already, without this {option}", live.name);
     let hint = format!("end it first with `trailblaze session close {}`", live.name);
     Err(ServiceError::invalid(text).with_hint(hint))
 }

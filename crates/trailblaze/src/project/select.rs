@@ -81,13 +81,18 @@ fn walk(folder: &Path, pattern: Option<&str>) -> Result<Vec<PathBuf>, SelectErro
     for entry in builder.build() {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy();
-        let is_trail = name == "trail.yaml" || name.ends_with(".trail.yaml");
+        let is_trail = is_trail_name(&name);
         if is_trail && entry.file_type().is_some_and(|kind| kind.is_file()) {
             found.push(entry.into_path());
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a file with this name is a trail.
+pub fn is_trail_name(name: &str) -> bool {
+    name == "trail.yaml" || name.ends_with(".trail.yaml")
 }
 
 /// Why a path does not name a trail of the project.
@@ -112,7 +117,7 @@ pub fn own_trail(root: &Path, path: &Path) -> Result<PathBuf, NotOwnTrail> {
         return Err(NotOwnTrail::Outside(shown()));
     }
     match file.file_name().and_then(|name| name.to_str()) {
-        Some(name) if name == "trail.yaml" || name.ends_with(".trail.yaml") => Ok(file),
+        Some(name) if is_trail_name(name) => Ok(file),
         _ => Err(NotOwnTrail::Name(shown())),
     }
 }

@@ -54,6 +54,12 @@ pub enum Command {
 }
 
 impl Command {
+    /// Starts an app, or opens a page as a new visitor.
+    pub fn launch(app: impl Into<String>) -> Command {
+        let args = CallArguments::Words(vec![("packageId".to_string(), app.into())]);
+        Command::Call { tool: "launchApp".to_string(), args }
+    }
+
     /// Whether it uses the device.
     pub fn needs_device(&self) -> bool {
         match self {

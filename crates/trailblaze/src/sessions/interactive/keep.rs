@@ -16,6 +16,7 @@ use crate::files::lock::{self, ProjectLock};
 use crate::files::write_atomically;
 use crate::output::report::turns;
 use crate::output::words::count;
+use crate::project::select::is_trail_name;
 
 /// The text of a step that was begun implicitly, by a call.
 pub const EXPLORE: &str = "Explore";
@@ -234,7 +235,7 @@ pub fn save(home: &Home<'_>, steps: &[NewStep], wish: &Save) -> Result<String, K
                 n_steps => count(n_steps, "step"),
             };
             let mut said = format!("saved {count} in {shown}");
-            if !is_trail_file(path) {
+            if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_trail_name) {
                 said.push_str("\nwarning: only files named trail.yaml or *.trail.yaml are found by `run` and `check`");
             }
             (text, said)
@@ -287,12 +288,6 @@ fn check(path: &str, text: &str) -> Result<(), KeepError> {
             Err(KeepError::Unreadable { problems: problems.join("; ") })
         }
     }
-}
-
-/// Whether `run` and `check` find a file of this name.
-fn is_trail_file(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name == "trail.yaml" || name.ends_with(".trail.yaml")
 }
 
 /// `pay-ada` of `trails/pay-ada.trail.yaml`.
