@@ -7,6 +7,7 @@ mod model;
 mod rust_client;
 mod python;
 mod rust_table;
+mod studio;
 mod typescript;
 
 use std::fs;
@@ -42,6 +43,7 @@ pub fn root() -> PathBuf {
 /// Everything that is generated from the contract in `root`.
 pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
     let model = Model::read(&root.join("proto"))?;
+    let studio = Model::read_studio(&root.join("proto"))?;
     Ok(vec![
         Output { path: "crates/contract/src/table.rs", text: rust_table::emit(&model) },
         Output { path: "crates/core/src/tools/contract.rs", text: core_rows::emit(&model) },
@@ -51,5 +53,7 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
         Output { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
         Output { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
         Output { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
+        Output { path: "crates/trailblaze/src/sessions/service/studio.rs", text: studio::rust(&studio) },
+        Output { path: "ui/src/api/messages.ts", text: studio::typescript(&studio) },
     ])
 }

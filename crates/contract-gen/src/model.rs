@@ -128,15 +128,29 @@ fn wrong(text: impl fmt::Display) -> ContractError {
     ContractError(text.to_string())
 }
 
+/// The files of the API that tools and programs use.
 const FILES: [&str; 6] = ["commands", "mobile", "web", "memory", "session", "types"];
+/// The file of the API that the studio's page uses.
+const STUDIO: [&str; 1] = ["studio"];
 const PACKAGE: &str = "trailblaze.v1";
 
 impl Model {
     /// Reads the contract in a folder of `.proto` files.
     pub fn read(folder: &Path) -> Result<Model, ContractError> {
+        let model = Model::read_files(folder, &FILES)?;
+        model.check_ids()?;
+        Ok(model)
+    }
+
+    /// Reads what the studio's page asks of the daemon.
+    pub fn read_studio(folder: &Path) -> Result<Model, ContractError> {
+        Model::read_files(folder, &STUDIO)
+    }
+
+    fn read_files(folder: &Path, names: &[&str]) -> Result<Model, ContractError> {
         let mut compiler = protox::Compiler::new([folder]).map_err(wrong)?;
         compiler.include_source_info(true).include_imports(true);
-        let files: Vec<String> = FILES.iter().map(|name| format!("trailblaze/v1/{name}.proto")).collect();
+        let files: Vec<String> = names.iter().map(|name| format!("trailblaze/v1/{name}.proto")).collect();
         compiler.open_files(&files).map_err(|error| wrong(format!("{error:?}")))?;
         let pool = compiler.descriptor_pool();
         let mut model = Model { services: Vec::new(), messages: Vec::new(), enums: Vec::new() };
@@ -164,7 +178,7 @@ impl Model {
             }
             model.enums.extend(file.enums().map(|listed| read_enum(&file, &listed)));
         }
-        model.check()?;
+        model.check_comments()?;
         Ok(model)
     }
 
@@ -183,16 +197,18 @@ impl Model {
         })
     }
 
-    fn check(&self) -> Result<(), ContractError> {
+    fn check_comments(&self) -> Result<(), ContractError> {
+        let silent = self.services.iter().flat_map(|service| &service.methods).find(|method| method.doc.is_empty());
+        silent.map_or(Ok(()), |method| Err(wrong(format!("{} has no comment", method.name))))
+    }
+
+    fn check_ids(&self) -> Result<(), ContractError> {
         for method in self.services.iter().flat_map(|service| &service.methods) {
             let request = self.message(&method.request);
             for (id, number) in IDS.iter().zip(4..) {
                 if !request.fields.iter().any(|field| field.name == **id && field.number == number) {
                     return Err(wrong(format!("{} must have `string {id} = {number}`", request.name)));
                 }
-            }
-            if method.doc.is_empty() {
-                return Err(wrong(format!("{} has no comment", method.name)));
             }
         }
         Ok(())

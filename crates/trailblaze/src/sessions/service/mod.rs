@@ -3,6 +3,8 @@
 
 mod answer;
 mod request;
+#[rustfmt::skip]
+pub mod studio;
 
 pub use answer::{
     Answer, Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Ran, ServiceError, SessionAccess, SessionInfo,
