@@ -15,7 +15,7 @@ use trailblaze_protocol::geometry::{Point, Rect};
 pub use self::description::{Description, NoDescription};
 pub use self::end_state::{EndState, end_state};
 pub use self::identity::{Surroundings, described, identity};
-pub use self::stable::{Stable, alternatives, stable};
+pub use self::stable::{Stable, alternatives, descriptions, stable};
 use crate::screen::SnapshotId;
 use crate::selector::Selector;
 

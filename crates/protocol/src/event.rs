@@ -207,6 +207,13 @@ pub enum Event {
         /// The step or call that was undone.
         what: Parent,
     },
+    /// The steps of an interactive session were edited. These replace all that it recorded before.
+    StepsEdited {
+        /// The attempt that they are part of.
+        attempt: AttemptId,
+        /// All steps, in order.
+        steps: Vec<EditedStep>,
+    },
     /// A recorded call did not find its element, and healing searched for it.
     HealSought(Box<HealSought>),
     /// A call was made instead of one that did not find its element.
@@ -312,6 +319,18 @@ pub enum StepKind {
     Step,
     /// A step that checks something.
     Verify,
+}
+
+/// A step of an interactive session, as a person left it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EditedStep {
+    /// What sort of step it is.
+    pub kind: StepKind,
+    /// The step in words.
+    pub text: String,
+    /// Its calls, each an object whose only key is the tool. Without any, the step is left to a model.
+    pub calls: Vec<Value>,
 }
 
 /// Where the calls of a step come from.

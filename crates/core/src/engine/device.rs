@@ -328,6 +328,12 @@ impl Device {
         Ok(self.driver.changed(&budget, since).await?)
     }
 
+    /// Returns when the screen may differ from `since`, or after `timeout`.
+    pub async fn may_have_changed(&self, cx: &Cx, since: SnapshotId, timeout: Duration) -> Result<(), Stop> {
+        let budget = Budget::new(Instant::now() + timeout, cx.cancel.clone());
+        Ok(self.driver.changed(&budget, since).await?)
+    }
+
     /// Waits until the screen differs from `since`; false if it does not in time.
     pub async fn await_change(&self, cx: &Cx, since: SnapshotId, timeout: Duration) -> Result<bool, Stop> {
         let end = Instant::now() + timeout;

@@ -59,6 +59,31 @@ pub fn alternatives(screen: &Screen, node: &Node) -> Vec<Selector> {
     found
 }
 
+/// Ways to find `node`, the best one first, each with the number of elements that it matches.
+pub fn descriptions(screen: &Screen, node: &Node) -> Vec<(Stable, usize)> {
+    let count = |element: Element| {
+        let query = Query { what: What::Element(element), index: Some(0) };
+        match query.search(screen, Checks::Visible) {
+            Find::Found(found) => found.count,
+            Find::Not(_) => 0,
+        }
+    };
+    let id = lasting_id(node)
+        .map(|id| (Stable::Id(id.to_string()), count(Element { id: Some(id.to_string()), ..Element::default() })));
+    let text = lasting_text(node).map(|text| {
+        let matched = Some(TextMatch::Exact(text.clone()));
+        (Stable::Text(text), count(Element { text: matched, ..Element::default() }))
+    });
+    let selectors = alternatives(screen, node).into_iter().map(|selector| (Stable::Selector(selector), 1));
+    let mut found = vec![(stable(screen, node), 1)];
+    for other in id.into_iter().chain(text).chain(selectors) {
+        if other.1 > 0 && !found.iter().any(|(known, _)| *known == other.0) {
+            found.push(other);
+        }
+    }
+    found
+}
+
 pub(super) fn lasting_id(node: &Node) -> Option<&str> {
     let short = node.short_id()?;
     let is_name = !short.is_empty() && short.chars().all(|char| char.is_alphanumeric() || "_-.:".contains(char));
@@ -313,6 +338,17 @@ mod tests {
     fn a_compose_field_is_known_by_its_hint() {
         let field = node(Shape::Compose).with(Field::IsEditable, true).with(Field::Text, "Name").at(0, 0, 50, 50);
         check(field.with(Field::EditableText, "joe"), 0, Stable::Text("Name".into()));
+    }
+
+    #[test]
+    fn all_descriptions_say_how_many_they_match() {
+        let button = || android("Button", "Pay").at(0, 0, 50, 50);
+        let root = list([button().with(Field::ResourceId, "com.x:id/pay"), button()]);
+        let screen = screen(root);
+        let node = screen.root.walk().find(|node| node.id == 1).unwrap();
+        let found = descriptions(&screen, node);
+        assert_eq!(found[..2], [(Stable::Id("pay".into()), 1), (Stable::Text("Pay".into()), 2)]);
+        assert!(found[2..].iter().all(|(stable, count)| matches!(stable, Stable::Selector(_)) && *count == 1));
     }
 
     #[test]

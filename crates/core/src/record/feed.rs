@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use trailblaze_protocol::event::Event;
 
 /// How many events are kept, and how many bytes of JSON.
@@ -41,6 +42,8 @@ pub struct Numbered {
     /// Counts from 1, without gaps.
     pub number: i32,
     pub json: Arc<str>,
+    /// When it happened.
+    pub at: Instant,
 }
 
 /// The reader is too slow: the events after its last one were dropped.
@@ -66,7 +69,7 @@ impl Feed {
         recent.last += 1;
         recent.bytes += json.len();
         let number = recent.last;
-        recent.events.push_back(Numbered { number, json: json.into() });
+        recent.events.push_back(Numbered { number, json: json.into(), at: Instant::now() });
         while recent.events.len() > EVENTS || (recent.bytes > BYTES && recent.events.len() > 1) {
             let dropped = recent.events.pop_front().map_or(0, |event| event.json.len());
             recent.bytes -= dropped;

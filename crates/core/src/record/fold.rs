@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Plan, StepKind, ToolKind};
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, EditedStep, Event, Plan, StepKind, ToolKind};
 use trailblaze_protocol::ids::{AttemptId, CallId, Parent, StepId};
 use trailblaze_protocol::outcome::MemoryChanges;
 
@@ -19,6 +19,8 @@ pub struct RecordedStep {
     pub needs_model: Vec<String>,
     /// Whether a model was asked to carry it out.
     pub is_by_model: bool,
+    /// Whether a person edited the list of steps. Such a step stays even without calls, and is then left to a model.
+    pub is_edited: bool,
     /// Whether some calls were replaced by others: the delegates of a delegating tool. Otherwise `calls` are the calls
     /// that were made, without queries.
     pub has_stand_ins: bool,
@@ -48,6 +50,7 @@ pub(crate) fn steps<'e>(
 ) -> (Vec<(StepId, RecordedStep)>, Calls<'e>) {
     let mut steps: Vec<(StepId, RecordedStep)> = Vec::new();
     let mut calls = Calls::default();
+    let mut n_edits = 0;
     for event in events {
         if let Event::StepStarted { step, attempt: of, index, kind, text, plan } = event
             && of == attempt
@@ -59,15 +62,37 @@ pub(crate) fn steps<'e>(
                 calls: Vec::new(),
                 needs_model: Vec::new(),
                 is_by_model: *plan == Plan::Model,
+                is_edited: false,
                 has_stand_ins: false,
             };
             steps.retain(|(_, earlier)| (earlier.index, earlier.kind) != (*index, *kind));
             steps.push((step.clone(), empty));
         }
+        if let Event::StepsEdited { attempt: of, steps: edited } = event
+            && of == attempt
+        {
+            n_edits += 1;
+            steps = edited.iter().enumerate().map(|(index, step)| as_edited(attempt, n_edits, index, step)).collect();
+        }
         calls.hear(event);
     }
     steps.retain(|(id, _)| !calls.undone.contains(&Parent::Step(id.clone())));
     (steps, calls)
+}
+
+/// A step of an edited list. No calls of the attempt belong to its id.
+fn as_edited(attempt: &AttemptId, edit: usize, index: usize, step: &EditedStep) -> (StepId, RecordedStep) {
+    let recorded = RecordedStep {
+        index,
+        kind: step.kind,
+        text: step.text.clone(),
+        calls: step.calls.clone(),
+        needs_model: Vec::new(),
+        is_by_model: false,
+        is_edited: true,
+        has_stand_ins: false,
+    };
+    (StepId::new(format!("{attempt}/edit{edit}.{index}")), recorded)
 }
 
 /// The last thing that the recording of an attempt contains, and its description for people. An undo removes it. A step
@@ -274,6 +299,31 @@ mod tests {
 
     fn script() -> Script {
         Script(Vec::new()).step("s0", 0)
+    }
+
+    #[test]
+    fn an_edit_replaces_what_was_recorded_before_it() {
+        let called = json!({"tap": {"text": "Pay"}});
+        let started = |step: &str, index, text: &str| Event::StepStarted {
+            step: StepId::new(step),
+            attempt: AttemptId::new("a"),
+            index,
+            kind: StepKind::Step,
+            text: text.into(),
+            plan: Plan::Interactive,
+        };
+        let edited = EditedStep { kind: StepKind::Verify, text: "Paid".into(), calls: vec![called.clone()] };
+        let left = EditedStep { kind: StepKind::Step, text: "Log out".into(), calls: Vec::new() };
+        let events = [
+            started("s1", 0, "Open"),
+            Event::StepsEdited { attempt: AttemptId::new("a"), steps: vec![edited, left] },
+            started("s2", 2, "Go on"),
+        ];
+        let recorded = fold(&AttemptId::new("a"), &events);
+        let found: Vec<(&str, usize)> = recorded.iter().map(|step| (step.text.as_str(), step.calls.len())).collect();
+        assert_eq!(found, [("Paid", 1), ("Log out", 0), ("Go on", 0)]);
+        let undone = Event::Undone { attempt: AttemptId::new("a"), what: Parent::Step(StepId::new("a/edit1.1")) };
+        assert_eq!(fold(&AttemptId::new("a"), events.iter().chain([&undone])).len(), 2);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use trailblaze_protocol::outcome::{Outcome, Variant};
+use trailblaze_protocol::outcome::{Delegate, Outcome, Variant};
 
 use super::commands::{element, millis, timeout};
 use super::contract::AssertVisible;
@@ -123,14 +123,20 @@ pub async fn assert_visible(cx: &Cx, args: AssertVisible<'_>) -> Result<Outcome,
     expect_visible(cx, query, wait, args.expected_text()).await
 }
 
-async fn delegate_by_ref(cx: &Cx, args: AssertVisible<'_>, reference: &str) -> Result<Outcome, Stop> {
-    let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
-    let mut delegate = match find_stable(&screen, node)? {
+/// The call that asserts that the element with this description is visible. `None` for a point.
+pub fn visible_at(stable: &Stable) -> Option<Delegate> {
+    Some(match stable {
         Stable::Id(id) => delegate("assertVisible", json!({"id": id})),
         Stable::Text(text) => delegate("assertVisible", json!({"text": text})),
         Stable::Selector(selector) => delegate("assertVisibleBySelector", json!({"nodeSelector": selector.to_json()})),
-        Stable::Point(_) => return Err(Stop::failed("this element has no stable property to assert on")),
-    };
+        Stable::Point(_) => return None,
+    })
+}
+
+async fn delegate_by_ref(cx: &Cx, args: AssertVisible<'_>, reference: &str) -> Result<Outcome, Stop> {
+    let (screen, node) = cx.session.device.resolve_ref(cx, reference).await?;
+    let delegate = visible_at(&find_stable(&screen, node)?);
+    let mut delegate = delegate.ok_or_else(|| Stop::failed("this element has no stable property to assert on"))?;
     delegate.args.extend(args.timeout_ms().map(|wait| ("timeoutMs".to_string(), wait.into())));
     delegate.args.extend(args.expected_text().map(|text| ("expectedText".to_string(), text.into())));
     Ok(Outcome::delegating(vec![delegate]))

@@ -201,12 +201,7 @@ pub async fn delegate_by_ref(cx: &Cx, reference: &str, wait: Option<i64>, action
 }
 
 fn delegate_tap(screen: &Screen, node: u64, action: &Action, wait: Option<&Value>) -> Result<Outcome, Stop> {
-    let mut delegate = match find_stable(screen, node)? {
-        Stable::Id(id) => delegate("tap", json!({"id": id})),
-        Stable::Text(text) => delegate("tap", json!({"text": text})),
-        Stable::Selector(selector) => delegate("tapOnElementBySelector", json!({"nodeSelector": selector.to_json()})),
-        Stable::Point(point) => delegate("tapOnPoint", json!({"x": point.x, "y": point.y})),
-    };
+    let mut delegate = tap_on(&find_stable(screen, node)?);
     if *action == Action::LongPress {
         delegate.args.insert("longPress".into(), Value::Bool(true));
     }
@@ -215,6 +210,16 @@ fn delegate_tap(screen: &Screen, node: u64, action: &Action, wait: Option<&Value
         delegate.args.insert("timeoutMs".into(), wait.clone());
     }
     Ok(Outcome::delegating(vec![delegate]))
+}
+
+/// The call that taps the element with this description.
+pub fn tap_on(stable: &Stable) -> Delegate {
+    match stable {
+        Stable::Id(id) => delegate("tap", json!({"id": id})),
+        Stable::Text(text) => delegate("tap", json!({"text": text})),
+        Stable::Selector(selector) => delegate("tapOnElementBySelector", json!({"nodeSelector": selector.to_json()})),
+        Stable::Point(point) => delegate("tapOnPoint", json!({"x": point.x, "y": point.y})),
+    }
 }
 
 pub fn find_stable(screen: &Screen, node: u64) -> Result<Stable, Stop> {

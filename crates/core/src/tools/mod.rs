@@ -22,6 +22,8 @@ mod web;
 pub use toolsets::toolsets;
 
 use crate::engine::registry::Batch;
+pub use assertions::visible_at;
+pub use elements::tap_on;
 
 /// All built-in tools: compiled rows first, then the YAML tools that ship with the program.
 pub fn batches() -> Vec<Batch> {

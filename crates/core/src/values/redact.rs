@@ -79,6 +79,12 @@ impl Secrets {
                 replied.calls.iter_mut().for_each(|call| self.redact_value(call));
                 replied.problem.iter_mut().for_each(text);
             }
+            Event::StepsEdited { steps, .. } => {
+                for step in steps {
+                    text(&mut step.text);
+                    step.calls.iter_mut().for_each(|call| self.redact_value(call));
+                }
+            }
             Event::Undone { .. } | Event::RunEnded { .. } => {}
         }
     }

@@ -10,6 +10,7 @@ pub mod mcp;
 mod peer;
 mod rpc;
 pub mod service;
+mod studio;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -133,6 +134,7 @@ fn router(invocations: Arc<Invocations>, port: u16, offered: Option<&Offered>) -
         routes = routes.merge(Router::new().route(service::PATH, post(service::request)).with_state(offered.clone()));
         let place = ClientPlace { variables: offered.variables.clone(), ..ClientPlace::default() };
         let mcp = McpServer::new(Arc::clone(&offered.service), McpOptions { place, ..McpOptions::default() });
+        routes = routes.merge(studio::routes(offered.clone(), port));
         routes = routes.merge(mcp.route().layer(from_fn_with_state(offered.clone(), Offered::check)));
     }
     guarded(routes.merge(rpc::routes(Rpc(callers), MESSAGE_BYTES)), port)

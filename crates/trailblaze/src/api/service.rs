@@ -17,7 +17,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::body;
-use crate::sessions::service::{Answer, ProgressSink, Request, Service, ServiceError};
+use crate::sessions::service::studio::Studio;
+use crate::sessions::service::{Answer, Entrance, ProgressSink, Request, Service, ServiceError};
 
 /// The path of the endpoint.
 pub const PATH: &str = "/daemon";
@@ -41,6 +42,9 @@ pub enum Line {
 pub struct Offered {
     pub service: Arc<dyn Service>,
     pub key: Arc<str>,
+    pub studio: Arc<dyn Studio>,
+    /// Who may use the studio.
+    pub entrance: Arc<dyn Entrance>,
     /// What sessions of clients without variables of their own get.
     pub variables: BTreeMap<String, String>,
 }

@@ -37,6 +37,7 @@ mod tool_install;
 mod tool_lint;
 mod tool_new;
 mod tool_test;
+mod studio;
 mod toolbox;
 mod toolbox_budget;
 mod trail;
@@ -89,6 +90,7 @@ enum Command {
     Run(run::RunArgs),
     Heal(heal::HealArgs),
     Check(check::CheckArgs),
+    Studio(studio::StudioArgs),
     Shell(shell::ShellArgs),
     Serve(serve::ServeArgs),
     Mcp(mcp::McpCommand),
@@ -331,6 +333,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Run(args) => run::run(context, args).await,
         Command::Heal(args) => heal::heal(context, &args),
         Command::Check(args) => check::check(context, args).await,
+        Command::Studio(args) => studio::studio(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,
         Command::Mcp(command) => mcp::mcp(context, command).await,

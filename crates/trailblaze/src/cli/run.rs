@@ -15,6 +15,7 @@ use super::choice::{Choice, FilterArgs};
 use super::conclude::conclude;
 use super::device::DeviceArgs;
 use super::interrupt::Interrupt;
+use super::studio::{PageArgs, open_page};
 use super::watch;
 use super::{Context, Refusal, pairs};
 use crate::output::progress::Progress;
@@ -28,6 +29,7 @@ use crate::run::preflight;
 use crate::run::queue::Kind;
 use crate::run::record::save::Level;
 use crate::run::watch::Watch;
+use crate::sessions::service::StudioRequest;
 
 /// Run trails on devices
 #[derive(Args)]
@@ -86,6 +88,9 @@ pub struct RunArgs {
     /// The port on 127.0.0.1 that tools call back to [default: 52525, or a free port]
     #[arg(long, env = "TRAILBLAZE_PORT")]
     port: Option<u16>,
+    /// Choose, run and watch trails in a browser page instead; the given trails are selected there
+    #[arg(long, conflicts_with_all = ["json", "watch"])]
+    ui: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -234,7 +239,27 @@ impl From<String> for RecordWord {
     }
 }
 
+/// Opens the page in which trails are chosen, run and watched.
+async fn open_ui(context: &Context, args: &RunArgs) -> Result<Exit, Refusal> {
+    let loaded = context.load(None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let mut params = Vec::new();
+    if !args.paths.is_empty() {
+        let trails = loaded.trails(&args.paths)?;
+        let paths: Vec<&str> = trails.iter().filter_map(|(trail, _)| Some(trail.as_ref()?.source.path.as_str())).collect();
+        params.push(("trails", paths.join(",")));
+    }
+    if !args.devices.device.is_empty() {
+        params.push(("devices", args.devices.device.join(",")));
+    }
+    let client = context.place(&args.secret, args.agent.options()?.model.model.as_deref())?;
+    open_page(context, StudioRequest { client, device: None }, &params, PageArgs::default()).await
+}
+
 pub async fn run(context: &Context, mut args: RunArgs) -> Result<Exit, Refusal> {
+    if args.ui {
+        return open_ui(context, &args).await;
+    }
     if let Some(RecordWord::Path(path)) = &args.record {
         args.paths.insert(0, path.clone());
         args.record = Some(RecordWord::Level(Level::Calls));

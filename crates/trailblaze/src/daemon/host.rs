@@ -11,6 +11,7 @@ use super::key_file::{DaemonFiles, DaemonLock, KeyFile, Version};
 use super::log::Log;
 use super::projects::Projects;
 use super::service::LocalService;
+use super::studio::LocalStudio;
 use crate::api::Listener;
 use crate::api::service::Offered;
 use crate::project::compiled_in::CompiledIn;
@@ -67,7 +68,14 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     let service = Arc::new(service);
     let key: Arc<str> = ids::session_key().into();
     let variables = options.variables;
-    listener.offer(Offered { service: Arc::clone(&service) as _, key: Arc::clone(&key), variables });
+    let studio = Arc::new(LocalStudio::new(Arc::clone(&service)));
+    listener.offer(Offered {
+        service: Arc::clone(&service) as _,
+        key: Arc::clone(&key),
+        studio: Arc::clone(&studio) as _,
+        entrance: Arc::clone(&service.doors) as _,
+        variables,
+    });
     let address = listener.base_url().await.map_err(|error| HostError::Listen(error.to_string()))?;
     let key_file =
         KeyFile { version: options.version, pid: std::process::id(), address: address.clone(), key: key.to_string() };
@@ -83,6 +91,7 @@ pub async fn host(options: HostOptions, told_to_stop: impl Future<Output = ()>) 
     if options.files.is_own_key(&key_lock) {
         let _ = std::fs::remove_file(options.files.key());
     }
+    studio.stop_runs();
     let _ = tokio::time::timeout(TO_CLOSE, service.close()).await;
     tracing::info!(target: "trailblaze::daemon", "ended: {why}");
     drop(lock);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -18,8 +19,9 @@ use trailblaze_protocol::ids::DeviceId;
 use crate::output::console::Console;
 use crate::project::changes::FileChanges;
 use crate::sessions::hot_swap;
-use crate::sessions::interactive::{Closed, Command, Interactive, Opened, Reply};
+use crate::sessions::interactive::{Asked, Closed, Command, Handled, Interactive, Opened, Reply, StepsState};
 use crate::sessions::service::{ClosedSession, OpenRequest, ServiceError, SessionAccess, SessionInfo};
+use crate::sessions::viewing::Viewer;
 
 /// How many requests of a session wait for their turn.
 const MOST_WAITING: usize = 64;
@@ -45,13 +47,38 @@ pub struct Live {
     jobs: mpsc::Sender<Job>,
     /// Cancels the commands in flight when the session is closed.
     abort: CancellationToken,
+    /// Shows the screen to people.
+    pub viewer: Arc<Viewer>,
+    /// The steps as people see them, and what the session is doing.
+    progress: watch::Sender<Progress>,
+    /// Stops what it is doing.
+    working: Mutex<CancellationToken>,
     /// What people should know and no reply has told them yet.
     notices: Arc<LogConsole>,
     /// Becomes true when the session has ended.
     ended: watch::Receiver<bool>,
 }
 
+/// What a session has done and is doing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    pub steps: StepsState,
+    /// What it is doing; empty if nothing.
+    pub working: String,
+    /// The trail that the steps were saved as.
+    pub saved_as: String,
+    /// Why its device can no longer be used.
+    pub lost: Option<String>,
+    /// Assertions for what appeared after the last action: in words, and the call.
+    pub proposals: Vec<(String, Value)>,
+}
+
 enum Job {
+    Handle {
+        asked: Asked,
+        cancel: CancellationToken,
+        reply: oneshot::Sender<Handled>,
+    },
     Execute {
         commands: Vec<Command>,
         current_dir: Option<PathBuf>,
@@ -72,6 +99,29 @@ enum Job {
     },
 }
 
+impl Job {
+    /// What the session is doing, for people.
+    fn describe(&self) -> String {
+        let shorten = |text: &str| text.chars().take(200).collect::<String>();
+        match self {
+            Job::Handle { asked, .. } => match asked {
+                Asked::Act(aim) => aim.action.clone(),
+                Asked::Call { tool, .. } => tool.clone(),
+                Asked::Do { text, .. } => shorten(text),
+                Asked::Edit { .. } | Asked::Undo { .. } => String::new(),
+            },
+            Job::Execute { commands, .. } => match commands.first() {
+                Some(Command::Do { text, .. }) => shorten(text),
+                Some(Command::Call { tool, .. }) => tool.clone(),
+                Some(Command::Ask { question }) => shorten(question),
+                _ => String::new(),
+            },
+            Job::Replay { .. } => "replaying".to_string(),
+            Job::Trail { .. } | Job::Close { .. } => String::new(),
+        }
+    }
+}
+
 /// What is known of a session besides its device and tools.
 pub struct About {
     pub name: String,
@@ -90,6 +140,7 @@ impl Live {
         let (end, ended) = watch::channel(false);
         let stop = CancellationToken::new();
         let id = opened.session.admit_calls(&stop);
+        let (progress, _) = watch::channel(Progress::default());
         let live = Arc::new(Live {
             name: about.name,
             id: id.to_string(),
@@ -106,6 +157,9 @@ impl Live {
             lost: Mutex::default(),
             jobs,
             abort: CancellationToken::new(),
+            viewer: Arc::clone(opened.session.viewer()),
+            progress,
+            working: Mutex::default(),
             notices: about.console,
             ended,
         });
@@ -147,6 +201,24 @@ impl Live {
         }
     }
 
+    pub fn opened(&self) -> tokio::time::Instant {
+        self.opened.into()
+    }
+
+    pub fn n_steps(&self) -> usize {
+        self.n_steps.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the steps were saved as this trail.
+    pub fn note_saved(&self, path: &str) {
+        self.progress.send_modify(|progress| progress.saved_as = path.to_string());
+    }
+
+    /// Returns when the session has ended.
+    pub async fn until_ended(&self) {
+        let _ = self.ended.clone().wait_for(|ended| *ended).await;
+    }
+
     pub fn has_ended(&self) -> bool {
         self.jobs.is_closed()
     }
@@ -174,6 +246,42 @@ impl Live {
     ) -> Result<Vec<Reply>, ServiceError> {
         let (reply, answer) = oneshot::channel();
         self.ask(Job::Execute { commands, current_dir, cancel: cancel.clone(), reply }, answer).await
+    }
+
+    pub async fn handle(&self, asked: Asked, cancel: &CancellationToken) -> Result<Handled, ServiceError> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Job::Handle { asked, cancel: cancel.clone(), reply }, answer).await
+    }
+
+    /// Follows the steps, and what the session is doing.
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Stops what the session is doing. Returns false if it is doing nothing.
+    pub fn stop_work(&self) -> bool {
+        let is_working = !self.progress.borrow().working.is_empty();
+        self.working.lock().cancel();
+        is_working
+    }
+
+    fn begin_work(&self, what: String) -> CancellationToken {
+        let stop = CancellationToken::new();
+        *self.working.lock() = stop.clone();
+        self.progress.send_modify(|progress| progress.working = what);
+        stop
+    }
+
+    /// Publishes the steps.
+    fn show(&self, session: &mut Interactive) {
+        let (steps, lost) = (session.steps_state(), session.lost());
+        self.progress.send_if_modified(|shown| {
+            let saved_as = if steps.is_saved { std::mem::take(&mut shown.saved_as) } else { String::new() };
+            let new = Progress { steps, working: String::new(), saved_as, lost, proposals: session.proposals() };
+            let is_new = *shown != new;
+            *shown = new;
+            is_new
+        });
     }
 
     pub async fn replay(
@@ -271,6 +379,7 @@ impl Task {
     async fn serve(&mut self, session: &mut Interactive) -> Option<oneshot::Sender<ClosedSession>> {
         let mut keep = tokio::time::interval(KEEP_EVERY);
         let mut n_events = session.n_events();
+        self.live.show(session);
         loop {
             let job = tokio::select! {
                 job = self.waiting.recv() => job?,
@@ -278,18 +387,30 @@ impl Task {
                     if std::mem::replace(&mut n_events, session.n_events()) != n_events {
                         self.live.touch();
                         session.keep();
+                        self.live.show(session);
                     }
                     continue;
                 }
             };
             self.live.touch();
+            let stop = self.live.begin_work(job.describe());
             match job {
+                Job::Handle { asked, cancel, reply } => {
+                    let (cancel, _linked) = linked(&cancel, &self.live.abort);
+                    let (cancel, _also) = linked(&cancel, &stop);
+                    let handled = session.handle(asked, &cancel).await;
+                    session.admit_calls(&self.stop);
+                    self.live.show(session);
+                    let _ = reply.send(handled);
+                }
                 Job::Execute { commands, current_dir, cancel, reply } => {
+                    let (cancel, _linked) = linked(&cancel, &stop);
                     let replies = self.execute(session, commands, current_dir, &cancel).await;
                     let _ = reply.send(replies);
                 }
                 Job::Replay { stretch: (from, to), cancel, reply } => {
                     let (cancel, _linked) = linked(&cancel, &self.live.abort);
+                    let (cancel, _also) = linked(&cancel, &stop);
                     let _ = reply.send(session.replay(from, to, &cancel).await);
                     session.admit_calls(&self.stop);
                 }
@@ -302,6 +423,7 @@ impl Task {
             self.live.touch();
             self.live.n_steps.store(session.n_steps(), Ordering::Relaxed);
             *self.live.lost.lock() = session.lost();
+            self.live.show(session);
             n_events = session.n_events();
         }
     }

@@ -8,6 +8,7 @@ mod live;
 mod log;
 mod projects;
 mod service;
+mod studio;
 mod table;
 mod trails;
 

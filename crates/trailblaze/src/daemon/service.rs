@@ -1,5 +1,6 @@
 //! Answers the requests of clients in the daemon's own process.
 
+use std::borrow::Borrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use trailblaze_protocol::exit::Exit;
 use super::key_file::Version;
 use super::live::{About, Live, LogConsole};
 use super::projects::{Projects, sound};
+use super::studio::Doors;
 use super::table::{Claim, Reserved, Table};
 use super::trails;
 use crate::project::devices::DeviceSpec;
@@ -22,17 +24,19 @@ use crate::servers::tool_servers::Mode;
 use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
     Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
-    ReplayRequest, Request, Service, ServiceError, SessionInfo, ToolboxRequest,
+    ReplayRequest, Request, Service, ServiceError, SessionInfo, StudioAddress, ToolboxRequest,
 };
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::wiring::{self, Wiring};
 
 /// The daemon's sessions, and what they share.
 pub struct LocalService {
-    projects: Projects,
+    pub(super) projects: Projects,
     log_file: PathBuf,
-    version: Version,
-    table: Arc<Table>,
+    pub(super) version: Version,
+    pub(super) table: Arc<Table>,
+    /// Who may use the studio.
+    pub doors: Arc<Doors>,
     started: Instant,
     activity: Mutex<Instant>,
     n_requests: AtomicUsize,
@@ -47,6 +51,7 @@ impl LocalService {
             log_file,
             version,
             table: Arc::default(),
+            doors: Arc::default(),
             started: Instant::now(),
             activity: Mutex::new(Instant::now()),
             n_requests: AtomicUsize::new(0),
@@ -61,6 +66,11 @@ impl LocalService {
         }
         let own = self.activity.lock().elapsed();
         Some(self.table.all().iter().map(|live| live.idle()).fold(own, Duration::min))
+    }
+
+    /// Counts as a request until it is dropped.
+    pub(super) fn count(self: &Arc<Self>) -> Counted<Arc<LocalService>> {
+        Counted::new(Arc::clone(self))
     }
 
     /// Whether nothing is open.
@@ -79,7 +89,11 @@ impl LocalService {
         futures::future::join_all(all.iter().map(|live| live.close())).await;
     }
 
-    async fn open(&self, request: OpenRequest, progress: &dyn ProgressSink) -> Result<SessionInfo, ServiceError> {
+    pub(super) async fn open(
+        &self,
+        request: OpenRequest,
+        progress: &dyn ProgressSink,
+    ) -> Result<SessionInfo, ServiceError> {
         let loaded = self.projects.load(&request.client)?;
         sound(&loaded)?;
         if let Some(name) = request.name.as_deref().filter(|name| !is_session_name(name)) {
@@ -182,13 +196,13 @@ impl LocalService {
         Ok(Live::start(opened, about))
     }
 
-    async fn close_session(&self, live: &Arc<Live>) -> Result<ClosedSession, ServiceError> {
+    pub(super) async fn close_session(&self, live: &Arc<Live>) -> Result<ClosedSession, ServiceError> {
         let closed = live.close().await;
         self.table.remove(live);
         closed
     }
 
-    async fn replay(
+    pub(super) async fn replay(
         &self,
         request: ReplayRequest,
         progress: &dyn ProgressSink,
@@ -213,7 +227,7 @@ impl LocalService {
         }
     }
 
-    fn devices(&self, request: &DevicesRequest) -> Result<Vec<DeviceInfo>, ServiceError> {
+    pub(super) fn devices(&self, request: &DevicesRequest) -> Result<Vec<DeviceInfo>, ServiceError> {
         let loaded = self.projects.load(&request.client)?;
         sound(&loaded)?;
         let wiring = Wiring::new(&loaded, &self.projects.host, None);
@@ -333,6 +347,13 @@ impl Service for LocalService {
             Request::Check(request) => trails::check(&self.projects, request).await,
             Request::Edit(request) => trails::edit(&self.projects, &request),
             Request::Report(request) => trails::report(&self.projects, &self.run_folders(), &request),
+            Request::Studio(request) => {
+                let loaded = self.projects.load(&request.client)?;
+                let (workspace, key) = self.doors.open(request.client, &loaded.root, request.device);
+                let address = self.projects.host.process.callback.base_url().await;
+                let address = address.map_err(|error| ServiceError::environment(error.to_string()))?;
+                Ok(Answer::Studio(StudioAddress { address: format!("{address}/studio/"), workspace, key }))
+            }
             Request::Status => Ok(Answer::Status(self.status().await)),
             Request::Stop => {
                 self.stop.notify_one();
@@ -343,19 +364,20 @@ impl Service for LocalService {
 }
 
 /// Counts a request while it is in flight.
-struct Counted<'s>(&'s LocalService);
+pub struct Counted<S: Borrow<LocalService>>(S);
 
-impl Counted<'_> {
-    fn new(service: &LocalService) -> Counted<'_> {
-        service.n_requests.fetch_add(1, Ordering::Relaxed);
+impl<S: Borrow<LocalService>> Counted<S> {
+    fn new(service: S) -> Counted<S> {
+        service.borrow().n_requests.fetch_add(1, Ordering::Relaxed);
         Counted(service)
     }
 }
 
-impl Drop for Counted<'_> {
+impl<S: Borrow<LocalService>> Drop for Counted<S> {
     fn drop(&mut self) {
-        *self.0.activity.lock() = Instant::now();
-        self.0.n_requests.fetch_sub(1, Ordering::Relaxed);
+        let service = self.0.borrow();
+        *service.activity.lock() = Instant::now();
+        service.n_requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

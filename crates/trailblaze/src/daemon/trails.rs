@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use trailblaze_core::record::events::PicturePolicy;
 use trailblaze_core::trail::Trail;
@@ -31,6 +32,7 @@ use crate::run::execute::{Ended, RunResult, Sinks, execute};
 use crate::run::job::{Done, Healing, Job, Replay, Rules};
 use crate::run::plan::{DeviceChoice, RunOptions, RunPlan};
 use crate::run::record::save::Level;
+use crate::run::watch::Watch;
 use crate::sessions::service::{
     Answer, CheckRequest, Checked, ClientPlace, EditRequest, Edited, ProgressSink, Ran, ReportRequest, RunRequest,
     ServiceError,
@@ -45,6 +47,18 @@ pub async fn run(
     request: RunRequest,
     progress: &dyn ProgressSink,
     cancel: &CancellationToken,
+) -> Result<Answer, ServiceError> {
+    run_with(projects, request, progress, cancel, None, None).await
+}
+
+/// The same. Tells its folder when it begins; with `watch`, tools that change are hot-swapped.
+pub async fn run_with(
+    projects: &Projects,
+    request: RunRequest,
+    progress: &dyn ProgressSink,
+    cancel: &CancellationToken,
+    begun: Option<oneshot::Sender<PathBuf>>,
+    watch: Option<&mut Watch>,
 ) -> Result<Answer, ServiceError> {
     let loaded = projects.load(&request.client)?;
     let options = RunOptions {
@@ -76,10 +90,10 @@ pub async fn run(
     let plan = plan.map_err(|error| ServiceError::invalid(error.to_string()))?;
     projects.log.hide(&plan.wiring.secrets);
     let secrets = Arc::clone(&plan.wiring.secrets);
-    let (console, mut lines) = RunConsole::new();
+    let (console, mut lines) = RunConsole::new(begun);
     let console = Arc::new(console);
     let sinks = Sinks { console: Arc::clone(&console) as Arc<dyn Console>, cancel: cancel.clone() };
-    let executing = execute(plan, sinks, None);
+    let executing = execute(plan, sinks, watch);
     tokio::pin!(executing);
     let result = loop {
         tokio::select! {
@@ -166,12 +180,13 @@ fn outcome(jobs: &[Job], done: &Done) -> String {
 struct RunConsole {
     lines: mpsc::Sender<String>,
     said: Mutex<Vec<String>>,
+    begun: Mutex<Option<oneshot::Sender<PathBuf>>>,
 }
 
 impl RunConsole {
-    fn new() -> (RunConsole, mpsc::Receiver<String>) {
+    fn new(begun: Option<oneshot::Sender<PathBuf>>) -> (RunConsole, mpsc::Receiver<String>) {
         let (lines, receiver) = mpsc::channel(64);
-        (RunConsole { lines, said: Mutex::default() }, receiver)
+        (RunConsole { lines, said: Mutex::default(), begun: Mutex::new(begun) }, receiver)
     }
 
     fn pass_on(&self, text: &str) {
@@ -197,6 +212,12 @@ impl Console for RunConsole {
         self.said.lock().extend(problems.iter().map(ToString::to_string));
     }
 
+    fn run_begun(&self, folder: &Path) {
+        if let Some(begun) = self.begun.lock().take() {
+            let _ = begun.send(folder.to_path_buf());
+        }
+    }
+
     fn event(&self, device: &DeviceId, event: &Event) {
         if let Event::StepStarted { text, .. } = event {
             self.pass_on(&format!("{device}: {text}"));
@@ -213,7 +234,7 @@ pub async fn check(projects: &Projects, request: CheckRequest) -> Result<Answer,
     let wiring = Wiring::new(&loaded, &projects.host, None);
     projects.log.hide(&wiring.secrets);
     let options = CheckOptions { paths: request.paths, ..CheckOptions::default() };
-    let console = Arc::new(RunConsole::new().0);
+    let console = Arc::new(RunConsole::new(None).0);
     let found = check::check(&loaded, wiring, &options, console).await;
     let found = found.map_err(|error| ServiceError::invalid(error.to_string()))?;
     if let Some(error) = found.failed.first() {
@@ -225,7 +246,9 @@ pub async fn check(projects: &Projects, request: CheckRequest) -> Result<Answer,
 
 pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, ServiceError> {
     let loaded = projects.load(&request.client)?;
-    let Some(path) = &request.path else { return Ok(Answer::Trail(Edited::List(list(&loaded)?))) };
+    let Some(path) = &request.path else {
+        return Ok(Answer::Trail(Edited::List(list(&loaded)?.iter().map(|trail| json!(trail)).collect())));
+    };
     let file = own_trail(&loaded.root, path).map_err(|error| ServiceError::invalid(error.to_string()))?;
     let name = PathBuf::from(shown(&loaded.root, &file));
     let read = || match std::fs::read_to_string(&file) {
@@ -267,12 +290,26 @@ pub fn edit(projects: &Projects, request: &EditRequest) -> Result<Answer, Servic
     Ok(Answer::Trail(Edited::Written { path: name, warnings }))
 }
 
-fn list(loaded: &Loaded) -> Result<Vec<Value>, ServiceError> {
+/// A trail in the list of a project's trails.
+#[derive(Debug, Clone, Serialize)]
+pub struct ListedTrail {
+    pub path: String,
+    pub title: String,
+    pub steps: usize,
+    pub tags: Vec<String>,
+}
+
+pub fn list(loaded: &Loaded) -> Result<Vec<ListedTrail>, ServiceError> {
     let trails = match loaded.trails(&[]) {
         Err(LoadError::Select(SelectError::NoTrails { .. } | SelectError::Missing { .. })) => Vec::new(),
         trails => trails.map_err(|error| ServiceError::invalid(error.to_string()))?,
     };
-    let row = |trail: &Trail| json!({"path": trail.source.path, "title": trail.title(), "steps": trail.steps.len(), "tags": trail.config.tags});
+    let row = |trail: &Trail| ListedTrail {
+        path: trail.source.path.clone(),
+        title: trail.title().to_string(),
+        steps: trail.steps.len(),
+        tags: trail.config.tags.clone(),
+    };
     Ok(trails.iter().filter_map(|(trail, _)| trail.as_ref()).map(row).collect())
 }
 

@@ -1,5 +1,7 @@
 //! Messages for people while a run or session is in progress.
 
+use std::path::Path;
+
 use trailblaze_core::yaml::Problem;
 use trailblaze_protocol::event::Event;
 use trailblaze_protocol::ids::DeviceId;
@@ -15,6 +17,9 @@ pub trait Console: Send + Sync {
 
     /// Problems in files, each with its place.
     fn problems(&self, problems: &[Problem]);
+
+    /// A run has begun, and is recorded in this folder.
+    fn run_begun(&self, _folder: &Path) {}
 
     /// Something happened on a device.
     fn event(&self, device: &DeviceId, event: &Event);

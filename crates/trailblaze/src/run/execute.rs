@@ -70,6 +70,7 @@ pub async fn execute(mut plan: RunPlan, sinks: Sinks, mut watch: Option<&mut Wat
         trails: plan.jobs.len(),
         shard: plan.options.shard.map(|shard| shard.to_string()),
     });
+    console.run_begun(&folder.path);
     // Written first, so that a killed run still leaves a page that opens.
     let _ = report::write_unfinished(&folder.path);
     let outlets = Outlets {

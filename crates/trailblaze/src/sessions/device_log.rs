@@ -84,6 +84,7 @@ impl EventSink for DeviceLog {
             | Event::Called(_)
             | Event::Answered { .. }
             | Event::Undone { .. }
+            | Event::StepsEdited { .. }
             | Event::Touched { element: Some(_), .. }
             | Event::EndState { .. } => journal.push(event),
             _ => {}

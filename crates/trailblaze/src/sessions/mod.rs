@@ -3,6 +3,7 @@
 pub mod drivers;
 pub mod host;
 pub mod models;
+pub mod viewing;
 pub mod wiring;
 pub mod hot_swap;
 pub mod device_log;

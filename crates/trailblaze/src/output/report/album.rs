@@ -36,6 +36,8 @@ pub enum FileInPage {
 
 pub struct Album {
     folder: PathBuf,
+    /// Whether nothing is embedded: a server provides the files.
+    is_served: bool,
     pictures: Shelf,
     trees: Shelf,
 }
@@ -50,10 +52,23 @@ struct Shelf {
 
 impl Album {
     pub fn new(folder: &Path) -> Album {
-        Album { folder: folder.to_path_buf(), pictures: Shelf::new(MOST_PICTURES), trees: Shelf::new(MOST_TREES) }
+        let (pictures, trees) = (Shelf::new(MOST_PICTURES), Shelf::new(MOST_TREES));
+        Album { folder: folder.to_path_buf(), is_served: false, pictures, trees }
+    }
+
+    /// An album for a page that gets all files from a server.
+    pub fn served(folder: &Path) -> Album {
+        Album { is_served: true, ..Album::new(folder) }
+    }
+
+    fn next_to_page(&self, file: &str) -> FileInPage {
+        find(&self.folder, file).map_or_else(FileInPage::Missing, |_| FileInPage::NextToPage)
     }
 
     pub fn picture(&mut self, file: &str) -> FileInPage {
+        if self.is_served {
+            return self.next_to_page(file);
+        }
         let Album { folder, pictures, .. } = self;
         pictures.keep(folder, file, |bytes| {
             let mime = mime(bytes)?;
@@ -62,6 +77,9 @@ impl Album {
     }
 
     pub fn tree(&mut self, file: &str) -> FileInPage {
+        if self.is_served {
+            return self.next_to_page(file);
+        }
         let Album { folder, trees, .. } = self;
         trees.keep(folder, file, |bytes| Some(clip(&String::from_utf8_lossy(bytes), LONGEST_TREE).into_owned()))
     }
@@ -71,7 +89,7 @@ impl Album {
         let kept = match mime.starts_with("image/") {
             true => self.picture(file),
             // Not read: it may be a large video.
-            false => find(&self.folder, file).map_or_else(FileInPage::Missing, |_| FileInPage::NextToPage),
+            false => self.next_to_page(file),
         };
         match kept {
             FileInPage::NextToPage | FileInPage::Missing(NO_PICTURE) if !is_inert(file) => FileInPage::Missing(ACTIVE),
@@ -143,7 +161,7 @@ fn read(folder: &Path, file: &str) -> Result<Vec<u8>, &'static str> {
 
 /// Finds a file of the run folder. Names come from the event file and must not lead outside the folder: a report is
 /// shared with others.
-fn find(folder: &Path, file: &str) -> Result<PathBuf, &'static str> {
+pub fn find(folder: &Path, file: &str) -> Result<PathBuf, &'static str> {
     let name = Path::new(file);
     let stays = name.components().all(|component| matches!(component, Component::Normal(_)));
     let (Ok(folder), Ok(path)) = (folder.canonicalize(), folder.join(name).canonicalize()) else {

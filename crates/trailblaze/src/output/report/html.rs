@@ -74,7 +74,7 @@ pub fn html(run: &Run, folder: &Path) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Index<'a> {
+pub(super) struct Index<'a> {
     run: &'a str,
     started_at: Option<&'a str>,
     version: Option<&'a str>,
@@ -170,7 +170,7 @@ struct Trouble {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Detail<'a> {
+pub(super) struct Detail<'a> {
     steps: Vec<StepView<'a>>,
     loose: Vec<CallView<'a>>,
     failing_step: Option<usize>,
@@ -282,7 +282,7 @@ struct AttachmentView<'a> {
     kept: Option<FileInPage>,
 }
 
-fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
+pub(super) fn index<'a>(run: &'a Run, album: &mut Album) -> Index<'a> {
     let header = run.header.as_ref();
     let start = run.start.as_ref();
     let devices = run.devices();
@@ -388,7 +388,7 @@ fn trouble(attempt: &Attempt, album: &mut Album) -> Trouble {
     }
 }
 
-fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> {
+pub(super) fn detail<'a>(attempt: &'a Attempt, album: &mut Album) -> Detail<'a> {
     let failing = attempt.failing_step().map(|step| &step.id);
     Detail {
         failing_step: attempt.steps.iter().rposition(|step| Some(&step.id) == failing),

@@ -140,6 +140,7 @@ impl Reader {
             Event::Undone { what, .. } => {
                 self.notes(Some(&what))?.push(Note { at, level: Level::Info, text: "undone".to_string() });
             }
+            Event::StepsEdited { attempt, .. } => drop(self.attempt(&attempt)?),
             Event::Answered { call, micros, answer } => {
                 self.call(&call)?.answer = Some(Answered { micros, answer });
             }

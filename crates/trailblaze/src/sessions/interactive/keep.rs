@@ -84,7 +84,7 @@ fn start(call: &Value) -> Option<&'static str> {
 }
 
 pub fn is_empty(step: &RecordedStep) -> bool {
-    step.calls.is_empty() && step.needs_model.is_empty()
+    step.calls.is_empty() && step.needs_model.is_empty() && !step.is_edited
 }
 
 /// Keeps only the steps with these numbers, from 1.
@@ -329,6 +329,7 @@ mod tests {
             calls: calls.as_array().cloned().unwrap(),
             needs_model: needs_model.iter().map(ToString::to_string).collect(),
             is_by_model: false,
+            is_edited: false,
             has_stand_ins: false,
         }
     }

@@ -2,12 +2,14 @@
 //! script or an agent.
 
 mod command;
+mod edit;
 mod keep;
 mod open;
 mod replay;
 mod sight;
 
 pub use command::{CallArguments, Command, Save, Snapshot};
+pub use edit::{Asked, Handled, StepsState};
 pub use open::{Closed, InteractiveOptions, OpenError, Opened, Usage, open};
 
 use std::path::{Path, PathBuf};
@@ -43,6 +45,8 @@ use crate::project::select::own_trail;
 use crate::sessions::arguments::typed;
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::toolbox::{self, Listed};
+use crate::sessions::viewing::Viewer;
+use edit::History;
 use keep::{EXPLORE, Home};
 use sight::Sights;
 
@@ -69,6 +73,8 @@ pub struct Interactive {
     saved: Vec<NewStep>,
     /// Why the device can no longer be used.
     lost: Option<String>,
+    history: History,
+    viewer: Arc<Viewer>,
 }
 
 struct OpenStep {
@@ -122,6 +128,7 @@ impl Interactive {
     ) -> Interactive {
         let initial_memory = memory.clone();
         let attempt = Attempt::with_model(ids::attempt(), memory, "", model);
+        let viewer = Viewer::new(Arc::clone(&session));
         let name = usage.name().to_string();
         let trail = TrailRef { id: name.clone(), title: name, path: String::new(), tags: Vec::new() };
         session.emit(Event::AttemptStarted {
@@ -148,12 +155,15 @@ impl Interactive {
             initial_memory,
             saved: Vec::new(),
             lost: None,
+            history: History::default(),
+            viewer,
         }
     }
 
     /// Executes a command, unless it is cancelled. Nothing in the reply is secret.
     pub async fn execute(&mut self, command: Command, cancel: &CancellationToken) -> Reply {
         let reply = self.answer(command, cancel).await;
+        self.note_steps();
         self.keep();
         self.fit_to_show(reply)
     }
@@ -190,6 +200,11 @@ impl Interactive {
     /// Sets the folder that paths of commands are relative to.
     pub fn set_current_dir(&mut self, folder: PathBuf) {
         self.place.current_dir = folder;
+    }
+
+    /// Shows the screen to people.
+    pub fn viewer(&self) -> &Arc<Viewer> {
+        &self.viewer
     }
 
     /// The folder with the record of the session.
@@ -483,6 +498,11 @@ impl Interactive {
             return refused("there is nothing to undo");
         };
         let (index, text) = (last.index, last.text.clone());
+        if last.is_edited {
+            let rest: Vec<_> = recorded.iter().filter(|step| *step != last).map(edit::as_edited).collect();
+            self.replace_steps(rest);
+            return done(format!("undid step \"{text}\"; the device is not changed"), json!({"undone": text}));
+        }
         let id = StepId::new(format!("{}/{index}.1", self.attempt.id));
         if self.step.as_ref().is_some_and(|step| step.id == id) {
             self.end_step();

@@ -155,7 +155,7 @@ impl Interactive {
         }
     }
 
-    fn not_seen(&mut self, what: &str, stop: Stop) -> Reply {
+    pub(super) fn not_seen(&mut self, what: &str, stop: Stop) -> Reply {
         match stop {
             Stop::Fault(fault) => self.faulted(what, &fault),
             Stop::Failed(outcome) => self.failed(failure(Some(what), &outcome.text, None), Exit::Failed),

@@ -9,7 +9,7 @@ use trailblaze_protocol::exit::Exit;
 use crate::sessions::interactive::Reply;
 use crate::sessions::toolbox::Listed;
 
-/// The answer to a request. Nothing in it is secret, except the key in `Access`.
+/// The answer to a request. Nothing in it is secret, except the keys in `Access` and `Studio`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
@@ -27,6 +27,7 @@ pub enum Answer {
     Trail(Edited),
     /// The summary of a run, as in its `summary.json`.
     Report(Box<Value>),
+    Studio(StudioAddress),
     Status(DaemonStatus),
     Stopping,
 }
@@ -129,6 +130,17 @@ pub struct DaemonStatus {
     pub log: PathBuf,
     pub age_seconds: u64,
     pub sessions: Vec<SessionInfo>,
+}
+
+/// Where a page of the studio is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StudioAddress {
+    pub address: String,
+    /// The project that the page is for.
+    pub workspace: String,
+    /// Admits one page, which exchanges it for a cookie.
+    pub key: String,
 }
 
 /// Why a request was not carried out.

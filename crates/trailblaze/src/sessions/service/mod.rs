@@ -8,11 +8,14 @@ pub mod studio;
 
 pub use answer::{
     Answer, Checked, ClosedSession, DaemonStatus, DeviceInfo, Edited, Ran, ServiceError, SessionAccess, SessionInfo,
+    StudioAddress,
 };
 pub use request::{
     CheckRequest, ClientPlace, DevicesRequest, EditRequest, ExecuteRequest, OpenRequest, ReplayRequest, ReportRequest,
-    Request, RunRequest, SessionChoice, ToolboxRequest,
+    Request, RunRequest, SessionChoice, StudioRequest, ToolboxRequest,
 };
+
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +29,18 @@ pub trait Service: Send + Sync {
         progress: &dyn ProgressSink,
         cancel: &CancellationToken,
     ) -> Result<Answer, ServiceError>;
+}
+
+/// Decides who may use the studio.
+pub trait Entrance: Send + Sync {
+    /// Exchanges the key in a page's address for the value of a cookie. A key can be used once.
+    fn enter(&self, key: &str) -> Option<String>;
+
+    /// Whether this is the value of a cookie that was given out.
+    fn admits(&self, cookie: &str) -> bool;
+
+    /// A file of a run that the page may show.
+    fn run_file(&self, workspace: &str, run: &str, file: &str) -> Option<PathBuf>;
 }
 
 /// Receives a line for people each time that long work moves on.

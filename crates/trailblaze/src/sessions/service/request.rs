@@ -38,6 +38,8 @@ pub enum Request {
     Edit(EditRequest),
     /// The result of a run. Answered by `Report`.
     Report(ReportRequest),
+    /// Admit a page to the studio. Answered by `Studio`.
+    Studio(StudioRequest),
     /// Answered by `Status`.
     Status,
     /// End all sessions and the process. Answered by `Stopping`.
@@ -52,6 +54,7 @@ impl Request {
             Request::Run(request) => Some(&mut request.client),
             Request::Replay(request) => Some(&mut request.client),
             Request::Check(request) => Some(&mut request.client),
+            Request::Studio(request) => Some(&mut request.client),
             _ => None,
         }
     }
@@ -178,6 +181,15 @@ pub struct EditRequest {
     pub text: Option<String>,
     /// A part of the text that occurs exactly once, and what replaces it.
     pub replace: Option<(String, String)>,
+}
+
+/// The project that a page of the studio is for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StudioRequest {
+    pub client: ClientPlace,
+    /// The device to open.
+    pub device: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

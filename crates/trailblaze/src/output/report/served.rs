@@ -1,0 +1,27 @@
+//! A run for a page that gets it from a server, also while it runs.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::album::{self, Album};
+use super::html;
+use super::model::{ReadError, Run};
+use crate::output::run_folder::is_inert;
+
+/// The index of a run, as in its page. All files are next to the page.
+pub fn index(run: &Run, folder: &Path) -> Value {
+    json!(html::index(run, &mut Album::served(folder)))
+}
+
+/// The details of an attempt. `None` if there is no such attempt.
+pub fn detail(folder: &Path, attempt: usize) -> Result<Option<Value>, ReadError> {
+    let run = Run::read(folder)?;
+    Ok(run.attempts.get(attempt).map(|attempt| json!(html::detail(attempt, &mut Album::served(folder)))))
+}
+
+/// A file of a run that may be shown: its report, or one that a browser does not run as a page.
+pub fn file(folder: &Path, name: &str) -> Option<PathBuf> {
+    let is_shown = name == "report.html" || is_inert(name);
+    album::find(folder, name).ok().filter(|path| is_shown && path.is_file())
+}

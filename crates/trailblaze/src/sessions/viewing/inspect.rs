@@ -1,0 +1,152 @@
+//! How an element can be found and what can be asserted about it, and what a selector matches.
+
+use serde_json::{Map, Value, json};
+use trailblaze_core::query::{Checks, Element, Find, Query, Stable, TextMatch, What, descriptions};
+use trailblaze_core::screen::{Node, Prop, Screen, Shape};
+use trailblaze_core::selector::Selector;
+use trailblaze_core::tools::visible_at;
+use trailblaze_core::yaml;
+use trailblaze_protocol::outcome::Delegate;
+
+use super::{Sight, element};
+use crate::sessions::service::studio::{Description, Inspection, Proposal};
+
+/// An element: how it can be found, its properties, and assertions that hold for it.
+pub fn inspect(screen: &Screen, node: &Node) -> Inspection {
+    let found = descriptions(screen, node);
+    let assertions = assertions(screen, node, &found[0].0);
+    let description = |(stable, count): &(Stable, usize)| Description {
+        text: words(stable),
+        arguments: arguments(stable),
+        matches: i32::try_from(*count).unwrap_or(i32::MAX),
+    };
+    Inspection {
+        descriptions: found.iter().map(description).collect(),
+        properties: properties(node),
+        is_stale: false,
+        assertions,
+    }
+}
+
+/// `text "Pay"`, for people.
+fn words(stable: &Stable) -> String {
+    match stable {
+        Stable::Id(id) => format!("id {id}"),
+        Stable::Text(text) => format!("text \"{text}\""),
+        Stable::Selector(selector) => format!("selector {}", selector.to_json()),
+        Stable::Point(point) => format!("point {}, {}", point.x, point.y),
+    }
+}
+
+fn arguments(stable: &Stable) -> Map<String, Value> {
+    let value = match stable {
+        Stable::Id(id) => json!({ "id": id }),
+        Stable::Text(text) => json!({ "text": text }),
+        Stable::Selector(selector) => json!({"nodeSelector": selector.to_json()}),
+        Stable::Point(point) => json!({"x": point.x, "y": point.y}),
+    };
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn properties(node: &Node) -> Map<String, Value> {
+    let is_shown = |name: &str| !(node.is_password() && matches!(name, "value" | "text" | "editableText"));
+    let value = |prop: &Prop| match prop {
+        Prop::Text(text) => json!(text),
+        Prop::Flag(flag) => json!(flag),
+        Prop::Number(number) => json!(number),
+    };
+    let shown = node.props.iter().map(|(field, prop)| (field.name().to_string(), value(prop)));
+    shown.filter(|(name, _)| is_shown(name)).collect()
+}
+
+/// The assertions that hold for an element now, the most useful first.
+pub fn assertions(screen: &Screen, node: &Node, stable: &Stable) -> Vec<Proposal> {
+    let mut proposals = Vec::new();
+    let name = element::name(node).unwrap_or_else(|| node.summary());
+    if let Some(call) = visible_at(stable) {
+        proposals.push(proposal(format!("\"{name}\" is visible"), &call));
+    }
+    // An element that is found by its text has it.
+    let text = node.text().map(str::trim).filter(|text| !text.is_empty() && !node.is_password());
+    if let (Some(text), Some(mut call)) = (text, visible_at(stable).filter(|_| !matches!(stable, Stable::Text(_))))
+        && !node.is_editable()
+    {
+        call.args.insert("expectedText".into(), text.into());
+        proposals.push(proposal(format!("\"{name}\" says \"{text}\""), &call));
+    }
+    if let (Some(text), true) = (text, node.is_editable() && node.props.shape == Shape::Web) {
+        let selector = trailblaze_core::query::alternatives(screen, node).into_iter().next();
+        proposals.extend(selector.map(|selector| {
+            let args = json!({"nodeSelector": selector.to_json(), "expected": text});
+            Proposal { text: format!("\"{name}\" contains \"{text}\""), call: json!({"web_verifyValue": args}) }
+        }));
+    }
+    proposals
+}
+
+fn proposal(text: String, call: &Delegate) -> Proposal {
+    Proposal { text, call: json!({ call.tool.as_str(): call.args }) }
+}
+
+/// What a selector matches on a screen.
+pub struct Found {
+    /// The places of the elements in the list.
+    pub places: Vec<i32>,
+    /// How the text was understood.
+    pub understood: String,
+}
+
+/// Finds what a person typed: a selector as JSON or YAML, or a text.
+pub fn matches(sight: &Sight, typed: &str) -> Result<Found, String> {
+    let typed = typed.trim();
+    let value = as_object(typed);
+    let nodes: Vec<u64> = match value {
+        Some(value) => {
+            let value = value.get("nodeSelector").unwrap_or(&value);
+            let by_name = ["text", "id"].iter().any(|key| value.get(key).is_some_and(Value::is_string));
+            if by_name {
+                let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
+                let element =
+                    Element { text: text("text").map(TextMatch::Exact), id: text("id"), ..Element::default() };
+                all(&sight.screen, element)
+            } else {
+                let selector = Selector::parse(value).map_err(|error| error.to_string())?;
+                selector.resolve(&sight.screen.root).iter().map(|node| node.id).collect()
+            }
+        }
+        None => {
+            let wanted = typed.to_lowercase();
+            let contains = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase().contains(&wanted));
+            let is_named = |node: &&Node| {
+                (contains(node.text()) && !node.is_password()) || contains(node.label()) || contains(node.short_id())
+            };
+            sight.screen.root.walk().filter(is_named).map(|node| node.id).collect()
+        }
+    };
+    let understood = match as_object(typed) {
+        Some(_) => "a selector".to_string(),
+        None => format!("elements whose text, label or id contains \"{typed}\""),
+    };
+    let places = sight.screen.root.walk().take(sight.elements.len()).zip(0..);
+    let places = places.filter(|(node, _)| nodes.contains(&node.id)).map(|(_, place)| place).collect();
+    Ok(Found { places, understood })
+}
+
+/// What was typed as JSON or YAML, if it is an object.
+fn as_object(typed: &str) -> Option<Value> {
+    let source = yaml::Source::new("selector", typed);
+    let node = yaml::read(&source, &mut yaml::Problems::new(&source))?;
+    Some(yaml::loose(&node)).filter(Value::is_object)
+}
+
+/// All elements that a query matches.
+fn all(screen: &Screen, element: Element) -> Vec<u64> {
+    let search = |index| {
+        let query = Query { what: What::Element(element.clone()), index: Some(index) };
+        match query.search(screen, Checks::Visible) {
+            Find::Found(found) => Some(found.node),
+            Find::Not(_) => None,
+        }
+    };
+    (0..super::MOST_ELEMENTS).map_while(search).collect()
+}
