@@ -1,0 +1,39 @@
+/** Changes of a list of steps. Each returns a new list. */
+import type { StudioStep } from '../api/messages.ts';
+
+export type Steps = readonly StudioStep[];
+
+export const replaced = (steps: Steps, at: number, change: Partial<StudioStep>): StudioStep[] =>
+  steps.map((step, nth) => (nth === at ? { ...step, ...change } : step));
+
+export const removed = (steps: Steps, at: number): StudioStep[] => steps.filter((_, nth) => nth !== at);
+
+/** Puts a step at another place. A trailhead stays first. */
+export function moved(steps: Steps, from: number, to: number): StudioStep[] {
+  const first = steps[0]?.kind === 'trailhead' ? 1 : 0;
+  const step = steps[from];
+  if (!step || from < first) return [...steps];
+  const rest = removed(steps, from);
+  rest.splice(Math.max(first, Math.min(to, rest.length)), 0, step);
+  return rest;
+}
+
+/** Makes one step of a step and the one above it. */
+export function joined(steps: Steps, at: number): StudioStep[] {
+  const [above, step] = [steps[at - 1], steps[at]];
+  if (!above || !step) return [...steps];
+  const text = [above.text, step.text].filter(Boolean).join(', then ');
+  const one = { ...above, text, calls: [...above.calls, ...step.calls], needsModel: above.needsModel || step.needsModel };
+  return [...steps.slice(0, at - 1), one, ...steps.slice(at + 1)];
+}
+
+/** Adds an assertion to the last step if that verifies something, otherwise as a step of its own. */
+export function withAssertion(steps: Steps, text: string, call: unknown): StudioStep[] {
+  return [...steps, { kind: 'verify', text, calls: [call], needsModel: false }];
+}
+
+/** The tool of a call, and its arguments. */
+export function callOf(call: unknown): { tool: string; args: unknown } {
+  const [tool, args] = Object.entries((call ?? {}) as Record<string, unknown>)[0] ?? ['', null];
+  return { tool, args };
+}

@@ -1,0 +1,243 @@
+/** The state of the work page, and what can be done with its session. */
+import { follow, type Status } from '../../api/client.ts';
+import type { ActRequest, Inspection, LogEntry, ScreenElement, ScreenUpdate, StepsUpdate, StudioStep } from '../../api/messages.ts';
+import { store, type Store } from '../../shared/store.ts';
+import { api, ask, done, locked, say, trouble } from '../app.ts';
+import { sameElement, screenOf, type Screen } from '../hit.ts';
+
+export type Mode = 'act' | 'assert' | 'inspect';
+export type Tab = 'steps' | 'tree' | 'tools' | 'memory' | 'log';
+export type Action = Omit<ActRequest, 'workspace' | 'session' | 'generation'>;
+
+export interface Session {
+  name: string;
+  screen: Store<Screen | null>;
+  /** What the screen shows besides elements. */
+  about: Store<{ app: string; leftOut: number; lost: string }>;
+  steps: Store<StepsUpdate | null>;
+  log: Store<LogEntry[]>;
+  status: Store<Status>;
+  mode: Store<Mode>;
+  tab: Store<Tab>;
+  /** Places of elements: the one under the pointer, the one that was picked, and those that a selector matches. */
+  hovered: Store<number>;
+  picked: Store<number>;
+  matches: Store<number[]>;
+  /** Text that was typed on the picture and not sent yet. */
+  typed: Store<string>;
+  /** How many actions are on their way. */
+  pending: Store<number>;
+  /** Counts the actions that were refused because the screen had changed. */
+  refused: Store<number>;
+  onPicture: ((base64: string, type: string) => void) | undefined;
+  inspections: Map<string, Promise<Inspection | undefined>>;
+}
+
+export function session(name: string): Session {
+  return {
+    name,
+    screen: store<Screen | null>(null),
+    about: store({ app: '', leftOut: 0, lost: '' }),
+    steps: store<StepsUpdate | null>(null),
+    log: store<LogEntry[]>([]),
+    status: store<Status>('connecting'),
+    mode: store<Mode>('act'),
+    tab: store<Tab>('steps'),
+    hovered: store(-1),
+    picked: store(-1),
+    matches: store<number[]>([]),
+    typed: store(''),
+    pending: store(0),
+    refused: store(0),
+    onPicture: undefined,
+    inspections: new Map(),
+  };
+}
+
+// ---- Following.
+
+/** Follows screen and steps. Returns a function that ends it. */
+export function watch(of: Session): () => void {
+  const request = { session: of.name };
+  const onStatus = (status: Status) => {
+    if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
+    of.status.set(status);
+  };
+  const ends = [
+    follow((signal) => api.watchScreen(request, signal), (update) => takeScreen(of, update), onStatus),
+    follow((signal) => api.watchSteps(request, signal), (update) => of.steps.set(update), onStatus),
+  ];
+  return () => ends.forEach((end) => end());
+}
+
+function takeScreen(of: Session, update: ScreenUpdate): void {
+  const { generation, width, height, app, leftOut, lost } = update;
+  const about = of.about.value;
+  if (about.app !== app || about.leftOut !== leftOut || about.lost !== lost) of.about.set({ app, leftOut, lost });
+  const old = of.screen.value;
+  if (update.hasElements || !old || old.generation !== generation || old.width !== width || old.height !== height) {
+    const screen = screenOf(generation, update.hasElements || !old ? update.elements : old.elements, width, height);
+    of.inspections.clear();
+    // What was picked stays picked if it is still there.
+    const picked = old?.elements[of.picked.value];
+    const still = picked && sameElement(picked, screen);
+    of.screen.set(screen);
+    of.picked.set(still ? still.index : -1);
+  }
+  if (update.picture) of.onPicture?.(update.picture, update.pictureType);
+}
+
+const MOST_ENTRIES = 2000;
+
+/** Follows the log, which only its own tab does. */
+export function watchLog(of: Session): () => void {
+  return follow((signal) => api.watchLog({ session: of.name }, signal), ({ isReset, entries }) => {
+    const numbers = new Map((isReset ? [] : of.log.value).map((entry) => [entry.number, entry]));
+    for (const entry of entries) numbers.set(entry.number, entry);
+    of.log.set([...numbers.values()].sort((a, b) => a.number - b.number).slice(-MOST_ENTRIES));
+  }, (status) => { if (typeof status === 'object') trouble(status); });
+}
+
+/** How an element can be found. Asked once per element and screen. */
+export function inspect(of: Session, element: number): Promise<Inspection | undefined> {
+  const generation = of.screen.value?.generation ?? 0;
+  const key = `${generation}/${element}`;
+  let asked = of.inspections.get(key);
+  if (!asked) {
+    asked = api.inspect({ session: of.name, generation, element }).then((found) => (found.isStale ? undefined : found), () => undefined);
+    of.inspections.set(key, asked);
+  }
+  return asked;
+}
+
+// ---- Acting. One after the other, each aimed at the screen that the user saw.
+
+let queue: Promise<unknown> = Promise.resolve();
+
+/** Acts on the screen that was shown when the user aimed. Returns whether it was done. */
+export function act(of: Session, action: Action, aimedAt = of.screen.value): Promise<boolean> {
+  if (!aimedAt || locked.value) return Promise.resolve(false);
+  const typed = takeTyped(of);
+  return inOrder(of, async () => {
+    if (!typed) return send(of, aimedAt.generation, action);
+    if (!(await type(of, typed))) return false;
+    // Typing changed the screen. The action is still meant if its target did not change.
+    const screen = (await until(of.screen, (now) => now?.generation !== aimedAt.generation)) ?? aimedAt;
+    const target = aimedAt.elements[action.element ?? -1];
+    const still = target && sameElement(target, screen);
+    if (target && !still) return refuse(of);
+    return send(of, screen.generation, { ...action, element: still?.index ?? -1 });
+  });
+}
+
+async function send(of: Session, generation: number, action: Action): Promise<boolean> {
+  const reply = await ask(api.act({ session: of.name, generation, element: -1, ...action }));
+  if (!reply) return false;
+  if (reply.isStale) return refuse(of);
+  if (!reply.isDone) say(reply.text || 'It was not done.', 'error');
+  return reply.isDone;
+}
+
+function refuse(of: Session): false {
+  of.refused.set(of.refused.value + 1);
+  say('The screen changed; nothing was done.');
+  return false;
+}
+
+async function inOrder<T>(of: Session, work: () => Promise<T>): Promise<T> {
+  of.pending.set(of.pending.value + 1);
+  const mine = queue.then(work, work);
+  queue = mine.catch(() => undefined);
+  try {
+    return await mine;
+  } finally {
+    of.pending.set(of.pending.value - 1);
+  }
+}
+
+/** Waits until a store holds what is wanted, but not long. */
+function until<T>(from: Store<T>, isWanted: (value: T) => boolean): Promise<T> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      stop();
+      resolve(from.value);
+    };
+    const timer = setTimeout(finish, 1000);
+    const stop = from.follow((value) => { if (isWanted(value)) finish(); });
+    if (isWanted(from.value)) finish();
+  });
+}
+
+// ---- Typing: collected, and sent after a pause or before the next action.
+
+const PAUSE_MS = 700;
+let pause: ReturnType<typeof setTimeout> | undefined;
+
+export function typeMore(of: Session, text: string): void {
+  of.typed.set(text);
+  clearTimeout(pause);
+  pause = setTimeout(() => void flush(of), PAUSE_MS);
+}
+
+export function flush(of: Session): Promise<boolean> {
+  const typed = takeTyped(of);
+  return typed ? inOrder(of, () => type(of, typed)) : Promise.resolve(true);
+}
+
+function takeTyped(of: Session): string {
+  clearTimeout(pause);
+  const typed = of.typed.value;
+  of.typed.set('');
+  return typed;
+}
+
+/** Types into the field that has the focus. Text that was not typed goes back, so that it can be sent again. */
+async function type(of: Session, text: string): Promise<boolean> {
+  const generation = of.screen.value?.generation ?? 0;
+  const isDone = await send(of, generation, { action: 'type', text });
+  if (!isDone) of.typed.set(text + of.typed.value);
+  return isDone;
+}
+
+// ---- Steps.
+
+let edits: Promise<unknown> = Promise.resolve();
+
+/** Changes the steps, one change after the other. If somebody else changed them, what the user wrote is kept in a message. */
+export function edit(of: Session, change: (steps: StudioStep[]) => StudioStep[], kept?: string): Promise<boolean> {
+  const mine = edits.then(() => changeSteps(of, change, kept));
+  edits = mine.catch(() => undefined);
+  return mine;
+}
+
+async function changeSteps(of: Session, change: (steps: StudioStep[]) => StudioStep[], kept?: string): Promise<boolean> {
+  const current = of.steps.value;
+  if (!current) return false;
+  const steps = change(current.steps);
+  // Shown at once; the stream brings what the daemon made of it.
+  of.steps.set({ ...current, steps });
+  const reply = await ask(api.editSteps({ session: of.name, revision: current.revision, steps }));
+  if (reply?.isDone) {
+    // The next change must name the revision that this one made.
+    await until(of.steps, (now) => now?.revision !== current.revision);
+    return true;
+  }
+  if (of.steps.value?.revision === current.revision) of.steps.set(current);
+  if (reply) say(reply.isStale ? 'The steps were changed elsewhere. Nothing was overwritten.' : reply.text, 'error', kept);
+  else if (kept !== undefined) say('This was not saved:', 'error', kept);
+  return false;
+}
+
+export function undo(of: Session, redo = false): Promise<boolean> {
+  const steps = of.steps.value;
+  if (!steps || !(redo ? steps.canRedo : steps.canUndo)) return Promise.resolve(false);
+  return done(api.undoSteps({ session: of.name, revision: steps.revision, redo }));
+}
+
+/** Calls a tool as a new step. */
+export function call(of: Session, tool: string, args: Record<string, unknown>): Promise<boolean> {
+  return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args })));
+}
+
+export const describe = (element: ScreenElement): string => [element.role, element.name && `“${element.name}”`, element.id && `#${element.id}`].filter(Boolean).join(' ');

@@ -1,0 +1,29 @@
+/** The workspace: followed by the first page, read once by others. */
+import { follow, type Status } from '../api/client.ts';
+import { store } from '../shared/store.ts';
+import { api, known, trouble } from './app.ts';
+
+export const workspaceStatus = store<Status>('connecting');
+
+/** Follows the workspace. Returns a function that ends it. */
+export function watchWorkspace(): () => void {
+  return follow((signal) => api.watchWorkspace({}, signal), (workspace) => known.set(workspace), (status) => {
+    if (typeof status === 'object') trouble(status);
+    workspaceStatus.set(status);
+  });
+}
+
+/** Reads the workspace once: browsers allow few connections, and other pages need theirs for what they show. */
+export async function readWorkspace(): Promise<void> {
+  const asked = new AbortController();
+  try {
+    for await (const workspace of api.watchWorkspace({}, asked.signal)) {
+      known.set(workspace);
+      return;
+    }
+  } catch (thrown) {
+    trouble(thrown);
+  } finally {
+    asked.abort();
+  }
+}
