@@ -1,11 +1,13 @@
 //! The port to a device. Drivers know nothing about tools, trails or models.
 
 mod browse;
+mod live;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -15,6 +17,7 @@ use trailblaze_protocol::ids::DeviceId;
 use trailblaze_protocol::outcome::Attachment;
 
 pub use self::browse::Browse;
+pub use self::live::{Frame, NetworkRequest};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;
@@ -43,6 +46,20 @@ pub trait Driver: Send + Sync {
 
     /// Messages of the device since the last call, such as a page's console or failed requests.
     fn heard(&self) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    /// Follows the screen: the newest picture whenever it changes, `None` before the first. Pictures are taken only while a
+    /// receiver exists; a slow one misses pictures, but never the newest. `None` if the device takes pictures only on
+    /// request.
+    fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+        None
+    }
+
+    /// The newest requests of the device's page whose number is greater than `after`, in the order of their numbers. At most
+    /// 500.
+    fn requests(&self, after: u64) -> Vec<NetworkRequest> {
+        let _ = after;
         Vec::new()
     }
 

@@ -6,6 +6,8 @@ mod acting;
 mod describing;
 #[path = "web/finding.rs"]
 mod finding;
+#[path = "web/live.rs"]
+mod live;
 #[path = "processes/marked.rs"]
 mod marked;
 #[path = "web/phone.rs"]

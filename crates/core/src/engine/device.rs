@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use trailblaze_protocol::event::{Event, Moment};
 use trailblaze_protocol::geometry::Rect;
@@ -14,7 +15,7 @@ use trailblaze_protocol::heal::ElementIdentity;
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
-use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Target, Want};
+use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Frame, NetworkRequest, Target, Want};
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::limits;
@@ -84,6 +85,22 @@ impl Device {
 
     pub async fn close(&self) {
         self.driver.close().await;
+    }
+
+    /// Follows the screen with pictures; see [`Driver::frames`]. `None` also if the session has secrets, because these pictures
+    /// cannot be masked.
+    pub fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+        if self.secrets.is_empty() { self.driver.frames() } else { None }
+    }
+
+    /// The newest requests of the device's page; see [`Driver::requests`].
+    pub fn requests(&self, after: u64) -> Vec<NetworkRequest> {
+        let mut requests = self.driver.requests(after);
+        for request in &mut requests {
+            self.secrets.redact_in_place(&mut request.url);
+            request.failure.iter_mut().for_each(|failure| self.secrets.redact_in_place(failure));
+        }
+        requests
     }
 
     /// Looks at the screen.

@@ -9,7 +9,7 @@ use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
 use super::page::{World, string};
-use super::state::{Dialogs, Download, Request, State};
+use super::state::{Dialogs, Download, State};
 
 pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, DriverError> {
     let Actor { page, budget } = actor;
@@ -58,7 +58,7 @@ pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, Driver
             return Ok(Acted { text: lines.join("\n"), value: Some(json!(lines)), ..Acted::default() });
         }
         Browse::Requests => {
-            let requests: Vec<Value> = page.shared.state().requests.iter().map(Request::json).collect();
+            let requests: Vec<Value> = page.shared.state().requests.json();
             return Ok(Acted {
                 text: format!("{} requests", requests.len()),
                 value: Some(requests.into()),

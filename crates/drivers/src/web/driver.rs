@@ -8,8 +8,10 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
-use trailblaze_core::driver::{Acted, Action, Budget, Description, Driver, DriverError, Heard, Target, Want};
+use tokio::sync::{OnceCell, watch};
+use trailblaze_core::driver::{
+    Acted, Action, Budget, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Target, Want,
+};
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
 use trailblaze_protocol::driver::{DriverKey, Platform};
@@ -23,6 +25,7 @@ use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
 use super::look::{Part, Ready, screen_of};
 use super::page::Page;
+use super::screencast::Screencast;
 use super::want::{needed, want};
 
 /// The browser shared by all devices of a run, started by the first that needs it.
@@ -67,6 +70,7 @@ pub struct Web {
     start: Start,
     page: OnceCell<Arc<Page>>,
     clipboard: Mutex<String>,
+    screencast: Arc<Screencast>,
 }
 
 impl Web {
@@ -83,14 +87,21 @@ impl Web {
             summary: "Chromium".to_string(),
             knows_elements: true,
         };
-        Web { description, browsers, start, page: OnceCell::new(), clipboard: Mutex::default() }
+        Web {
+            description,
+            browsers,
+            start,
+            page: OnceCell::new(),
+            clipboard: Mutex::default(),
+            screencast: Arc::default(),
+        }
     }
 
     /// The device's page, opened by the first command.
     async fn page(&self, budget: &Budget) -> Result<&Arc<Page>, DriverError> {
         let open = || async {
             let browser = Arc::clone(self.browsers.browser().await?);
-            let page = Page::open(browser, self.start.emulation.clone(), budget).await?;
+            let page = Page::open(browser, self.start.emulation.clone(), &self.screencast, budget).await?;
             if let Some(file) = &self.start.storage_state {
                 let state = read_state(file)?;
                 restore(&Actor { page: &page, budget }, &state).await?;
@@ -173,6 +184,14 @@ impl Driver for Web {
 
     fn heard(&self) -> Vec<Heard> {
         self.page.get().map(|page| page.shared.state().untold()).unwrap_or_default()
+    }
+
+    fn frames(&self) -> Option<watch::Receiver<Option<Frame>>> {
+        self.screencast.frames()
+    }
+
+    fn requests(&self, after: u64) -> Vec<NetworkRequest> {
+        self.page.get().map(|page| page.shared.state().requests.after(after)).unwrap_or_default()
     }
 
     async fn close(&self) {

@@ -14,6 +14,8 @@ mod look;
 mod page;
 mod reviving;
 mod pointer;
+mod requests;
+mod screencast;
 mod state;
 mod typing;
 mod want;

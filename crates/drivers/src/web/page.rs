@@ -15,6 +15,7 @@ use super::cdp::{CdpError, Listener};
 use super::emulation::Emulation;
 use super::page_listener::PageListener;
 use super::reviving::Running;
+use super::screencast::Screencast;
 use super::state::{Shared, State, Tab};
 
 /// The script injected into each document. Its two halves share one function.
@@ -54,7 +55,12 @@ pub struct World {
 
 impl Page {
     /// Creates a context with one empty tab.
-    pub async fn open(browser: Arc<Browser>, emulation: Emulation, budget: &Budget) -> Result<Arc<Page>, DriverError> {
+    pub async fn open(
+        browser: Arc<Browser>,
+        emulation: Emulation,
+        screencast: &Arc<Screencast>,
+        budget: &Budget,
+    ) -> Result<Arc<Page>, DriverError> {
         let cdp = Arc::clone(&browser.cdp);
         let lost = |error: CdpError| DriverError::NotStarted { evidence: format!("no tab could be opened: {error}") };
         let params = json!({"disposeOnDetach": true});
@@ -68,6 +74,7 @@ impl Page {
                 context: context.clone(),
                 page: page.clone(),
                 downloads: browser.downloads.clone(),
+                screencast: Arc::clone(screencast),
             }),
             browser,
             context,
@@ -81,6 +88,7 @@ impl Page {
         });
         cdp.call(None, "Browser.setDownloadBehavior", behaviour).await.map_err(lost)?;
         page.new_tab(budget).await?;
+        screencast.opened(&page);
         Ok(page)
     }
 

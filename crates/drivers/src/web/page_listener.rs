@@ -8,7 +8,8 @@ use trailblaze_protocol::event::Level;
 
 use super::cdp::{Cdp, Listener};
 use super::page::{BINDING, Page, WORLD};
-use super::state::{Download, Request, Shared, State};
+use super::screencast::Screencast;
+use super::state::{Download, Shared, State};
 
 pub struct PageListener {
     pub shared: Arc<Shared>,
@@ -17,10 +18,8 @@ pub struct PageListener {
     /// Attaches to new tabs.
     pub page: Weak<Page>,
     pub downloads: std::path::PathBuf,
+    pub screencast: Arc<Screencast>,
 }
-
-/// The longest request body that is kept.
-const BODY: usize = 4096;
 
 impl Listener for PageListener {
     fn told(&self, session: &str, method: &str, params: &Value) {
@@ -69,6 +68,8 @@ impl Listener for PageListener {
                     state.sessions.remove(gone);
                 });
             }
+            // The page has not changed by that: what draws it may be an animation.
+            "Page.screencastFrame" => self.screencast.take(&self.cdp, session, params),
             "Runtime.bindingCalled" if text("/name") == BINDING => self.shared.bump(|_| {}),
             "Runtime.executionContextCreated" if text("/context/name") == WORLD => {
                 let world = params.pointer("/context/id").and_then(Value::as_i64);
@@ -239,18 +240,13 @@ impl PageListener {
     fn network(&self, session: &str, method: &str, params: &Value) {
         let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let id = text("/requestId");
+        self.shared.state().requests.told(method, params);
         match method {
             "Network.requestWillBeSent" => self.shared.bump(|state| {
                 let is_work = matches!(text("/type"), "Document" | "XHR" | "Fetch" | "Script" | "Stylesheet");
                 if is_work && let Some(tab) = state.tab_of(session) {
                     tab.pending.insert(id.to_string());
                 }
-                state.request(Request {
-                    id: id.to_string(),
-                    method: text("/request/method").to_string(),
-                    url: text("/request/url").to_string(),
-                    body: text("/request/postData").chars().take(BODY).collect(),
-                });
             }),
             "Network.responseReceived" => {
                 let status = params.pointer("/response/status").and_then(Value::as_u64).unwrap_or(0);
@@ -268,8 +264,7 @@ impl PageListener {
                     tab.pending.remove(id);
                 }
                 let is_cancelled = params.get("canceled").and_then(Value::as_bool).unwrap_or(false);
-                let url =
-                    state.requests.iter().rev().find(|request| request.id == id).map(|request| request.url.clone());
+                let url = state.requests.url_of(id).map(str::to_string);
                 if let (false, Some(url)) = (is_cancelled, url) {
                     let level = gravity(text("/type"), &url);
                     state.tell(level, format!("{url} failed: {}", text("/errorText")));

@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
 use parking_lot::{Mutex, MutexGuard};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trailblaze_core::driver::Heard;
 use trailblaze_protocol::event::Level;
+
+use super::requests::Requests;
 
 /// How many console lines are kept, and how many notes wait to be recorded.
 const KEPT: usize = 1000;
@@ -39,7 +41,7 @@ pub struct State {
     pub acted_at: Option<Instant>,
     pub dialogs: Dialogs,
     pub console: VecDeque<String>,
-    pub requests: VecDeque<Request>,
+    pub requests: Requests,
     pub downloads: Vec<Download>,
     pub chooser: Option<Value>,
     pub drag: Option<Value>,
@@ -89,13 +91,6 @@ impl Default for Dialogs {
     fn default() -> Dialogs {
         Dialogs { is_accepting: true, text: None, seen: Vec::new() }
     }
-}
-
-pub struct Request {
-    pub id: String,
-    pub method: String,
-    pub url: String,
-    pub body: String,
 }
 
 pub struct Download {
@@ -154,11 +149,10 @@ impl State {
     }
 
     pub fn console(&mut self, line: String) {
-        keep(&mut self.console, line);
-    }
-
-    pub fn request(&mut self, request: Request) {
-        keep(&mut self.requests, request);
+        if self.console.len() == KEPT {
+            self.console.pop_front();
+        }
+        self.console.push_back(line);
     }
 
     pub fn close_tab(&mut self, target: &str) {
@@ -171,13 +165,6 @@ impl State {
             self.front = next.map(|tab| tab.target.clone()).unwrap_or_default();
         }
     }
-}
-
-fn keep<T>(kept: &mut VecDeque<T>, one: T) {
-    if kept.len() == KEPT {
-        kept.pop_front();
-    }
-    kept.push_back(one);
 }
 
 impl Tab {
@@ -246,11 +233,5 @@ impl Tab {
             .collect();
         self.frames.remove(id);
         beneath.iter().for_each(|child| self.remove_frame(child));
-    }
-}
-
-impl Request {
-    pub fn json(&self) -> Value {
-        json!({"method": self.method, "url": self.url, "body": self.body})
     }
 }
