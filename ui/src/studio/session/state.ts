@@ -1,6 +1,6 @@
 /** The state of the work page, and what can be done with its session. */
 import { follow, type Status } from '../../api/client.ts';
-import type { ActRequest, Inspection, LogEntry, ScreenElement, ScreenUpdate, StepsUpdate, StudioStep } from '../../api/messages.ts';
+import type { ActRequest, Inspection, LogEntry, LogUpdate, ScreenElement, ScreenUpdate, StepsUpdate, StudioStep } from '../../api/messages.ts';
 import { store, type Store } from '../../shared/store.ts';
 import { api, ask, done, locked, say, trouble } from '../app.ts';
 import { sameElement, screenOf, type Screen } from '../hit.ts';
@@ -63,11 +63,11 @@ export function watch(of: Session): () => void {
     if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
     of.status.set(status);
   };
-  const ends = [
-    follow((signal) => api.watchScreen(request, signal), (update) => takeScreen(of, update), onStatus),
-    follow((signal) => api.watchSteps(request, signal), (update) => of.steps.set(update), onStatus),
-  ];
-  return () => ends.forEach((end) => end());
+  return follow((signal) => api.watchSession(request, signal), ({ screen, steps, log }) => {
+    if (screen) takeScreen(of, screen);
+    if (steps) of.steps.set(steps);
+    if (log) takeLog(of, log);
+  }, onStatus);
 }
 
 function takeScreen(of: Session, update: ScreenUpdate): void {
@@ -89,13 +89,10 @@ function takeScreen(of: Session, update: ScreenUpdate): void {
 
 const MOST_ENTRIES = 2000;
 
-/** Follows the log, which only its own tab does. */
-export function watchLog(of: Session): () => void {
-  return follow((signal) => api.watchLog({ session: of.name }, signal), ({ isReset, entries }) => {
-    const numbers = new Map((isReset ? [] : of.log.value).map((entry) => [entry.number, entry]));
-    for (const entry of entries) numbers.set(entry.number, entry);
-    of.log.set([...numbers.values()].sort((a, b) => a.number - b.number).slice(-MOST_ENTRIES));
-  }, (status) => { if (typeof status === 'object') trouble(status); });
+function takeLog(of: Session, { isReset, entries }: LogUpdate): void {
+  const numbers = new Map((isReset ? [] : of.log.value).map((entry) => [entry.number, entry]));
+  for (const entry of entries) numbers.set(entry.number, entry);
+  of.log.set([...numbers.values()].sort((a, b) => a.number - b.number).slice(-MOST_ENTRIES));
 }
 
 /** How an element can be found. Asked once per element and screen. */
