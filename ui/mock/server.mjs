@@ -66,11 +66,11 @@ async function act({ generation, element, action, text, assertion, x, y, toX, to
     const chosen = assertions(target)[assertion ?? 0];
     setSteps([...state.steps, { kind: 'verify', text: chosen.text, calls: [chosen.call], needsModel: false }]);
   } else {
+    device.act(action, target, text);
+    changed('screen');
     const args = target ? describe(target)[0].arguments : action === 'swipe' ? { from: [x, y], to: [toX, toY] } : text ? { text } : { x, y };
     setSteps([...state.steps, { kind: 'step', text: `${WORDS[action]} ${target ? target.name || target.role : text ?? ''}`.trim(), calls: [{ [action === 'type' ? 'inputText' : action]: text && !target ? { text } : args }], needsModel: false }]);
-    device.act(action, target, text);
     state.proposals = [{ text: `“${target?.name || 'Basket'}” is visible`, call: { assertVisible: { text: target?.name || 'Basket' } } }, { text: 'The basket has 1 item', call: { assertVisible: { text: '1 item' } } }];
-    changed('screen');
     changed('steps');
   }
   note('call', `${action} ${target?.name ?? text ?? ''}`, 'ok', JSON.stringify({ element, x, y, text }));

@@ -139,7 +139,7 @@ function FolderRows({ folder, picked, onToggle }: { folder: Folder; picked: Read
       <a class="grow" href={href(['trail', ...trail.path.split('/')])}><span class="trail-title"><Data text={trail.title || trail.path} /></span> <Data text={trail.path.split('/').at(-1)} cls="faint small" /></a>
       {trail.tags.slice(0, 3).map((name) => <Tag key={name} text={cut(name, 20)} />)}
       <span class="faint small steps-n">{plural(trail.steps, 'step')}</span>
-      {trail.last ? <State name={trail.last === 'environment' ? 'errored' : trail.last} /> : <span class="state none">Never ran</span>}
+      {trail.last ? <State name={trail.last === 'environment' ? 'errored' : trail.last} /> : <span class="state never">Never ran</span>}
     </li>)}
   </ul>;
   if (!folder.name) return inner;

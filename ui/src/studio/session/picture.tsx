@@ -241,10 +241,12 @@ function Tip({ of, screen, scale, box }: { of: Session; screen: Screen; scale: n
   const descriptions = found?.index === index && found.generation === screen.generation ? found.inspection?.descriptions : undefined;
   const margin = { left: (box.width - screen.width * scale) / 2, top: (box.height - screen.height * scale) / 2 };
   const [top, bottom] = [element.y * scale, (element.y + element.height) * scale];
-  const left = Math.max(0, Math.min(margin.left + element.x * scale, box.width - 300));
   // Below the element, or above it where there is no room.
   const isBelow = margin.top + bottom + 150 < box.height || top < 120;
-  const style: Record<string, string> = { left: `${left}px` };
+  const style: Record<string, string> = {};
+  // Grows towards the middle, so that it does not leave the picture.
+  if (element.x + element.width / 2 > screen.width / 2) style['right'] = `${Math.max(0, margin.left + (screen.width - element.x - element.width) * scale)}px`;
+  else style['left'] = `${Math.max(0, margin.left + element.x * scale)}px`;
   if (isBelow) style['top'] = `${Math.min(margin.top + bottom + 6, box.height - 60)}px`;
   else style['bottom'] = `${box.height - margin.top - top + 6}px`;
   return <div class="tip" style={style} aria-hidden="true">

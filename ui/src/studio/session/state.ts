@@ -59,13 +59,16 @@ export function session(name: string): Session {
 /** Follows screen and steps. Returns a function that ends it. */
 export function watch(of: Session): () => void {
   const request = { session: of.name };
-  const onStatus = (status: Status) => {
+  // The page is live when both streams are.
+  const statuses: Status[] = ['connecting', 'connecting'];
+  const onStatus = (nth: number) => (status: Status) => {
     if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
-    of.status.set(status);
+    statuses[nth] = status;
+    of.status.set(statuses.find((one) => one !== 'live') ?? 'live');
   };
   const ends = [
-    follow((signal) => api.watchScreen(request, signal), (update) => takeScreen(of, update), onStatus),
-    follow((signal) => api.watchSteps(request, signal), (update) => of.steps.set(update), onStatus),
+    follow((signal) => api.watchScreen(request, signal), (update) => takeScreen(of, update), onStatus(0)),
+    follow((signal) => api.watchSteps(request, signal), (update) => of.steps.set(update), onStatus(1)),
   ];
   return () => ends.forEach((end) => end());
 }

@@ -93,7 +93,7 @@ function Elements({ of, screen }: { of: Session; screen: Screen }): VNode {
       onKeyDown={(event) => { if (event.target === event.currentTarget) keys(event, element, inner.length > 0, isOpen, toggle); }}>
       <div class={`node${element.width && element.height ? '' : ' hidden-element'}`} style={{ paddingLeft: `${Math.min(level, 24) * 14 - 8}px` }}
         onMouseEnter={() => of.hovered.set(element.index)} onMouseLeave={() => of.hovered.set(-1)} onClick={() => of.picked.set(element.index)}>
-        <span class={inner.length ? `twist${isOpen ? ' open' : ''}` : 'twist none'} aria-hidden="true" onClick={(event) => { if (inner.length) { event.stopPropagation(); toggle(!isOpen); } }} />
+        <span class={inner.length ? `twist${isOpen ? ' open' : ''}` : 'twist leaf'} aria-hidden="true" onClick={(event) => { if (inner.length) { event.stopPropagation(); toggle(!isOpen); } }} />
         <span class="role">{element.role}</span>
         {element.name && <Data text={cut(element.name, 80)} cls="name" />}
         {element.value && element.value !== element.name && <Data text={`= ${cut(element.value, 40)}`} cls="faint" />}
