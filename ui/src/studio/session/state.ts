@@ -243,4 +243,9 @@ export function call(of: Session, tool: string, args: Record<string, unknown>): 
   return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args })));
 }
 
+/** An element in one line, such as `EditText "Email" · id email`. */
+export function described({ role, name, id }: ScreenElement): string {
+  return `${role}${name ? ` "${name.slice(0, 80)}"` : ''}${id ? ` · id ${id}` : ''}`;
+}
+
 export const describe = (element: ScreenElement): string => [element.role, element.name && `“${element.name}”`, element.id && `#${element.id}`].filter(Boolean).join(' ');

@@ -43,10 +43,15 @@ export function Steps({ of, onSave }: { of: Session; onSave: () => void }): VNod
 
 function StepsBar({ of, update, onSave }: { of: Session; update: StepsUpdate; onSave: () => void }): VNode {
   const isIdle = !update.working;
+  const workspace = use(known);
+  const own = workspace?.sessions.find((one) => one.name === of.name)?.device;
+  const others = workspace?.devices.filter((device) => device.id !== own) ?? [];
   return <div class="bar-row">
     <button type="button" class="icon-button" disabled={!update.canUndo} onClick={() => void undo(of)} aria-label="Undo" title="Undo (Ctrl+Z)"><Icon name="undo" /></button>
     <button type="button" class="icon-button" disabled={!update.canRedo} onClick={() => void undo(of, true)} aria-label="Redo" title="Redo (Ctrl+Shift+Z)"><Icon name="redo" /></button>
     <button type="button" class="button" disabled={!isIdle || !update.steps.length} onClick={() => void done(api.replaySteps({ session: of.name }))}><Icon name="play" /> Replay all</button>
+    {others.length > 0 && <select class="replay-on" aria-label="Replay on another device" value="" disabled={!isIdle || !update.steps.length} onChange={(event) => { void done(api.replaySteps({ session: of.name, device: event.currentTarget.value })); event.currentTarget.value = ''; }}>
+      <option value="" disabled>on…</option>{others.map((device) => <option key={device.id} value={device.id}>{device.id}</option>)}</select>}
     <span class="grow" />
     <span class="faint saved" role="status">{update.savedAs ? <>Saved as <Data text={update.savedAs} /></> : update.steps.length ? 'Not saved' : ''}</span>
     <button type="button" class="button primary" disabled={!update.steps.length} onClick={onSave}>Save…</button>

@@ -146,9 +146,9 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
     {found && found.descriptions.length > 0 && <>
       <h4 class="label">Found by</h4>
       <ul class="ways">{found.descriptions.map((one, nth) => <li key={nth} class="way">
-        <Data text={one.text} cls="mono grow" />
+        <span class="grow"><Data text={one.text} /><Data text={writeFlow(one.arguments)} cls="selector mono" /></span>
         <span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
-        <button type="button" class="link" title={writeFlow(one.arguments)} aria-label={`Tap by ${one.text}`} onClick={() => void act(of, { ...middle, action: 'tap', description: nth })}>tap by this</button>
+        <button type="button" class="link" aria-label={`Tap by ${one.text}`} onClick={() => void act(of, { ...middle, action: 'tap', description: nth })}>tap by this</button>
       </li>)}</ul>
     </>}
     {found && found.assertions.length > 0 && <>
