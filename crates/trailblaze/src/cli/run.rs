@@ -246,7 +246,8 @@ async fn open_ui(context: &Context, args: &RunArgs) -> Result<Exit, Refusal> {
     let mut params = Vec::new();
     if !args.paths.is_empty() {
         let trails = loaded.trails(&args.paths)?;
-        let paths: Vec<&str> = trails.iter().filter_map(|(trail, _)| Some(trail.as_ref()?.source.path.as_str())).collect();
+        let paths: Vec<&str> =
+            trails.iter().filter_map(|(trail, _)| Some(trail.as_ref()?.source.path.as_str())).collect();
         params.push(("trails", paths.join(",")));
     }
     if !args.devices.device.is_empty() {

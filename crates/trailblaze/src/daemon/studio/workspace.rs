@@ -130,7 +130,7 @@ fn workspace(service: &LocalService, runs: &Runs, place: &Workplace) -> Workspac
     Workspace {
         name: place.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         folder: place.root.display().to_string(),
-        version: service.version.0.clone(),
+        version: service.version.0.split('+').next().unwrap_or_default().to_string(),
         device: place.device.clone().unwrap_or_default(),
         devices: devices
             .unwrap_or_default()

@@ -12,6 +12,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use trailblaze_core::driver::Frame;
 use trailblaze_core::engine::cx::Cx;
 use trailblaze_core::engine::fault::{Fault, Stop};
 use trailblaze_core::engine::session::Session;
@@ -114,6 +115,7 @@ impl Viewer {
     }
 
     async fn follow(&self) {
+        let mut frames = None;
         loop {
             // Closed is noticed under the lock, so that a watcher that comes now starts another task.
             {
@@ -128,17 +130,32 @@ impl Viewer {
                 return;
             };
             let next = Instant::now() + EVERY;
-            let pause = match self.look_pictured(&cx).await {
+            // A device that sends pictures by itself is only asked for the elements.
+            let seen = match &frames {
+                Some(_) => self.look(&cx).await.map(|sight| sight.screen.snapshot),
+                None => self.look_pictured(&cx).await,
+            };
+            if frames.is_none() {
+                frames = self.session.device.frames();
+            }
+            let pause = match seen {
                 Ok(snapshot) => {
                     tokio::select! {
                         () = self.view.closed() => Ok(()),
                         waited = self.session.device.may_have_changed(&cx, snapshot, IDLE) => waited,
+                        () = self.show_frames(&mut frames) => Ok(()),
                     }
                 }
                 Err(stop) => Err(stop),
             };
             match pause {
-                Ok(()) => tokio::time::sleep_until(next).await,
+                Ok(()) => {
+                    let pause = tokio::time::sleep_until(next);
+                    tokio::select! {
+                        () = pause => {}
+                        () = self.show_frames(&mut frames) => {}
+                    }
+                }
                 Err(Stop::Fault(fault)) if matches!(*fault, Fault::DeviceLost { .. }) => {
                     self.view.send_modify(|view| view.lost = Some(fault.to_string()));
                     *self.is_following.lock() = false;
@@ -147,6 +164,19 @@ impl Viewer {
                 Err(_) => tokio::time::sleep(AFTER_FAILURE).await,
             }
         }
+    }
+
+    /// Shows the pictures that the device sends. Returns if it no longer does.
+    async fn show_frames(&self, frames: &mut Option<watch::Receiver<Option<Frame>>>) {
+        let Some(receiver) = frames else { return std::future::pending().await };
+        // A secret may become known later, and these pictures cannot be masked.
+        while self.session.secrets.is_empty() && receiver.changed().await.is_ok() {
+            let frame = receiver.borrow_and_update().clone();
+            if let Some(frame) = frame {
+                self.show("image/jpeg", frame.jpeg);
+            }
+        }
+        *frames = None;
     }
 
     /// Looks at the screen with a picture, and shows it.
