@@ -64,7 +64,7 @@ function Device({ device, workspace }: { device: WorkspaceDevice; workspace: Wor
         <span class="faint small">{session.lost ? <Data text={cut(session.lost, 100)} /> : `${plural(session.steps, 'step')}, open for ${age(session.ageSeconds)}`}</span>
         <button type="button" class="link small" aria-label={`End session ${session.name}`} onClick={() => void done(api.closeSession({ session: session.name }))}>end</button>
       </div>)}
-      {others.length > 0 && <div class="session-row faint small">in use by <Data text={others.join(', ')} /> <button type="button" class="link small" onClick={() => void open({ takeOver: true })}>take over</button></div>}
+      {others.length > 0 && <div class="session-row faint small">in use by <Data text={others.join(', ')} /> <button type="button" class="link small" aria-label={`Take over ${device.id}`} onClick={() => void open({ takeOver: true })}>take over</button></div>}
     </div>
     <div class="device-actions">
       {sessions.length
@@ -159,7 +159,7 @@ function Runs({ workspace }: { workspace: Workspace }): VNode {
   return <section class="card" aria-labelledby="runs-title" id="runs">
     <header class="card-head"><h2 id="runs-title">Runs</h2><span class="n">{count(workspace.runs.length)}</span></header>
     {!workspace.runs.length && <p class="empty">No run yet.</p>}
-    <ul class="runs">{workspace.runs.slice(0, most).map((run) => <Run key={run.id} run={run} />)}</ul>
+    {workspace.runs.length > 0 && <ul class="runs">{workspace.runs.slice(0, most).map((run) => <Run key={run.id} run={run} />)}</ul>}
     {workspace.runs.length > most && <button type="button" class="link pad" onClick={() => setMost(most + 50)}>Show more</button>}
   </section>;
 }
