@@ -10,7 +10,7 @@ import { readWorkspace } from '../workspace.ts';
 import { Log, Memory } from './log.tsx';
 import { Picture } from './picture.tsx';
 import { Save } from './save.tsx';
-import { act, call, described, flush, session, typeMore, undo, watch, type Mode, type Session, type Tab } from './state.ts';
+import { act, call, described, sendAgain, session, undo, watch, type Mode, type Session, type Tab } from './state.ts';
 import { Steps } from './steps.tsx';
 import { Tools } from './tools.tsx';
 import { openUrl, Tree } from './tree.tsx';
@@ -104,13 +104,14 @@ function SessionMenu({ of }: { of: Session }): VNode {
 
 /** What is under the pointer, what was typed, and how the connection is. */
 function Foot({ of }: { of: Session }): VNode {
-  const [status, typed, pending, screen] = [use(of.status), use(of.typed), use(of.pending), use(of.screen)];
+  const [status, typed, unsent, pending, screen] = [use(of.status), use(of.typed), use(of.unsent), use(of.pending), use(of.screen)];
   const working = use(of.steps)?.working;
   return <div class="foot-bar">
     <span class={`dot ${status === 'live' ? 'live' : 'waiting'}`} aria-hidden="true" />
     <span role="status">{status === 'live' ? (working ? 'Working' : pending ? 'Acting…' : 'Live') : status === 'over' ? 'The session has ended' : 'Reconnecting…'}</span>
-    {typed && <span class="typed">typing <Data text={typed} cls="mono" />
-      <button type="button" class="link" onClick={() => void flush(of)}>send</button> <button type="button" class="link" onClick={() => typeMore(of, '')}>discard</button></span>}
+    {typed && <span class="typed">typing <Data text={typed} cls="mono" /></span>}
+    {unsent && <span class="typed">not typed: <Data text={unsent} cls="mono" />
+      <button type="button" class="link" onClick={() => void sendAgain(of)}>type again</button> <button type="button" class="link" onClick={() => of.unsent.set('')}>discard</button></span>}
     <span class="grow" />
     <Hovered of={of} />
     {screen && <span class="faint screen-size">{screen.width} × {screen.height} · {plural(screen.elements.length, 'element')}</span>}
