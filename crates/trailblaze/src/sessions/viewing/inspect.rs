@@ -33,8 +33,32 @@ fn words(stable: &Stable) -> String {
     match stable {
         Stable::Id(id) => format!("id {id}"),
         Stable::Text(text) => format!("text \"{text}\""),
-        Stable::Selector(selector) => format!("selector {}", selector.to_json()),
+        Stable::Selector(selector) => short(&selector.to_json()),
         Stable::Point(point) => format!("point {}, {}", point.x, point.y),
+    }
+}
+
+/// A selector in one line, without the name of its platform: `class Button, in (text Cart)`.
+fn short(selector: &Value) -> String {
+    let Some(keys) = selector.as_object() else { return plain(selector) };
+    let parts = keys.iter().map(|(key, value)| {
+        let is_platform = value.is_object() && Shape::from_key(key).is_some();
+        match (key.as_str(), value) {
+            _ if is_platform => short(value),
+            ("childOf", inner) => format!("in ({})", short(inner)),
+            ("containsChild" | "containsDescendants", inner) => format!("with ({})", short(inner)),
+            (key, Value::Object(_) | Value::Array(_)) => format!("{key} ({})", short(value)),
+            (key, value) => format!("{} {}", key.strip_suffix("Regex").unwrap_or(key), plain(value)),
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.replace("\\Q", "").replace("\\E", ""),
+        Value::Array(items) => items.iter().map(short).collect::<Vec<_>>().join("; "),
+        value => value.to_string(),
     }
 }
 

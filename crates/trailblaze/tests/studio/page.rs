@@ -1,0 +1,209 @@
+//! A page of the studio, without a browser: what its requests and streams carry.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response, header};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+
+use crate::home::Home;
+
+/// How long a page waits for what it expects.
+const WAIT: Duration = Duration::from_secs(30);
+
+pub struct Page {
+    runtime: Runtime,
+    pub host: String,
+    pub workspace: String,
+    pub view: Option<String>,
+    pub key: String,
+    pub cookie: Option<String>,
+    /// In place of the headers of a browser.
+    pub origin: Option<String>,
+}
+
+impl Page {
+    /// Runs `trailblaze studio` with these arguments, and reads the address.
+    pub fn address(home: &Home, args: &[&str]) -> String {
+        let args: Vec<&str> = ["studio", "--json"].into_iter().chain(args.iter().copied()).collect();
+        let address = home.run(&args).exits(0).json();
+        address["address"].as_str().expect("an address").to_string()
+    }
+
+    /// A page at an address, which has not entered yet.
+    pub fn at(address: &str) -> Page {
+        let rest = address.strip_prefix("http://").expect("an http address");
+        let (host, rest) = rest.split_once('/').expect("a path");
+        let (path, fragment) = rest.split_once('#').expect("a fragment");
+        assert_eq!(path, "studio/");
+        let param = |name: &str| {
+            fragment.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')).map(str::to_string)
+        };
+        Page {
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
+            host: host.to_string(),
+            workspace: param("workspace").expect("a workspace"),
+            view: param("view"),
+            key: param("key").expect("a key"),
+            cookie: None,
+            origin: None,
+        }
+    }
+
+    pub fn open(home: &Home, args: &[&str]) -> Page {
+        let mut page = Page::at(&Page::address(home, args));
+        assert_eq!(page.enter(), 204);
+        page
+    }
+
+    /// A page on a session, and the name of the session.
+    pub fn on_session(home: &Home, args: &[&str]) -> (Page, String) {
+        let page = Page::open(home, args);
+        let name = page.view.as_deref().and_then(|view| view.strip_prefix("/session/")).expect("a session").to_string();
+        (page, name)
+    }
+
+    /// Exchanges the key for a cookie. Returns the status.
+    pub fn enter(&mut self) -> u16 {
+        let body = json!({"key": self.key}).to_string();
+        let response = self.send("POST", "/studio/enter", "application/json", body);
+        let status = response.status().as_u16();
+        if let Some(cookie) = response.headers().get(header::SET_COOKIE) {
+            let cookie = cookie.to_str().expect("text");
+            assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+            self.cookie = cookie.split(';').next().map(str::to_string);
+        }
+        status
+    }
+
+    pub fn get(&self, path: &str) -> (u16, header::HeaderMap, Bytes) {
+        let response = self.send("GET", path, "", String::new());
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        (status, headers, self.body(response))
+    }
+
+    fn body(&self, response: Response<Incoming>) -> Bytes {
+        self.runtime.block_on(async { response.into_body().collect().await.expect("a body").to_bytes() })
+    }
+
+    /// Calls a method. An error is its code and its message.
+    pub fn try_call(&self, method: &str, params: Value) -> Result<Value, (String, String)> {
+        let path = format!("/trailblaze.v1.TrailblazeStudio/{method}");
+        let response = self.send("POST", &path, "application/json", self.with_workspace(params).to_string());
+        let status = response.status().as_u16();
+        let body = self.body(response);
+        let body: Value = serde_json::from_slice(&body).unwrap_or_else(|_| panic!("{status}: {body:?}"));
+        match status {
+            200 => Ok(body),
+            _ => {
+                let text = |key: &str| body[key].as_str().unwrap_or_default().to_string();
+                Err((text("code"), text("message")))
+            }
+        }
+    }
+
+    pub fn call(&self, method: &str, params: Value) -> Value {
+        self.try_call(method, params).unwrap_or_else(|(code, message)| panic!("{method}: {code}: {message}"))
+    }
+
+    fn with_workspace(&self, mut params: Value) -> Value {
+        params["workspace"] = self.workspace.as_str().into();
+        params
+    }
+
+    /// Follows a stream.
+    pub fn follow(&self, method: &str, params: Value) -> Stream<'_> {
+        let path = format!("/trailblaze.v1.TrailblazeStudio/{method}");
+        let message = self.with_workspace(params).to_string();
+        let length = u32::try_from(message.len()).expect("a short message").to_be_bytes();
+        let body = [&[0], length.as_slice(), message.as_bytes()].concat();
+        let response = self.send("POST", &path, "application/connect+json", body);
+        assert_eq!(response.status(), 200, "{method}");
+        Stream { page: self, body: response.into_body(), held: Vec::new() }
+    }
+
+    pub fn send(&self, verb: &str, path: &str, kind: &str, body: impl Into<Bytes>) -> Response<Incoming> {
+        self.runtime.block_on(async {
+            let stream = TcpStream::connect(&self.host).await.expect("the daemon listens");
+            let (mut sender, connection) =
+                hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.expect("HTTP");
+            tokio::spawn(connection);
+            let mut request = Request::builder().method(verb).uri(path).header(header::HOST, &self.host);
+            if !kind.is_empty() {
+                request = request.header(header::CONTENT_TYPE, kind);
+            }
+            if let Some(cookie) = &self.cookie {
+                request = request.header(header::COOKIE, cookie);
+            }
+            let origin = self.origin.clone().unwrap_or_else(|| format!("http://{}", self.host));
+            let request = request.header(header::ORIGIN, origin).body(Full::new(body.into())).expect("a request");
+            sender.send_request(request).await.expect("a response")
+        })
+    }
+}
+
+pub struct Stream<'p> {
+    page: &'p Page,
+    body: Incoming,
+    held: Vec<u8>,
+}
+
+impl Stream<'_> {
+    /// The next message; `None` if the stream has ended.
+    pub fn next(&mut self) -> Option<Value> {
+        loop {
+            if self.held.len() >= 5 {
+                let length = u32::from_be_bytes(self.held[1..5].try_into().expect("four bytes")) as usize;
+                if self.held.len() >= 5 + length {
+                    let frame: Vec<u8> = self.held.drain(..5 + length).collect();
+                    if frame[0] & 2 != 0 {
+                        let end: Value = serde_json::from_slice(&frame[5..]).expect("JSON");
+                        assert!(end.get("error").is_none(), "{end}");
+                        return None;
+                    }
+                    return Some(serde_json::from_slice(&frame[5..]).expect("JSON"));
+                }
+            }
+            let next = self.page.runtime.block_on(async { tokio::time::timeout(WAIT, self.body.frame()).await });
+            let frame = next.expect("something in time")?.expect("a frame");
+            if let Ok(data) = frame.into_data() {
+                self.held.extend_from_slice(&data);
+            }
+        }
+    }
+
+    /// Waits for a message that fits. Returns the last value of each field that was sent, as a page keeps them.
+    pub fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let mut kept = json!({});
+        for _ in 0..10_000 {
+            let message = self.next().unwrap_or_else(|| panic!("the stream ended before {what}: {kept:#}"));
+            let is_new = message["hasElements"] != json!(false);
+            for (key, value) in message.as_object().expect("a message") {
+                if (key != "elements" || is_new) && (key != "picture" || value != "") {
+                    kept[key] = value.clone();
+                }
+            }
+            if fits(&kept) {
+                return kept;
+            }
+        }
+        panic!("{what} did not come: {kept:#}")
+    }
+}
+
+/// The element with this name on a screen.
+pub fn element<'s>(screen: &'s Value, name: &str) -> &'s Value {
+    let elements = screen["elements"].as_array().expect("elements");
+    let found = elements.iter().find(|element| element["name"] == name || element["id"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {screen:#}"))
+}
+
+pub fn has(screen: &Value, name: &str) -> bool {
+    let elements = screen["elements"].as_array().into_iter().flatten();
+    elements.clone().any(|element| element["name"] == name || element["id"] == name)
+}
