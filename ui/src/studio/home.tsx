@@ -23,7 +23,7 @@ export function Home(): VNode {
     void openSession({ device: workspace.device });
   }, [workspace?.device]);
   if (!workspace) return <main class="center">{typeof status === 'object' ? <><h1>The project cannot be shown.</h1><p><Data text={status.message} /></p></> : <p role="status">Connecting…</p>}</main>;
-  return <main class="home">
+  return <main class="first-page">
     {workspace.problem && <p class="banner invalid" role="alert"><strong>Something is wrong with the project’s files. </strong><Said text={workspace.problem} cls="block" /></p>}
     <Trails workspace={workspace} />
     <div class="side">

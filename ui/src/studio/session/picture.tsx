@@ -163,13 +163,13 @@ export function Picture({ of }: { of: Session }): VNode {
   return <div class={`stage ${mode}`} ref={stage} tabIndex={0} role="application" aria-label={label} onKeyDown={key}
     onPaste={(event) => { const text = event.clipboardData?.getData('text'); if (text && mode === 'act') typeMore(of, of.typed.value + text); }}
     onFocusOut={() => void flush(of)}>
-    <div class={`device${pending ? ' busy' : ''}`} ref={device} style={{ width: `${Math.floor(width * scale)}px`, height: `${Math.floor(height * scale)}px` }}
+    <div class={`screen-box${pending ? ' busy' : ''}`} ref={device} style={{ width: `${Math.floor(width * scale)}px`, height: `${Math.floor(height * scale)}px` }}
       onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={() => { press.current = undefined; setDrag(undefined); }}
       onPointerLeave={() => { pointer.current = undefined; of.hovered.set(-1); }}
       onContextMenu={(event) => { event.preventDefault(); const element = at(place(event)); if (element) openMenu(element, event); }}
       onWheel={wheel}>
       <canvas ref={canvas} role="img" aria-label="Live picture" />
-      {!hasPicture && <p class="waiting">Waiting for the first picture…</p>}
+      {!hasPicture && <p class="no-picture">Waiting for the first picture…</p>}
       {screen && <Outlines of={of} screen={screen} />}
       {drag && <svg class="drag" viewBox={`0 0 ${width} ${height}`} aria-hidden="true"><line x1={drag.from.x} y1={drag.from.y} x2={drag.to.x} y2={drag.to.y} /><circle cx={drag.to.x} cy={drag.to.y} r={8 / scale} /></svg>}
     </div>
