@@ -9,6 +9,7 @@ const isCheck = process.argv.includes('--check');
 
 const PAGES = [
   { from: 'src/studio/main.tsx', style: 'src/studio/studio.css', to: 'api/pages/studio' },
+  { from: 'src/report/main.tsx', style: 'src/report/report.css', to: 'output/report/page/page' },
 ];
 
 /** The licences of what is bundled must be in what is shipped. */

@@ -66,11 +66,11 @@ async function act({ generation, element, action, text, assertion, x, y, toX, to
     const chosen = assertions(target)[assertion ?? 0];
     setSteps([...state.steps, { kind: 'verify', text: chosen.text, calls: [chosen.call], needsModel: false }]);
   } else {
+    device.act(action, target, text);
+    changed('screen');
     const args = target ? describe(target)[0].arguments : action === 'swipe' ? { from: [x, y], to: [toX, toY] } : text ? { text } : { x, y };
     setSteps([...state.steps, { kind: 'step', text: `${WORDS[action]} ${target ? target.name || target.role : text ?? ''}`.trim(), calls: [{ [action === 'type' ? 'inputText' : action]: text && !target ? { text } : args }], needsModel: false }]);
-    device.act(action, target, text);
     state.proposals = [{ text: `“${target?.name || 'Basket'}” is visible`, call: { assertVisible: { text: target?.name || 'Basket' } } }, { text: 'The basket has 1 item', call: { assertVisible: { text: '1 item' } } }];
-    changed('screen');
     changed('steps');
   }
   note('call', `${action} ${target?.name ?? text ?? ''}`, 'ok', JSON.stringify({ element, x, y, text }));
@@ -172,12 +172,16 @@ const UNARY = {
 
 const stored = (report, id) => JSON.parse(report.split(`id="${id}">`)[1].split('</script>')[0]);
 
-/** Pictures in the page become addresses, as the daemon sends them. */
+/** What is embedded in the report, by its file. */
+const files = new Map();
+
+/** Files in the page become files next to it, as the daemon sends them. */
 function withAddresses(value) {
   if (Array.isArray(value)) return value.map(withAddresses);
   if (typeof value !== 'object' || value === null) return value;
-  if (typeof value.embedded === 'number') return { url: `/studio/runs/mock/picture-${value.embedded}` };
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === 'tree' ? null : withAddresses(inner)]));
+  if (typeof value.kept?.embedded === 'number') files.set(value.file, `picture-${value.kept.embedded}`);
+  if (typeof value.tree?.embedded === 'number') files.set(value.treeFile, `tree-${value.tree.embedded}`);
+  return typeof value.embedded === 'number' ? 'nextToPage' : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withAddresses(inner)]));
 }
 
 const reportFile = process.argv[2];
@@ -231,7 +235,9 @@ createServer(async (request, response) => {
   const file = pathname === '/studio/' ? 'studio.html' : pathname.replace('/studio/', '');
   if (TYPES[file]) return response.writeHead(200, { 'content-type': TYPES[file], 'content-security-policy': POLICY }).end(readFileSync(join(pages, file)));
   if (pathname.startsWith('/studio/runs/')) {
-    const data = stored(state.runs[0].report, pathname.split('/').pop());
+    const file = decodeURIComponent(pathname.split('/').slice(5).join('/'));
+    const data = files.has(file) ? stored(state.runs[0].report, files.get(file)) : '';
+    if (!data.startsWith('data:')) return response.writeHead(data ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8' }).end(data);
     return response.writeHead(200, { 'content-type': data.slice(5, data.indexOf(';')) }).end(Buffer.from(data.split(',')[1], 'base64'));
   }
   const method = pathname.split('/').pop();

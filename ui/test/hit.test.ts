@@ -29,6 +29,7 @@ test('acting aims at the button around a text, reading at the text', () => {
 test('the page itself is hit only where nothing else is', () => {
   assert.equal(elementAt(shop(), 390, 790, 'act')?.name, 'Shop');
   assert.equal(elementAt(shop(), 5, 310, 'act')?.name, 'Basket');
+  assert.equal(elementAt(shop(), 5, 450, 'act')?.role, 'group');
   assert.equal(elementAt(shop(), 500, 10, 'act'), undefined);
 });
 
@@ -36,6 +37,17 @@ test('of elements that lie on each other, the later one is on top', () => {
   const screen = shop();
   const dialog = element(0, [0, 0, 300, 300], { role: 'dialog', name: 'Sure?' });
   assert.equal(elementAt(screenOf(4, [...screen.elements, dialog], 400, 800), 30, 25, 'act')?.name, 'Sure?');
+});
+
+test('what a dialog covers is not hit, even where the dialog is empty', () => {
+  const screen = shop();
+  const scrim = element(0, [0, 0, 400, 800], { role: 'group' });
+  const card = element(scrim.index, [0, 0, 300, 300], { role: 'group' });
+  const button = element(card.index, [200, 200, 50, 30], { role: 'button', name: 'Allow', isInteractive: true });
+  const covered = screenOf(4, [...screen.elements, scrim, card, button], 400, 800);
+  assert.equal(elementAt(covered, 30, 25, 'act'), card);
+  assert.equal(elementAt(covered, 210, 210, 'act'), button);
+  assert.equal(elementAt(covered, 5, 310, 'act')?.name, 'Basket');
 });
 
 test('an element is found again only if nothing about it changed', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StudioStep } from '../src/api/messages.ts';
-import { callOf, joined, moved, removed, withAssertion } from '../src/studio/edits.ts';
+import { callOf, changed, joined, moved, removed, withAssertion } from '../src/studio/edits.ts';
 import { readCalls, readFlow, writeCalls, writeFlow } from '../src/studio/flow.ts';
 
 const step = (text: string, kind = 'step'): StudioStep => ({ kind, text, calls: [{ tap: { text } }], needsModel: false });
@@ -13,6 +13,13 @@ test('a step moves, and a trailhead stays first', () => {
   assert.deepEqual(texts(moved(steps, 1, 0)), ['start', 'a', 'b', 'c']);
   assert.deepEqual(texts(moved(steps, 0, 2)), ['start', 'a', 'b', 'c']);
   assert.deepEqual(texts(moved(steps, 1, 99)), ['start', 'b', 'c', 'a']);
+});
+
+test('an edit finds its step again, unless somebody else changed it', () => {
+  const isMeant = (one: StudioStep) => one.text === 'b';
+  assert.deepEqual(texts(changed([step('b'), step('c')], 1, isMeant, { text: 'B' })!), ['B', 'c']);
+  assert.equal(changed([step('a'), step('c')], 1, isMeant, { text: 'B' }), undefined);
+  assert.equal(changed([step('b'), step('b'), step('c')], 2, isMeant, { text: 'B' }), undefined);
 });
 
 test('joined steps keep all calls', () => {

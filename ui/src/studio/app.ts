@@ -8,6 +8,7 @@ import { readRoute, writeRoute, type Route } from './routes.ts';
 /** Set once, before the first view is drawn. */
 export let api: TrailblazeStudio;
 let workspace = '';
+export const workspaceName = (): string => workspace;
 export const route = store<Route>(readRoute(location.hash));
 /** Why the page cannot be used; empty if it can. */
 export const locked = store('');
@@ -87,6 +88,17 @@ export async function ask<T>(request: Promise<T>): Promise<T | undefined> {
     trouble(thrown);
     return undefined;
   }
+}
+
+/** Opens a trail in the editor of the user, whose address the daemon knows. */
+export async function openInEditor(path: string): Promise<void> {
+  const reply = await ask(api.openInEditor({ path }));
+  if (!reply) return;
+  const address = (reply.value as { url?: unknown } | null)?.url;
+  if (!reply.isDone) say(reply.text || 'It was not opened.', 'error');
+  // Only addresses of editors: a scheme of its own, never a page.
+  else if (typeof address === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(address) && !/^(https?|javascript|data|blob):/i.test(address)) location.href = address;
+  else say(reply.text || 'Opened in the editor', 'done');
 }
 
 /** Whether what was asked for was done. Otherwise, the reason is shown. */

@@ -6,6 +6,14 @@ export type Steps = readonly StudioStep[];
 export const replaced = (steps: Steps, at: number, change: Partial<StudioStep>): StudioStep[] =>
   steps.map((step, nth) => (nth === at ? { ...step, ...change } : step));
 
+/** Changes the step that the user edited, wherever it is now; `undefined` if somebody else changed it. */
+export function changed(steps: Steps, at: number, isMeant: (step: StudioStep) => boolean, change: Partial<StudioStep>): StudioStep[] | undefined {
+  const here = steps[at];
+  if (here && isMeant(here)) return replaced(steps, at, change);
+  const places = steps.flatMap((step, nth) => (isMeant(step) ? [nth] : []));
+  return places.length === 1 ? replaced(steps, places[0]!, change) : undefined;
+}
+
 export const removed = (steps: Steps, at: number): StudioStep[] => steps.filter((_, nth) => nth !== at);
 
 /** Puts a step at another place. A trailhead stays first. */

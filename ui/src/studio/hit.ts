@@ -7,7 +7,7 @@ export type Aim = 'act' | 'read';
 export interface Screen {
   generation: number;
   elements: ScreenElement[];
-  /** Those that have an area and say something, topmost first: in the order of the tree, what is later is drawn on top. */
+  /** Those that have an area, topmost first: in the order of the tree, what is later is drawn on top. */
   hittable: ScreenElement[];
   width: number;
   height: number;
@@ -15,23 +15,32 @@ export interface Screen {
 
 export function screenOf(generation: number, elements: ScreenElement[], width: number, height: number): Screen {
   const seen = elements.filter((element) => element.width > 0 && element.height > 0);
-  return { generation, elements, hittable: seen.filter(saysSomething).reverse(), width, height };
+  return { generation, elements, hittable: seen.reverse(), width, height };
 }
 
-/** A container that only lays out its children would hide what is below it. */
+/** Whether it does more than lay out its children. */
 function saysSomething(element: ScreenElement): boolean {
   return element.isInteractive || element.isEditable || element.name !== '' || element.value !== '' || element.id !== '';
 }
 
-/** The topmost element at a point. A linear search: 5,000 elements take microseconds. */
+/**
+ * The topmost element at a point. What it covers is not hit: the rows behind a dialog are not meant.
+ * A linear search: 5,000 elements take microseconds.
+ */
 export function elementAt(screen: Screen, x: number, y: number, aim: Aim): ScreenElement | undefined {
-  const hit = screen.hittable.find((element) => contains(element, x, y) && !isBackdrop(screen, element))
-    ?? screen.hittable.find((element) => contains(element, x, y));
-  if (!hit || aim === 'read' || hit.isInteractive) return hit;
-  for (let above = screen.elements[hit.parent]; above; above = screen.elements[above.parent]) {
-    if (above.isInteractive && contains(above, x, y)) return isBackdrop(screen, above) ? hit : above;
+  const top = screen.hittable.find((element) => contains(element, x, y) && !isBackdrop(screen, element))
+    ?? screen.hittable.find((element) => contains(element, x, y) && saysSomething(element));
+  if (!top) return undefined;
+  const isMeant = (element: ScreenElement) => (aim === 'act' ? element.isInteractive : saysSomething(element));
+  return around(screen, top, x, y, isMeant) ?? around(screen, top, x, y, saysSomething) ?? top;
+}
+
+/** The element or the closest one around it that is meant. */
+function around(screen: Screen, from: ScreenElement, x: number, y: number, isMeant: (element: ScreenElement) => boolean): ScreenElement | undefined {
+  for (let element: ScreenElement | undefined = from; element; element = screen.elements[element.parent]) {
+    if (isMeant(element) && contains(element, x, y) && (element === from || !isBackdrop(screen, element))) return element;
   }
-  return hit;
+  return undefined;
 }
 
 function contains(element: ScreenElement, x: number, y: number): boolean {

@@ -23,7 +23,7 @@ export function Home(): VNode {
     void openSession({ device: workspace.device });
   }, [workspace?.device]);
   if (!workspace) return <main class="center">{typeof status === 'object' ? <><h1>The project cannot be shown.</h1><p><Data text={status.message} /></p></> : <p role="status">Connecting…</p>}</main>;
-  return <main class="home">
+  return <main class="first-page">
     {workspace.problem && <p class="banner invalid" role="alert"><strong>Something is wrong with the project’s files. </strong><Said text={workspace.problem} cls="block" /></p>}
     <Trails workspace={workspace} />
     <div class="side">
@@ -64,7 +64,7 @@ function Device({ device, workspace }: { device: WorkspaceDevice; workspace: Wor
         <span class="faint small">{session.lost ? <Data text={cut(session.lost, 100)} /> : `${plural(session.steps, 'step')}, open for ${age(session.ageSeconds)}`}</span>
         <button type="button" class="link small" aria-label={`End session ${session.name}`} onClick={() => void done(api.closeSession({ session: session.name }))}>end</button>
       </div>)}
-      {others.length > 0 && <div class="session-row faint small">in use by <Data text={others.join(', ')} /> <button type="button" class="link small" onClick={() => void open({ takeOver: true })}>take over</button></div>}
+      {others.length > 0 && <div class="session-row faint small">in use by <Data text={others.join(', ')} /> <button type="button" class="link small" aria-label={`Take over ${device.id}`} onClick={() => void open({ takeOver: true })}>take over</button></div>}
     </div>
     <div class="device-actions">
       {sessions.length
@@ -139,7 +139,7 @@ function FolderRows({ folder, picked, onToggle }: { folder: Folder; picked: Read
       <a class="grow" href={href(['trail', ...trail.path.split('/')])}><span class="trail-title"><Data text={trail.title || trail.path} /></span> <Data text={trail.path.split('/').at(-1)} cls="faint small" /></a>
       {trail.tags.slice(0, 3).map((name) => <Tag key={name} text={cut(name, 20)} />)}
       <span class="faint small steps-n">{plural(trail.steps, 'step')}</span>
-      {trail.last ? <State name={trail.last === 'environment' ? 'errored' : trail.last} /> : <span class="state none">Never ran</span>}
+      {trail.last ? <State name={trail.last === 'environment' ? 'errored' : trail.last} /> : <span class="state never">Never ran</span>}
     </li>)}
   </ul>;
   if (!folder.name) return inner;
@@ -159,7 +159,7 @@ function Runs({ workspace }: { workspace: Workspace }): VNode {
   return <section class="card" aria-labelledby="runs-title" id="runs">
     <header class="card-head"><h2 id="runs-title">Runs</h2><span class="n">{count(workspace.runs.length)}</span></header>
     {!workspace.runs.length && <p class="empty">No run yet.</p>}
-    <ul class="runs">{workspace.runs.slice(0, most).map((run) => <Run key={run.id} run={run} />)}</ul>
+    {workspace.runs.length > 0 && <ul class="runs">{workspace.runs.slice(0, most).map((run) => <Run key={run.id} run={run} />)}</ul>}
     {workspace.runs.length > most && <button type="button" class="link pad" onClick={() => setMost(most + 50)}>Show more</button>}
   </section>;
 }

@@ -15,8 +15,11 @@ function App(): VNode {
   const why = use(locked);
   const { path } = use(route);
   const [view, ...rest] = path;
-  if (why) return <main class="center locked"><Logo /><h1>This page is closed.</h1><p>{rich(why)}</p></main>;
+  // What the user wrote stays below the cover.
+  const cover = why && <div class="center locked cover" role="alert"><Logo /><h1>This page is closed.</h1><p>{rich(why)}</p></div>;
+  if (cover && !known.value) return cover;
   return <>
+    {cover}
     <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to the content</a>
     <TopBar path={path} />
     {view === 'session' ? <SessionPage key={rest.join('/')} name={rest.join('/')} />

@@ -1,5 +1,82 @@
+/** A run: its report, while it runs and after. */
 import type { VNode } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { follow, type Status } from '../api/client.ts';
+import { RpcError } from '../api/connect.ts';
+import type { RunUpdate } from '../api/messages.ts';
+import type { Attempt, Detail, Run } from '../report/model.ts';
+import { Report } from '../report/report.tsx';
+import { isBad, type Source } from '../report/view.ts';
+import { use } from '../shared/store.ts';
+import { Data } from '../shared/text.tsx';
+import { pathOf } from '../shared/words.ts';
+import { api, ask, done, go, href, known, route, say, trouble, workspaceName } from './app.ts';
+import { Icon } from './icons.tsx';
+import { readWorkspace } from './workspace.ts';
 
 export function RunPage({ id }: { id: string }): VNode {
-  return <main class="center"><p>{id}</p></main>;
+  const [update, setUpdate] = useState<RunUpdate | undefined>(undefined);
+  const [status, setStatus] = useState<Status>('connecting');
+  const current = use(route).params.get('attempt');
+  const box = useRef<HTMLDivElement>(null);
+  const source = useMemo(() => daemon(id), [id]);
+  useEffect(() => follow((signal) => api.watchRun({ run: id }, signal), setUpdate, (now) => {
+    if (now instanceof RpcError) trouble(now);
+    setStatus(now);
+  }), [id]);
+  // Whether there are reruns on change, and which devices exist.
+  useEffect(() => { void readWorkspace(); }, [id, update?.isOver]);
+  const problem = update?.problem || (status instanceof RpcError ? status.message : '');
+  if (problem) return <main class="center"><h1>The run cannot be shown.</h1><p><Data text={problem} /></p><p><a href={href([])}>All runs</a></p></main>;
+  const run = update?.run as Run | null | undefined;
+  if (!update || !run) return <main class="center"><p role="status">{update ? 'The run is starting…' : 'Loading…'}</p>{update && !update.isOver && <Bar id={id} update={update} run={undefined} status={status} />}</main>;
+  const link = (attempt: Attempt | null) => href(['run', id], attempt ? { attempt: attempt.id } : {});
+  return <div class="run-page" ref={box}>
+    <Bar id={id} update={update} run={run} status={status} />
+    <Report run={run} source={source} isLive={!update.isOver} link={link} current={current} title={`Run ${id}`} scroller={() => box.current!} />
+  </div>;
+}
+
+/** The details and files of a run, from the daemon. */
+function daemon(id: string): Source {
+  const address = (file: string) => `/studio/runs/${encodeURIComponent(workspaceName())}/${encodeURIComponent(id)}/${pathOf(file)}`;
+  return {
+    attempt: async (place) => (await api.getAttempt({ run: id, attempt: place })).attempt as Detail,
+    picture: async (file) => address(file),
+    tree: async (file) => {
+      const response = await fetch(address(file), { credentials: 'same-origin' });
+      return response.ok ? response.text() : `${file} cannot be read.`;
+    },
+    address,
+  };
+}
+
+function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: Run | undefined; status: Status }): VNode {
+  const workspace = use(known);
+  const listed = workspace?.runs.find((one) => one.id === id);
+  const all = listed?.trails.length ? listed.trails : [...new Set(run?.attempts.map((attempt) => attempt.trail.path) ?? [])];
+  const failed = [...new Set(run?.attempts.filter((attempt) => isBad(attempt.state) && attempt.standing !== 'retried').map((attempt) => attempt.trail.path) ?? [])];
+  const devices = run?.lanes.map((lane) => lane.name).filter((name) => workspace?.devices.some((device) => device.id === name)) ?? [];
+  const isWatching = (workspace?.reruns.length ?? 0) > 0;
+  const start = async (trails: string[]) => {
+    const started = await ask(api.startRun({ trails, devices }));
+    if (started?.problem) say(started.problem, 'error');
+    else if (started) go(['run', started.run]);
+  };
+  const watchFiles = async (isOn: boolean) => {
+    await done(api.rerunOnChange({ trails: isOn ? all : [], devices }));
+    await readWorkspace();
+  };
+  return <div class="run-bar" role="toolbar" aria-label="Run">
+    {update.isOver
+      ? <>
+          <button type="button" class="button" disabled={!all.length} onClick={() => void start(all)}><Icon name="play" /> Rerun all</button>
+          <button type="button" class="button" disabled={!failed.length} onClick={() => void start(failed)}><Icon name="play" /> Rerun failed{failed.length > 0 && ` (${failed.length})`}</button>
+        </>
+      : <button type="button" class="button danger" onClick={() => void done(api.stopRun({ run: id }))}><Icon name="stop" /> Stop</button>}
+    <label class="switch"><input type="checkbox" checked={isWatching} disabled={!all.length} onChange={(event) => void watchFiles(event.currentTarget.checked)} /> Rerun on change</label>
+    <span class="grow" />
+    <span class="small faint" role="status">{status === 'connecting' ? 'Reconnecting…' : update.isOver ? '' : 'Live'}</span>
+    {update.report && <a class="button" href={update.report} target="_blank" rel="noopener noreferrer">Report</a>}
+  </div>;
 }

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { TrailText } from '../api/messages.ts';
 import { Data, Said } from '../shared/text.tsx';
-import { api, ask, done, go, href, say } from './app.ts';
+import { api, ask, go, href, openInEditor, say } from './app.ts';
 
 export function TrailPage({ path }: { path: string }): VNode {
   const [read, setRead] = useState<TrailText | undefined>(undefined);
@@ -52,7 +52,7 @@ export function TrailPage({ path }: { path: string }): VNode {
   return <main class="trail-page">
     <header class="bar-row wrap"><h1 class="grow mono"><Data text={path} /></h1>
       <button type="button" class="button" onClick={() => void run()} disabled={isChanged}>Run</button>
-      <button type="button" class="button" onClick={() => void done(api.openInEditor({ path }), 'Opened in the editor')}>Open in the editor</button>
+      <button type="button" class="button" onClick={() => void openInEditor(path)}>Open in the editor</button>
       <button type="button" class="button primary" disabled={!isChanged || Boolean(other)} onClick={() => void write(read.digest)}>Save</button></header>
     {problems.length > 0 && <ul class="note problem-list" role="alert">{problems.map((problem, nth) => <li key={nth}><Said text={problem} /></li>)}</ul>}
     {other && <div class="note" role="alert"><p><strong>The file changed on disk. Nothing was written.</strong> What is there now is shown beside your text.</p>

@@ -7,11 +7,14 @@ globalThis.until = async (holds) => {
   throw new Error(`never held: ${holds}`);
 };
 globalThis.index = JSON.parse(document.getElementById("index").textContent);
+// The page draws what changed after the event that changed it.
+globalThis.drawn = () => new Promise((go) => setTimeout(go));
 // Shows an attempt with every step open.
 globalThis.show = async (id) => {
   location.hash = "#attempt=" + encodeURIComponent(id);
   await until(() => document.getElementById("detail").dataset.shown === id);
   for (const toggle of document.querySelectorAll("#detail .toggle[aria-expanded=false]")) toggle.click();
+  await drawn();
 };
 globalThis.pictures = () => Promise.all([...document.querySelectorAll("main > :not([hidden]) .frame")].filter((frame) => frame.load).map(async (frame) => {
   await frame.load();

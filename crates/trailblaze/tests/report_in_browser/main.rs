@@ -171,6 +171,7 @@ fn light_and_dark_and_narrow_show_everything_without_complaint() {
               for (const attempt of index.attempts) {
                 await show(attempt.id);
                 for (const call of document.querySelectorAll("#detail .call > .open")) call.click();
+                await drawn();
                 if (overflow() > 0) wide.push([attempt.name, overflow()]);
               }
               return wide;
@@ -214,6 +215,7 @@ fn a_thousand_attempts_with_ten_thousand_calls_open_and_are_listed() {
           const search = document.getElementById("search");
           search.value = "number 777";
           search.dispatchEvent(new Event("input"));
+          await drawn();
           const titles = [...document.querySelectorAll(".rows .title")].map((title) => title.textContent);
           await show(index.attempts[777].id);
           return [titles, document.querySelectorAll("#detail [data-call]").length];
@@ -289,6 +291,7 @@ fn a_step_of_a_model_shows_what_was_sent_and_why_it_did_that() {
         r##"(async () => {
           await show(index.attempts[0].id);
           document.querySelector("#detail .turn > .open").click();
+          await drawn();
           return [document.querySelector("#head").textContent, document.querySelector("#detail .turn").textContent,
             document.querySelector("#detail .turn").nextElementSibling.dataset.call != null, document.querySelectorAll("#detail img[src=x]").length];
         })()"##,

@@ -39,7 +39,7 @@ export function Log({ of }: { of: Session }): VNode {
 }
 
 function Entry({ entry, isOpen, onToggle }: { entry: LogEntry; isOpen: boolean; onToggle: () => void }): VNode {
-  const line = <><span class="at">{entry.at.toFixed(1)}</span><span class={`kind ${entry.kind}`}>{entry.kind}</span><Data text={cut(entry.title, 300)} cls="grow" />{entry.level !== 'ok' && <span class={`level ${entry.level}`}>{entry.level}</span>}</>;
+  const line = <><span class="at">{entry.at.toFixed(1)}</span><span class={`kind of-${entry.kind}`}>{entry.kind}</span><Data text={cut(entry.title, 300)} cls="grow" />{entry.level !== 'ok' && <span class={`level ${entry.level}`}>{entry.level}</span>}</>;
   return <li class={`entry ${entry.level}`}>
     {entry.detail ? <button type="button" class="entry-line" aria-expanded={isOpen} onClick={onToggle}>{line}</button> : <div class="entry-line">{line}</div>}
     {isOpen && entry.detail && <div class="entry-detail mono"><Long text={entry.detail} isExact most={4000} /></div>}

@@ -3,14 +3,14 @@ import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
-import { cut } from '../../shared/words.ts';
+import { cut, plural } from '../../shared/words.ts';
 import { api, ask, done, go, href, known } from '../app.ts';
 import { Icon } from '../icons.tsx';
 import { readWorkspace } from '../workspace.ts';
 import { Log, Memory } from './log.tsx';
 import { Picture } from './picture.tsx';
 import { Save } from './save.tsx';
-import { act, call, flush, session, typeMore, undo, watch, type Mode, type Session, type Tab } from './state.ts';
+import { act, call, described, sendAgain, session, undo, watch, type Mode, type Session, type Tab } from './state.ts';
 import { Steps } from './steps.tsx';
 import { Tools } from './tools.tsx';
 import { openUrl, Tree } from './tree.tsx';
@@ -104,16 +104,25 @@ function SessionMenu({ of }: { of: Session }): VNode {
 
 /** What is under the pointer, what was typed, and how the connection is. */
 function Foot({ of }: { of: Session }): VNode {
-  const [status, typed, pending, screen] = [use(of.status), use(of.typed), use(of.pending), use(of.screen)];
+  const [status, typed, unsent, pending, screen] = [use(of.status), use(of.typed), use(of.unsent), use(of.pending), use(of.screen)];
   const working = use(of.steps)?.working;
   return <div class="foot-bar">
     <span class={`dot ${status === 'live' ? 'live' : 'waiting'}`} aria-hidden="true" />
     <span role="status">{status === 'live' ? (working ? 'Working' : pending ? 'Acting…' : 'Live') : status === 'over' ? 'The session has ended' : 'Reconnecting…'}</span>
-    {typed && <span class="typed">typing <Data text={typed} cls="mono" />
-      <button type="button" class="link" onClick={() => void flush(of)}>send</button> <button type="button" class="link" onClick={() => typeMore(of, '')}>discard</button></span>}
+    {typed && <span class="typed">typing <Data text={typed} cls="mono" /></span>}
+    {unsent && <span class="typed">not typed: <Data text={unsent} cls="mono" />
+      <button type="button" class="link" onClick={() => void sendAgain(of)}>type again</button> <button type="button" class="link" onClick={() => of.unsent.set('')}>discard</button></span>}
     <span class="grow" />
-    {screen && <span class="faint">{screen.width} × {screen.height} · {screen.elements.length} elements</span>}
+    <Hovered of={of} />
+    {screen && <span class="faint screen-size">{screen.width} × {screen.height} · {plural(screen.elements.length, 'element')}</span>}
   </div>;
+}
+
+/** The element under the pointer, in words. */
+function Hovered({ of }: { of: Session }): VNode | null {
+  const [screen, hovered] = [use(of.screen), use(of.hovered)];
+  const element = screen?.elements[hovered];
+  return element ? <span class="hovered-name"><Data text={described(element)} /></span> : null;
 }
 
 function Tabs({ of }: { of: Session }): VNode {
@@ -130,7 +139,7 @@ function Tabs({ of }: { of: Session }): VNode {
   const counts: Partial<Record<Tab, number>> = { steps: steps?.steps.length ?? 0, memory: Object.keys(steps?.memory ?? {}).length };
   return <div class="tabs" role="tablist" aria-label="Session" onKeyDown={move}>
     {TABS.map(([value, name]) => <button key={value} id={`tab-${value}`} type="button" role="tab" aria-selected={tab === value} aria-controls="pane" tabIndex={tab === value ? 0 : -1} onClick={() => of.tab.set(value)}>
-      {name}{counts[value] ? <span class="n">{counts[value]}</span> : null}
+      {name}{counts[value] ? <span class="n" aria-hidden="true">{counts[value]}</span> : null}
     </button>)}
   </div>;
 }

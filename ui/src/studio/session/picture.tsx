@@ -163,13 +163,13 @@ export function Picture({ of }: { of: Session }): VNode {
   return <div class={`stage ${mode}`} ref={stage} tabIndex={0} role="application" aria-label={label} onKeyDown={key}
     onPaste={(event) => { const text = event.clipboardData?.getData('text'); if (text && mode === 'act') typeMore(of, of.typed.value + text); }}
     onFocusOut={() => void flush(of)}>
-    <div class={`device${pending ? ' busy' : ''}`} ref={device} style={{ width: `${Math.floor(width * scale)}px`, height: `${Math.floor(height * scale)}px` }}
+    <div class={`screen-box${pending ? ' busy' : ''}`} ref={device} style={{ width: `${Math.floor(width * scale)}px`, height: `${Math.floor(height * scale)}px` }}
       onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={() => { press.current = undefined; setDrag(undefined); }}
       onPointerLeave={() => { pointer.current = undefined; of.hovered.set(-1); }}
       onContextMenu={(event) => { event.preventDefault(); const element = at(place(event)); if (element) openMenu(element, event); }}
       onWheel={wheel}>
       <canvas ref={canvas} role="img" aria-label="Live picture" />
-      {!hasPicture && <p class="waiting">Waiting for the first picture…</p>}
+      {!hasPicture && <p class="no-picture">Waiting for the first picture…</p>}
       {screen && <Outlines of={of} screen={screen} />}
       {drag && <svg class="drag" viewBox={`0 0 ${width} ${height}`} aria-hidden="true"><line x1={drag.from.x} y1={drag.from.y} x2={drag.to.x} y2={drag.to.y} /><circle cx={drag.to.x} cy={drag.to.y} r={8 / scale} /></svg>}
     </div>
@@ -241,10 +241,12 @@ function Tip({ of, screen, scale, box }: { of: Session; screen: Screen; scale: n
   const descriptions = found?.index === index && found.generation === screen.generation ? found.inspection?.descriptions : undefined;
   const margin = { left: (box.width - screen.width * scale) / 2, top: (box.height - screen.height * scale) / 2 };
   const [top, bottom] = [element.y * scale, (element.y + element.height) * scale];
-  const left = Math.max(0, Math.min(margin.left + element.x * scale, box.width - 300));
   // Below the element, or above it where there is no room.
   const isBelow = margin.top + bottom + 150 < box.height || top < 120;
-  const style: Record<string, string> = { left: `${left}px` };
+  const style: Record<string, string> = {};
+  // Grows towards the middle, so that it does not leave the picture.
+  if (element.x + element.width / 2 > screen.width / 2) style['right'] = `${Math.max(0, margin.left + (screen.width - element.x - element.width) * scale)}px`;
+  else style['left'] = `${Math.max(0, margin.left + element.x * scale)}px`;
   if (isBelow) style['top'] = `${Math.min(margin.top + bottom + 6, box.height - 60)}px`;
   else style['bottom'] = `${box.height - margin.top - top + 6}px`;
   return <div class="tip" style={style} aria-hidden="true">

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { SavedTrail } from '../../api/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
-import { api, ask, done, go, href, known, say } from '../app.ts';
+import { api, ask, go, href, known, openInEditor, say } from '../app.ts';
 import { Dialog } from '../dialog.tsx';
 import type { Session } from './state.ts';
 
@@ -50,7 +50,7 @@ function Saved({ saved, onClose }: { saved: SavedTrail; onClose: () => void }): 
     <p><Data text={saved.text || `Wrote ${saved.path}.`} /></p>
     <div class="bar-row wrap">
       <a class="button" href={href(['trail', ...saved.path.split('/')])}>Show the text</a>
-      <button type="button" class="button" onClick={() => void done(api.openInEditor({ path: saved.path }), 'Opened in the editor')}>Open in the editor</button>
+      <button type="button" class="button" onClick={() => void openInEditor(saved.path)}>Open in the editor</button>
     </div>
     {devices.length > 0 && <><h3 class="label">Run on</h3>
       <div class="bar-row wrap">{devices.map((device) => <button key={device.id} type="button" class="button" onClick={() => void run(device.id)}>{device.id}</button>)}</div></>}

@@ -25,6 +25,8 @@ export interface Session {
   matches: Store<number[]>;
   /** Text that was typed on the picture and not sent yet. */
   typed: Store<string>;
+  /** Text that was refused, so that the user can send it again. */
+  unsent: Store<string>;
   /** How many actions are on their way. */
   pending: Store<number>;
   /** Counts the actions that were refused because the screen had changed. */
@@ -47,6 +49,7 @@ export function session(name: string): Session {
     picked: store(-1),
     matches: store<number[]>([]),
     typed: store(''),
+    unsent: store(''),
     pending: store(0),
     refused: store(0),
     onPicture: undefined,
@@ -56,14 +59,13 @@ export function session(name: string): Session {
 
 // ---- Following.
 
-/** Follows screen and steps. Returns a function that ends it. */
+/** Follows the screen, the steps and the log. Returns a function that ends it. */
 export function watch(of: Session): () => void {
-  const request = { session: of.name };
   const onStatus = (status: Status) => {
     if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
     of.status.set(status);
   };
-  return follow((signal) => api.watchSession(request, signal), ({ screen, steps, log }) => {
+  return follow((signal) => api.watchSession({ session: of.name }, signal), ({ screen, steps, log }) => {
     if (screen) takeScreen(of, screen);
     if (steps) of.steps.set(steps);
     if (log) takeLog(of, log);
@@ -189,29 +191,42 @@ function takeTyped(of: Session): string {
   return typed;
 }
 
-/** Types into the field that has the focus. Text that was not typed goes back, so that it can be sent again. */
+/** Types into the field that has the focus. */
 async function type(of: Session, text: string): Promise<boolean> {
   const generation = of.screen.value?.generation ?? 0;
   const isDone = await send(of, generation, { action: 'type', text });
-  if (!isDone) of.typed.set(text + of.typed.value);
+  if (!isDone) of.unsent.set(of.unsent.value + text);
   return isDone;
+}
+
+/** Types what was refused before. */
+export function sendAgain(of: Session): Promise<boolean> {
+  const text = of.unsent.value;
+  of.unsent.set('');
+  return inOrder(of, () => type(of, text));
 }
 
 // ---- Steps.
 
+/** Makes new steps; `undefined` if what it was meant for is gone. */
+type Change = (steps: StudioStep[]) => StudioStep[] | undefined;
 let edits: Promise<unknown> = Promise.resolve();
 
 /** Changes the steps, one change after the other. If somebody else changed them, what the user wrote is kept in a message. */
-export function edit(of: Session, change: (steps: StudioStep[]) => StudioStep[], kept?: string): Promise<boolean> {
+export function edit(of: Session, change: Change, kept?: string): Promise<boolean> {
   const mine = edits.then(() => changeSteps(of, change, kept));
   edits = mine.catch(() => undefined);
   return mine;
 }
 
-async function changeSteps(of: Session, change: (steps: StudioStep[]) => StudioStep[], kept?: string): Promise<boolean> {
+async function changeSteps(of: Session, change: Change, kept?: string): Promise<boolean> {
   const current = of.steps.value;
   if (!current) return false;
   const steps = change(current.steps);
+  if (!steps) {
+    say('That step was changed elsewhere. Nothing was overwritten.', 'error', kept);
+    return false;
+  }
   // Shown at once; the stream brings what the daemon made of it.
   of.steps.set({ ...current, steps });
   const reply = await ask(api.editSteps({ session: of.name, revision: current.revision, steps }));
@@ -235,6 +250,11 @@ export function undo(of: Session, redo = false): Promise<boolean> {
 /** Calls a tool as a new step. */
 export function call(of: Session, tool: string, args: Record<string, unknown>): Promise<boolean> {
   return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args })));
+}
+
+/** An element in one line, such as `EditText "Email" · id email`. */
+export function described({ role, name, id }: ScreenElement): string {
+  return `${role}${name ? ` "${name.slice(0, 80)}"` : ''}${id ? ` · id ${id}` : ''}`;
 }
 
 export const describe = (element: ScreenElement): string => [element.role, element.name && `“${element.name}”`, element.id && `#${element.id}`].filter(Boolean).join(' ');

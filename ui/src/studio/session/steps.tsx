@@ -6,7 +6,7 @@ import { use } from '../../shared/store.ts';
 import { Data } from '../../shared/text.tsx';
 import { cut, plural, visible } from '../../shared/words.ts';
 import { api, done, known } from '../app.ts';
-import { callOf, joined, moved, removed, replaced, withAssertion } from '../edits.ts';
+import { callOf, changed, joined, moved, removed, replaced, withAssertion } from '../edits.ts';
 import { readCalls, writeCalls, writeFlow } from '../flow.ts';
 import { Icon } from '../icons.tsx';
 import { edit, undo, type Session } from './state.ts';
@@ -43,10 +43,15 @@ export function Steps({ of, onSave }: { of: Session; onSave: () => void }): VNod
 
 function StepsBar({ of, update, onSave }: { of: Session; update: StepsUpdate; onSave: () => void }): VNode {
   const isIdle = !update.working;
+  const workspace = use(known);
+  const own = workspace?.sessions.find((one) => one.name === of.name)?.device;
+  const others = workspace?.devices.filter((device) => device.id !== own) ?? [];
   return <div class="bar-row">
     <button type="button" class="icon-button" disabled={!update.canUndo} onClick={() => void undo(of)} aria-label="Undo" title="Undo (Ctrl+Z)"><Icon name="undo" /></button>
     <button type="button" class="icon-button" disabled={!update.canRedo} onClick={() => void undo(of, true)} aria-label="Redo" title="Redo (Ctrl+Shift+Z)"><Icon name="redo" /></button>
     <button type="button" class="button" disabled={!isIdle || !update.steps.length} onClick={() => void done(api.replaySteps({ session: of.name }))}><Icon name="play" /> Replay all</button>
+    {others.length > 0 && <select class="replay-on" aria-label="Replay on another device" value="" disabled={!isIdle || !update.steps.length} onChange={(event) => { void done(api.replaySteps({ session: of.name, device: event.currentTarget.value })); event.currentTarget.value = ''; }}>
+      <option value="" disabled>on…</option>{others.map((device) => <option key={device.id} value={device.id}>{device.id}</option>)}</select>}
     <span class="grow" />
     <span class="faint saved" role="status">{update.savedAs ? <>Saved as <Data text={update.savedAs} /></> : update.steps.length ? 'Not saved' : ''}</span>
     <button type="button" class="button primary" disabled={!update.steps.length} onClick={onSave}>Save…</button>
@@ -104,37 +109,38 @@ function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNode {
 
 /** The words of a step. What is being written is not replaced when steps change elsewhere. */
 function StepText({ of, step, nth }: { of: Session; step: StudioStep; nth: number }): VNode {
-  const [text, setText] = useState<string | undefined>(undefined);
+  // What is being written, and the words that it started from.
+  const [written, setWritten] = useState<{ text: string; from: string } | undefined>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
-  const shown = text ?? step.text;
+  const shown = written?.text ?? step.text;
   useEffect(() => {
     const node = field.current!;
     node.style.height = 'auto';
     node.style.height = `${node.scrollHeight}px`;
   }, [shown]);
   const finish = () => {
-    if (text === undefined) return;
-    setText(undefined);
-    const words = text.trim();
-    if (words && words !== step.text) void edit(of, (steps) => replaced(steps, nth, { text: words }), words);
+    if (!written) return;
+    setWritten(undefined);
+    const words = written.text.trim();
+    if (words && words !== written.from) void edit(of, (steps) => changed(steps, nth, (one) => one.text === written.from, { text: words }), words);
   };
   return <textarea ref={field} class="step-text" rows={1} value={shown} aria-label={`Words of step ${nth + 1}`} spellcheck={false}
-    onInput={(event) => setText(event.currentTarget.value)} onBlur={finish}
+    onInput={(event) => setWritten({ text: event.currentTarget.value, from: written?.from ?? step.text })} onBlur={finish}
     onKeyDown={(event) => {
       if (event.key === 'Enter' && !event.shiftKey) { event.preventDefault(); event.currentTarget.blur(); }
-      if (event.key === 'Escape') { setText(undefined); event.currentTarget.blur(); }
+      if (event.key === 'Escape') { setWritten(undefined); event.currentTarget.blur(); }
     }} />;
 }
 
 /** The calls of a step as text. */
 function Calls({ of, step, nth, onClose }: { of: Session; step: StudioStep; nth: number; onClose: () => void }): VNode {
-  const written = writeCalls(step.calls);
+  const [written] = useState(() => writeCalls(step.calls));
   const [text, setText] = useState(written);
   const read = readCalls(text);
   const save = () => {
     if (read.value === undefined) return;
     const calls = read.value;
-    void edit(of, (steps) => replaced(steps, nth, { calls, needsModel: calls.length === 0 }), text);
+    void edit(of, (steps) => changed(steps, nth, (one) => writeCalls(one.calls) === written, { calls, needsModel: calls.length === 0 }), text);
     onClose();
   };
   return <div class="call-edit">

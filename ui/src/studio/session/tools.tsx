@@ -19,13 +19,15 @@ export function Tools({ of }: { of: Session }): VNode {
   // The team's own tools first: those are why people come here.
   const shown = tools.filter(fits).sort((a, b) => Number(b.isCustom) - Number(a.isCustom) || a.group.localeCompare(b.group) || a.name.localeCompare(b.name));
   const groups = new Map<string, PaletteTool[]>();
-  for (const tool of shown) groups.set(tool.group, [...(groups.get(tool.group) ?? []), tool]);
+  // Each tool in YAML has a file of its own, which would be a heading for one tool.
+  const groupOf = (tool: PaletteTool) => (tool.isCustom && tool.group.includes('/') ? 'tools of the project' : tool.group);
+  for (const tool of shown) groups.set(groupOf(tool), [...(groups.get(groupOf(tool)) ?? []), tool]);
   return <div class="tools-pane">
     <div class="search"><input type="search" value={text} placeholder={`Search ${tools.length} tools`} aria-label="Search tools" onInput={(event) => setText(event.currentTarget.value)} /></div>
     {!shown.length && <p class="empty">No tool matches.</p>}
     {[...groups].map(([group, members]) => <section key={group} aria-label={group}>
       <h3 class="label group">{group || 'tools'}{members[0]!.isCustom && <span class="tag custom">yours</span>}</h3>
-      <ul>{members.map((tool) => <li key={tool.name} class="tool">
+      <ul>{members.map((tool) => <li key={tool.name} class="tool-item">
         <button type="button" class="tool-name" aria-expanded={chosen === tool.name} onClick={() => setChosen(chosen === tool.name ? '' : tool.name)}>
           <b class="mono">{tool.name}</b> <Data text={cut(tool.description.split('\n')[0]!, 120)} cls="faint" />
         </button>
@@ -49,6 +51,7 @@ function ToolForm({ of, tool }: { of: Session; tool: PaletteTool }): VNode {
     setCalling(false);
   };
   return <form class="tool-form" aria-label={tool.name} onSubmit={(event) => { event.preventDefault(); void submit(); }}>
+    {tool.isCustom && tool.group.includes('/') && <p class="help mono"><Data text={tool.group} /></p>}
     {tool.description.includes('\n') && <p class="block"><Said text={tool.description} /></p>}
     {fields.map((field) => <Input key={field.name} field={field} text={texts[field.name] ?? ''} problem={isTried ? problems[field.name] : undefined} onText={(value) => setTexts({ ...texts, [field.name]: value })} />)}
     {!fields.length && <p class="faint">It has no arguments.</p>}

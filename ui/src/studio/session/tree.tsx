@@ -93,7 +93,7 @@ function Elements({ of, screen }: { of: Session; screen: Screen }): VNode {
       onKeyDown={(event) => { if (event.target === event.currentTarget) keys(event, element, inner.length > 0, isOpen, toggle); }}>
       <div class={`node${element.width && element.height ? '' : ' hidden-element'}`} style={{ paddingLeft: `${Math.min(level, 24) * 14 - 8}px` }}
         onMouseEnter={() => of.hovered.set(element.index)} onMouseLeave={() => of.hovered.set(-1)} onClick={() => of.picked.set(element.index)}>
-        <span class={inner.length ? `twist${isOpen ? ' open' : ''}` : 'twist none'} aria-hidden="true" onClick={(event) => { if (inner.length) { event.stopPropagation(); toggle(!isOpen); } }} />
+        <span class={inner.length ? `twist${isOpen ? ' open' : ''}` : 'twist leaf'} aria-hidden="true" onClick={(event) => { if (inner.length) { event.stopPropagation(); toggle(!isOpen); } }} />
         <span class="role">{element.role}</span>
         {element.name && <Data text={cut(element.name, 80)} cls="name" />}
         {element.value && element.value !== element.name && <Data text={`= ${cut(element.value, 40)}`} cls="faint" />}
@@ -146,9 +146,9 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
     {found && found.descriptions.length > 0 && <>
       <h4 class="label">Found by</h4>
       <ul class="ways">{found.descriptions.map((one, nth) => <li key={nth} class="way">
-        <Data text={one.text} cls="mono grow" />
+        <span class="grow"><Data text={one.text} /><Data text={writeFlow(one.arguments)} cls="selector mono" /></span>
         <span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
-        <button type="button" class="link" title={writeFlow(one.arguments)} aria-label={`Tap by ${one.text}`} onClick={() => void act(of, { ...middle, action: 'tap', description: nth })}>tap by this</button>
+        <button type="button" class="link" aria-label={`Tap by ${one.text}`} onClick={() => void act(of, { ...middle, action: 'tap', description: nth })}>tap by this</button>
       </li>)}</ul>
     </>}
     {found && found.assertions.length > 0 && <>

@@ -1,0 +1,75 @@
+/** `report.html`: the report from disk. The index of the run is in the page; details, trees and pictures are read from it on demand. */
+import { render, type VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { pathOf, visible } from '../shared/words.ts';
+import type { Attempt, Detail, FileInPage, Run } from './model.ts';
+import { Report } from './report.tsx';
+import type { Source } from './view.ts';
+
+const TITLE = document.title;
+const run = JSON.parse(document.getElementById('index')!.textContent!) as Run;
+
+/** The page is drawn before it has loaded completely. */
+const isWhole = new Promise<void>((done) => {
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', () => done(), { once: true });
+  else done();
+});
+
+async function stored<T>(id: string): Promise<T> {
+  if (!document.getElementById(id)) await isWhole;
+  return JSON.parse(document.getElementById(id)!.textContent!) as T;
+}
+
+const source: Source = {
+  attempt: (place) => stored<Detail>(`attempt-${place}`),
+  picture: async (file, kept) => (isEmbedded(kept) ? stored<string>(`picture-${kept.embedded}`) : pathOf(file)),
+  tree: async (file, kept) => (isEmbedded(kept) ? stored<string>(`tree-${kept.embedded}`) : `See ${visible(file)} in the run folder.`),
+  address: pathOf,
+};
+
+function isEmbedded(kept: FileInPage): kept is { embedded: number } {
+  return typeof kept === 'object' && kept.embedded !== undefined;
+}
+
+const link = (attempt: Attempt | null): string => (attempt ? `#attempt=${encodeURIComponent(attempt.id)}` : '#');
+
+function attemptOf(hash: string): string | null {
+  const match = /^#attempt=(.*)$/s.exec(hash);
+  try {
+    return match && decodeURIComponent(match[1]!);
+  } catch {
+    // Not an address of ours: all attempts are shown.
+    return null;
+  }
+}
+
+const KEYS: [key: string, what: string][] = [
+  ['j, ↓', 'next attempt'], ['k, ↑', 'previous attempt'], ['Enter', 'open the attempt'], ['Esc', 'back to all attempts'],
+  ['/', 'search'], ['←, →', 'other pictures, when one is enlarged'], ['?', 'these keys'],
+];
+
+function Keys(): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    document.addEventListener('keydown', (event) => {
+      if (event.key === '?' && !document.querySelector('dialog[open]') && !(event.target as HTMLElement).closest('input, select, textarea')) dialog.current!.showModal();
+    });
+  }, []);
+  return <dialog id="keys" aria-labelledby="keys-title" ref={dialog} onClick={(event) => { if (event.target === dialog.current) dialog.current!.close(); }}>
+    <h2 id="keys-title">Keys</h2>
+    <dl>{KEYS.map(([key, what]) => [<dt><kbd>{key}</kbd></dt>, <dd>{what}</dd>])}</dl>
+    <button class="close" type="button" onClick={() => dialog.current!.close()}>Close</button>
+  </dialog>;
+}
+
+function Page(): VNode {
+  const [current, setCurrent] = useState(() => attemptOf(location.hash));
+  useEffect(() => addEventListener('hashchange', () => setCurrent(attemptOf(location.hash))), []);
+  return <>
+    <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')!.focus(); }}>Skip to the content</a>
+    <Report run={run} source={source} isLive={false} link={link} current={current} title={TITLE} scroller={() => document.scrollingElement!} />
+    <Keys />
+  </>;
+}
+
+render(<Page />, document.getElementById('report')!);
