@@ -120,9 +120,11 @@ fn rust_type(field: &Field) -> String {
     };
     match field {
         Field { is_repeated: true, .. } => format!("Vec<{one}>"),
-        Field { is_optional: true, ty: Type::Int32 | Type::Bool | Type::Double | Type::Text, .. } => {
-            format!("Option<{one}>")
-        }
+        Field {
+            is_optional: true,
+            ty: Type::Int32 | Type::Bool | Type::Double | Type::Text | Type::Message(_),
+            ..
+        } => format!("Option<{one}>"),
         _ => one,
     }
 }
@@ -180,7 +182,11 @@ fn typescript_type(field: &Field) -> String {
         Type::Value => "unknown".to_string(),
         Type::Struct => "Record<string, unknown>".to_string(),
     };
-    if field.is_repeated { format!("{one}[]") } else { one }
+    match field {
+        Field { is_repeated: true, .. } => format!("{one}[]"),
+        Field { ty: Type::Message(_), .. } => format!("{one} | null"),
+        _ => one,
+    }
 }
 
 /// The fields with their comments. A comment above several fields is written once.

@@ -559,6 +559,8 @@ fn help_of_the_program() {
       run          Run trails on devices
       heal         Show how healing changes the trails of a run, and write it into them
       check        Check every file of the project and every trail, without running anything
+      studio       Work on a device in a browser page: record by pointing, edit and save steps, watch
+                   runs
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
       serve        Let other programs use a device through the typed API
@@ -768,6 +770,10 @@ fn help_of_run() {
               The port on 127.0.0.1 that tools call back to [default: 52525, or a free port]
               
               [env: TRAILBLAZE_PORT=]
+
+          --ui
+              Choose, run and watch trails in a browser page instead; the given trails are selected
+              there
 
           --json
               Print the summary as JSON

@@ -115,10 +115,17 @@ export interface StudioReply {
   value: unknown;
 }
 
-/** Parameters of WatchScreen. */
-export interface WatchScreenRequest {
+/** Parameters of WatchSession. */
+export interface WatchSessionRequest {
   workspace: string;
   session?: string;
+}
+
+/** What changed in a session. Only what changed is present. */
+export interface SessionUpdate {
+  screen: ScreenUpdate | null;
+  steps: StepsUpdate | null;
+  log: LogUpdate | null;
 }
 
 /** The screen of a session. */
@@ -170,12 +177,6 @@ export interface ScreenElement {
   state: string;
 }
 
-/** Parameters of WatchSteps. */
-export interface WatchStepsRequest {
-  workspace: string;
-  session?: string;
-}
-
 /** The steps of a session. */
 export interface StepsUpdate {
   /** Counts the changes of the steps. Edits name the one that they were made from. */
@@ -213,12 +214,6 @@ export interface Proposal {
   text: string;
   /** The call: an object whose only key is the tool. */
   call: unknown;
-}
-
-/** Parameters of WatchLog. */
-export interface WatchLogRequest {
-  workspace: string;
-  session?: string;
 }
 
 /** New entries of a log. */
@@ -523,12 +518,8 @@ export interface TrailblazeStudio {
   openSession(request: Omit<OpenSessionRequest, "workspace">, signal?: AbortSignal): Promise<OpenedSession>;
   /** End a session. Its record stays in its run folder. */
   closeSession(request: Omit<CloseSessionRequest, "workspace">, signal?: AbortSignal): Promise<StudioReply>;
-  /** Follow the screen of a session: the current screen first, then every change. A page that reads slowly gets the newest only. */
-  watchScreen(request: Omit<WatchScreenRequest, "workspace">, signal?: AbortSignal): AsyncIterable<ScreenUpdate>;
-  /** Follow the steps and the memory of a session: the current state first, then every change. */
-  watchSteps(request: Omit<WatchStepsRequest, "workspace">, signal?: AbortSignal): AsyncIterable<StepsUpdate>;
-  /** Follow the log of a session: calls, model turns, the page's console and its requests. */
-  watchLog(request: Omit<WatchLogRequest, "workspace">, signal?: AbortSignal): AsyncIterable<LogUpdate>;
+  /** Follow a session: its screen, steps and log. The current state first, then every change. A page that reads slowly gets the newest state only. It is one stream, because browsers open few connections to a host. */
+  watchSession(request: Omit<WatchSessionRequest, "workspace">, signal?: AbortSignal): AsyncIterable<SessionUpdate>;
   /** Describe an element of a screen: how it can be found, and how many elements each description matches. */
   inspect(request: Omit<InspectRequest, "workspace">, signal?: AbortSignal): Promise<Inspection>;
   /** Find the elements that a selector or a text matches on the newest screen. */
@@ -574,9 +565,7 @@ export const METHODS: Record<keyof TrailblazeStudio, boolean> = {
   watchWorkspace: true,
   openSession: false,
   closeSession: false,
-  watchScreen: true,
-  watchSteps: true,
-  watchLog: true,
+  watchSession: true,
   inspect: false,
   trySelector: false,
   act: false,

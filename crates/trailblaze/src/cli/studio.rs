@@ -17,7 +17,7 @@ use crate::sessions::service::{Answer, OpenRequest, Request, SessionChoice, Stud
 /// What needs no encoding in the parameters of an address.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/');
 
-/// Work on a device in a browser page: point, record, edit and save steps, run trails and watch them
+/// Work on a device in a browser page: record by pointing, edit and save steps, watch runs
 ///
 /// With `-d`, the page opens on that device; otherwise it lists the devices, trails and runs of the project. The address contains a
 /// key that admits one page.

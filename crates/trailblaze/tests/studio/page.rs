@@ -124,7 +124,12 @@ impl Page {
         let body = [&[0], length.as_slice(), message.as_bytes()].concat();
         let response = self.send("POST", &path, "application/connect+json", body);
         assert_eq!(response.status(), 200, "{method}");
-        Stream { page: self, body: response.into_body(), held: Vec::new() }
+        Stream { page: self, part: None, body: response.into_body(), held: Vec::new() }
+    }
+
+    /// Follows one part of a session: its screen, steps or log.
+    pub fn watch(&self, part: &'static str, session: &str) -> Stream<'_> {
+        Stream { part: Some(part), ..self.follow("WatchSession", json!({"session": session})) }
     }
 
     pub fn send(&self, verb: &str, path: &str, kind: &str, body: impl Into<Bytes>) -> Response<Incoming> {
@@ -149,6 +154,8 @@ impl Page {
 
 pub struct Stream<'p> {
     page: &'p Page,
+    /// The part of the messages that is of interest.
+    part: Option<&'static str>,
     body: Incoming,
     held: Vec<u8>,
 }
@@ -166,7 +173,12 @@ impl Stream<'_> {
                         assert!(end.get("error").is_none(), "{end}");
                         return None;
                     }
-                    return Some(serde_json::from_slice(&frame[5..]).expect("JSON"));
+                    let mut message: Value = serde_json::from_slice(&frame[5..]).expect("JSON");
+                    let wanted = self.part.map_or(Some(message.clone()), |part| Some(message[part].take()));
+                    match wanted.filter(|wanted| !wanted.is_null()) {
+                        Some(wanted) => return Some(wanted),
+                        None => continue,
+                    }
                 }
             }
             let next = self.page.runtime.block_on(async { tokio::time::timeout(WAIT, self.body.frame()).await });

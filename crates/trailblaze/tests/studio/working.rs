@@ -19,7 +19,7 @@ fn texts(steps: &Value) -> Vec<&str> {
 fn pointing_acts_and_becomes_steps_that_are_saved_and_replay() {
     let home = Home::counter();
     let (page, session) = on_counter(&home);
-    let mut screens = page.follow("WatchScreen", json!({"session": session}));
+    let mut screens = page.watch("screen", &session);
     let screen =
         screens.until("the counter with a picture", |screen| has(screen, "Add one") && screen.get("picture").is_some());
     assert!(screen["picture"].as_str().expect("base64").len() > 1000);
@@ -44,7 +44,7 @@ fn pointing_acts_and_becomes_steps_that_are_saved_and_replay() {
         found["assertions"].as_array().expect("assertions").iter().filter_map(|one| one["text"].as_str()).collect();
     assert_eq!(offered, ["\"Count: 1\" is visible", "\"Count: 1\" says \"Count: 1\""]);
     assert_eq!(act(&place, json!({"action": "assert", "assertion": 1}))["isDone"], true);
-    let mut steps = page.follow("WatchSteps", json!({"session": session}));
+    let mut steps = page.watch("steps", &session);
     let shown = steps.until("the steps", |steps| texts(steps).len() == 3);
     assert_eq!(texts(&shown), ["Start the app", "Tap \"Add one\"", "\"Count: 1\" says \"Count: 1\""]);
     let kinds: Vec<&Value> = shown["steps"].as_array().expect("steps").iter().map(|step| &step["kind"]).collect();
@@ -63,8 +63,7 @@ fn pointing_acts_and_becomes_steps_that_are_saved_and_replay() {
 fn a_click_on_a_screen_that_is_gone_is_refused() {
     let home = Home::counter();
     let (page, session) = on_counter(&home);
-    let screen =
-        page.follow("WatchScreen", json!({"session": session})).until("the counter", |screen| has(screen, "Add one"));
+    let screen = page.watch("screen", &session).until("the counter", |screen| has(screen, "Add one"));
     let count = element(&screen, "Count: 0")["index"].clone();
     let add = element(&screen, "Add one")["index"].clone();
     let generation = screen["generation"].clone();
@@ -96,7 +95,7 @@ fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other(
     for _ in 0..2 {
         assert_eq!(page.call("CallStudioTool", tap.clone())["isDone"], true);
     }
-    let mut watch = page.follow("WatchSteps", json!({"session": session}));
+    let mut watch = page.watch("steps", &session);
     let shown = watch.until("the steps", |steps| texts(steps).len() == 3);
     assert_eq!(texts(&shown), ["Start the app", "tap: id \"add\"", "tap: id \"add\""]);
     let mut steps = shown["steps"].clone();
@@ -114,7 +113,7 @@ fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other(
     assert_eq!(shown["steps"][3]["needsModel"], true);
     // Every page sees the same.
     let other = Page::open(&home, &[]);
-    let seen = other.follow("WatchSteps", json!({"session": session})).next().expect("steps");
+    let seen = other.watch("steps", &session).next().expect("steps");
     assert_eq!(texts(&seen), texts(&shown));
     // What is done next comes behind the edited steps.
     assert_eq!(page.call("CallStudioTool", tap)["isDone"], true);
@@ -150,8 +149,7 @@ fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other(
 fn a_search_tries_selectors_and_texts() {
     let home = Home::counter();
     let (page, session) = on_counter(&home);
-    let screen =
-        page.follow("WatchScreen", json!({"session": session})).until("the counter", |screen| has(screen, "Add one"));
+    let screen = page.watch("screen", &session).until("the counter", |screen| has(screen, "Add one"));
     let search = |selector: &str| page.call("TrySelector", json!({"session": session, "selector": selector}));
     let add = &element(&screen, "Add one")["index"];
     for selector in ["add one", "{id: add}", "{\"text\": \"Add one\"}", "androidAccessibility: {textRegex: Add.*}"] {
@@ -179,10 +177,10 @@ fn tools_memory_and_the_log_are_shown() {
     assert_eq!(failed["isDone"], false, "{failed:#}");
     let unknown = call("nothing", json!({}));
     assert!(unknown["text"].as_str().is_some_and(|text| text.contains("unknown tool `nothing`")), "{unknown:#}");
-    let memory = page.follow("WatchSteps", json!({"session": session}));
+    let memory = page.watch("steps", &session);
     let shown = { memory }.until("the memory", |steps| steps["memory"]["friend"] == "Grace");
     assert_eq!(texts(&shown), ["remember: variable \"friend\", value \"Grace\""], "what failed is no step");
-    let mut log = page.follow("WatchLog", json!({"session": session}));
+    let mut log = page.watch("log", &session);
     let first = log.next().expect("the log");
     assert_eq!(first["isReset"], true);
     let entries = first["entries"].as_array().expect("entries");
@@ -209,10 +207,10 @@ fn a_secret_is_in_nothing_that_a_page_gets() {
         told.push(page.call("CallStudioTool", json!({"session": session, "tool": "remember", "arguments": arguments})));
     }
     told.push(page.call("CallStudioTool", json!({"session": session, "tool": "dumpMemory"})));
-    let mut steps = page.follow("WatchSteps", json!({"session": session}));
+    let mut steps = page.watch("steps", &session);
     told.push(steps.until("the memory", |steps| steps["memory"].get("b").is_some()));
-    told.push(page.follow("WatchLog", json!({"session": session})).next().expect("the log"));
-    told.push(page.follow("WatchScreen", json!({"session": session})).next().expect("the screen"));
+    told.push(page.watch("log", &session).next().expect("the log"));
+    told.push(page.watch("screen", &session).next().expect("the screen"));
     told.push(page.follow("WatchWorkspace", json!({})).next().expect("the workspace"));
     for message in told {
         assert!(!message.to_string().contains(secret), "{message:#}");
@@ -223,9 +221,9 @@ fn a_secret_is_in_nothing_that_a_page_gets() {
 fn a_session_that_ends_ends_its_streams_and_a_lost_device_is_told() {
     let home = Home::counter();
     let (page, session) = on_counter(&home);
-    let mut screens = page.follow("WatchScreen", json!({"session": session}));
+    let mut screens = page.watch("screen", &session);
     screens.until("the counter", |screen| has(screen, "Add one"));
-    let mut steps = page.follow("WatchSteps", json!({"session": session}));
+    let mut steps = page.watch("steps", &session);
     assert!(steps.next().is_some());
     home.run(&["session", "close"]).exits(0);
     while screens.next().is_some() {}

@@ -1,11 +1,11 @@
 /** The log of a session, and its memory. */
 import type { VNode } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { LogEntry } from '../../api/messages.ts';
 import { use } from '../../shared/store.ts';
 import { Data, Long } from '../../shared/text.tsx';
 import { cut } from '../../shared/words.ts';
-import { watchLog, type Session } from './state.ts';
+import type { Session } from './state.ts';
 
 const KINDS: [kind: string, name: string][] = [['call', 'Calls'], ['turn', 'Model'], ['console', 'Console'], ['request', 'Requests'], ['note', 'Notes']];
 const SHOWN = 400;
@@ -17,7 +17,6 @@ export function Log({ of }: { of: Session }): VNode {
   const list = useRef<HTMLOListElement>(null);
   // Follows the end, unless the user has scrolled up.
   const isAtEnd = useRef(true);
-  useEffect(() => watchLog(of), [of]);
   useLayoutEffect(() => { if (isAtEnd.current && list.current) list.current.scrollTop = list.current.scrollHeight; });
   const wanted = entries.filter((entry) => !kind || entry.kind === kind);
   const toggle = (number: number) => {

@@ -1,6 +1,6 @@
 /** The state of the work page, and what can be done with its session. */
 import { follow, type Status } from '../../api/client.ts';
-import type { ActRequest, Inspection, LogEntry, ScreenElement, ScreenUpdate, StepsUpdate, StudioStep } from '../../api/messages.ts';
+import type { ActRequest, Inspection, LogEntry, LogUpdate, ScreenElement, ScreenUpdate, StepsUpdate, StudioStep } from '../../api/messages.ts';
 import { store, type Store } from '../../shared/store.ts';
 import { api, ask, done, locked, say, trouble } from '../app.ts';
 import { sameElement, screenOf, type Screen } from '../hit.ts';
@@ -59,21 +59,16 @@ export function session(name: string): Session {
 
 // ---- Following.
 
-/** Follows screen and steps. Returns a function that ends it. */
+/** Follows the session. Returns a function that ends it. */
 export function watch(of: Session): () => void {
-  const request = { session: of.name };
-  // The page is live when both streams are.
-  const statuses: Status[] = ['connecting', 'connecting'];
-  const onStatus = (nth: number) => (status: Status) => {
+  return follow((signal) => api.watchSession({ session: of.name }, signal), ({ screen, steps, log }) => {
+    if (screen) takeScreen(of, screen);
+    if (steps) of.steps.set(steps);
+    if (log) takeLog(of, log);
+  }, (status) => {
     if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
-    statuses[nth] = status;
-    of.status.set(statuses.find((one) => one !== 'live') ?? 'live');
-  };
-  const ends = [
-    follow((signal) => api.watchScreen(request, signal), (update) => takeScreen(of, update), onStatus(0)),
-    follow((signal) => api.watchSteps(request, signal), (update) => of.steps.set(update), onStatus(1)),
-  ];
-  return () => ends.forEach((end) => end());
+    of.status.set(status);
+  });
 }
 
 function takeScreen(of: Session, update: ScreenUpdate): void {
@@ -95,13 +90,10 @@ function takeScreen(of: Session, update: ScreenUpdate): void {
 
 const MOST_ENTRIES = 2000;
 
-/** Follows the log, which only its own tab does. */
-export function watchLog(of: Session): () => void {
-  return follow((signal) => api.watchLog({ session: of.name }, signal), ({ isReset, entries }) => {
-    const numbers = new Map((isReset ? [] : of.log.value).map((entry) => [entry.number, entry]));
-    for (const entry of entries) numbers.set(entry.number, entry);
-    of.log.set([...numbers.values()].sort((a, b) => a.number - b.number).slice(-MOST_ENTRIES));
-  }, (status) => { if (typeof status === 'object') trouble(status); });
+function takeLog(of: Session, { isReset, entries }: LogUpdate): void {
+  const numbers = new Map((isReset ? [] : of.log.value).map((entry) => [entry.number, entry]));
+  for (const entry of entries) numbers.set(entry.number, entry);
+  of.log.set([...numbers.values()].sort((a, b) => a.number - b.number).slice(-MOST_ENTRIES));
 }
 
 /** How an element can be found. Asked once per element and screen. */

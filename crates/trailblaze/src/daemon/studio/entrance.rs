@@ -114,7 +114,7 @@ mod tests {
     fn a_key_is_exchanged_once_for_a_cookie() {
         let doors = Doors::default();
         let (workspace, key) = doors.open(ClientPlace::default(), Path::new("/projects/My Shop"), None);
-        assert!(workspace.starts_with("my-shop-"), "{workspace}");
+        assert!(workspace.starts_with("My-Shop-"), "{workspace}");
         assert!(doors.enter("nonsense").is_none() && !doors.admits("nonsense") && !doors.admits(&key));
         let cookie = doors.enter(&key).unwrap();
         assert!(doors.admits(&cookie) && doors.enter(&key).is_none());

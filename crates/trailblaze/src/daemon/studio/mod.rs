@@ -33,12 +33,11 @@ use crate::project::select::own_trail;
 use crate::sessions::interactive::{Asked, Command, Handled, Reply, Save};
 use crate::sessions::service::studio::{
     ActRequest, AttemptDetail, CallStudioToolRequest, CarryOutRequest, CloseSessionRequest, EditStepsRequest,
-    GetAttemptRequest, InspectRequest, Inspection, ListPaletteRequest, LogUpdate, OpenInEditorRequest,
-    OpenSessionRequest, OpenedSession, Palette, PaletteTool, ReadTrailRequest, ReplayStepsRequest,
-    RerunOnChangeRequest, RunUpdate, SaveTrailRequest, SavedTrail, ScreenUpdate, SelectorMatches, StartRunRequest,
-    StartedRun, StepsUpdate, StopRunRequest, StopWorkRequest, Studio, StudioReply, StudioStep, TrailText,
-    TrySelectorRequest, UndoStepsRequest, Updates, WatchLogRequest, WatchRunRequest, WatchScreenRequest,
-    WatchStepsRequest, WatchWorkspaceRequest, Workspace, WriteTrailRequest,
+    GetAttemptRequest, InspectRequest, Inspection, ListPaletteRequest, OpenInEditorRequest, OpenSessionRequest,
+    OpenedSession, Palette, PaletteTool, ReadTrailRequest, ReplayStepsRequest, RerunOnChangeRequest, RunUpdate,
+    SaveTrailRequest, SavedTrail, SelectorMatches, SessionUpdate, StartRunRequest, StartedRun, StopRunRequest,
+    StopWorkRequest, Studio, StudioReply, StudioStep, TrailText, TrySelectorRequest, UndoStepsRequest, Updates,
+    WatchRunRequest, WatchSessionRequest, WatchWorkspaceRequest, Workspace, WriteTrailRequest,
 };
 use crate::sessions::service::{
     Answer, EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceError, SessionChoice,
@@ -198,19 +197,9 @@ impl Studio for LocalStudio {
         Ok(done(format!("ended session `{}`{}", closed.name, unsaved.unwrap_or_default())))
     }
 
-    async fn watch_screen(&self, request: WatchScreenRequest) -> Result<Updates<ScreenUpdate>, ServiceError> {
+    async fn watch_session(&self, request: WatchSessionRequest) -> Result<Updates<SessionUpdate>, ServiceError> {
         let (_, live) = self.live(&request.workspace, &request.session).await?;
-        Ok(streams::screen(self.service.count(), &live))
-    }
-
-    async fn watch_steps(&self, request: WatchStepsRequest) -> Result<Updates<StepsUpdate>, ServiceError> {
-        let (_, live) = self.live(&request.workspace, &request.session).await?;
-        Ok(streams::steps(self.service.count(), &live))
-    }
-
-    async fn watch_log(&self, request: WatchLogRequest) -> Result<Updates<LogUpdate>, ServiceError> {
-        let (_, live) = self.live(&request.workspace, &request.session).await?;
-        Ok(streams::log(self.service.count(), &live))
+        Ok(streams::session(self.service.count(), &live))
     }
 
     async fn inspect(&self, request: InspectRequest, _: &CancellationToken) -> Result<Inspection, ServiceError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
-use futures::stream::unfold;
+use futures::stream::{BoxStream, select_all, unfold};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use trailblaze_core::driver::NetworkRequest;
@@ -21,7 +21,7 @@ use super::log::LogFold;
 use super::runs::{READ_EVERY, Runs, size};
 use crate::sessions::service::ServiceError;
 use crate::sessions::service::studio::{
-    LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, StepsUpdate, StudioStep, Updates,
+    LogEntry, LogUpdate, Proposal, RunUpdate, ScreenUpdate, SessionUpdate, StepsUpdate, StudioStep, Updates,
 };
 use crate::sessions::viewing::View;
 
@@ -36,8 +36,21 @@ const REQUESTS: i32 = 1 << 30;
 
 type Guard = Counted<Arc<LocalService>>;
 
+/// Everything about a session in one stream, which ends with the session.
+pub fn session(counted: Guard, live: &Arc<Live>) -> Updates<SessionUpdate> {
+    let screens = screens(live).map(|screen| SessionUpdate { screen: Some(screen), ..SessionUpdate::default() });
+    let steps = steps(live).map(|steps| SessionUpdate { steps: Some(steps), ..SessionUpdate::default() });
+    let log = log(live).map(|log| SessionUpdate { log: Some(log), ..SessionUpdate::default() });
+    let all = select_all([screens.boxed(), steps.boxed(), log.boxed()]);
+    // The request counts until the page stops reading.
+    all.map(move |update| {
+        let _counted = &counted;
+        Ok(update)
+    })
+    .boxed()
+}
+
 struct ScreenStream {
-    _counted: Guard,
     live: Arc<Live>,
     view: watch::Receiver<View>,
     /// The generation and the picture that were sent last.
@@ -45,9 +58,9 @@ struct ScreenStream {
     is_first: bool,
 }
 
-pub fn screen(counted: Guard, live: &Arc<Live>) -> Updates<ScreenUpdate> {
+fn screens(live: &Arc<Live>) -> BoxStream<'static, ScreenUpdate> {
     let view = live.viewer.watch();
-    let state = ScreenStream { _counted: counted, live: Arc::clone(live), view, sent: (0, 0), is_first: true };
+    let state = ScreenStream { live: Arc::clone(live), view, sent: (0, 0), is_first: true };
     let next = |mut state: ScreenStream| async move {
         let view = loop {
             let view = state.view.borrow_and_update().clone();
@@ -83,23 +96,22 @@ pub fn screen(counted: Guard, live: &Arc<Live>) -> Updates<ScreenUpdate> {
             update.picture = STANDARD.encode(&picture.bytes);
             update.picture_type = picture.mime.to_string();
         }
-        Some((Ok(update), state))
+        Some((update, state))
     };
     unfold(state, next).boxed()
 }
 
-pub fn steps(counted: Guard, live: &Arc<Live>) -> Updates<StepsUpdate> {
-    let state = (counted, Arc::clone(live), live.progress(), true);
-    let next = |(counted, live, mut progress, is_first): (Guard, Arc<Live>, watch::Receiver<Progress>, bool)| async move {
+fn steps(live: &Arc<Live>) -> BoxStream<'static, StepsUpdate> {
+    let state = (Arc::clone(live), live.progress(), true);
+    let next = |(live, mut progress, is_first): (Arc<Live>, watch::Receiver<Progress>, bool)| async move {
         if !is_first {
             tokio::select! {
                 changed = progress.changed() => changed.ok()?,
                 () = live.until_ended() => return None,
-                () = tokio::time::sleep(ALIVE_EVERY) => {}
             }
         }
         let update = steps_update(progress.borrow_and_update().clone());
-        Some((Ok(update), (counted, live, progress, false)))
+        Some((update, (live, progress, false)))
     };
     unfold(state, next).boxed()
 }
@@ -132,7 +144,6 @@ fn steps_update(progress: Progress) -> StepsUpdate {
 }
 
 struct LogStream {
-    _counted: Guard,
     live: Arc<Live>,
     feed: Arc<Feed>,
     last: watch::Receiver<i32>,
@@ -144,10 +155,9 @@ struct LogStream {
     has_ended: bool,
 }
 
-pub fn log(counted: Guard, live: &Arc<Live>) -> Updates<LogUpdate> {
+fn log(live: &Arc<Live>) -> BoxStream<'static, LogUpdate> {
     let feed = Arc::clone(live.viewer.session().feed());
     let state = LogStream {
-        _counted: counted,
         live: Arc::clone(live),
         last: feed.subscribe(),
         feed,
@@ -189,7 +199,7 @@ pub fn log(counted: Guard, live: &Arc<Live>) -> Updates<LogUpdate> {
                 entries.extend(request_entry(&request, at));
             }
             if !entries.is_empty() || is_reset {
-                return Some((Ok(LogUpdate { is_reset, entries }), state));
+                return Some((LogUpdate { is_reset, entries }, state));
             }
             tokio::select! {
                 changed = state.last.changed() => changed.ok()?,

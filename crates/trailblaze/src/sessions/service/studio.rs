@@ -29,12 +29,8 @@ pub trait Studio: Send + Sync {
     async fn open_session(&self, request: OpenSessionRequest, cancel: &CancellationToken) -> Result<OpenedSession, ServiceError>;
     /// End a session. Its record stays in its run folder.
     async fn close_session(&self, request: CloseSessionRequest, cancel: &CancellationToken) -> Result<StudioReply, ServiceError>;
-    /// Follow the screen of a session: the current screen first, then every change. A page that reads slowly gets the newest only.
-    async fn watch_screen(&self, request: WatchScreenRequest) -> Result<Updates<ScreenUpdate>, ServiceError>;
-    /// Follow the steps and the memory of a session: the current state first, then every change.
-    async fn watch_steps(&self, request: WatchStepsRequest) -> Result<Updates<StepsUpdate>, ServiceError>;
-    /// Follow the log of a session: calls, model turns, the page's console and its requests.
-    async fn watch_log(&self, request: WatchLogRequest) -> Result<Updates<LogUpdate>, ServiceError>;
+    /// Follow a session: its screen, steps and log. The current state first, then every change. A page that reads slowly gets the newest state only. It is one stream, because browsers open few connections to a host.
+    async fn watch_session(&self, request: WatchSessionRequest) -> Result<Updates<SessionUpdate>, ServiceError>;
     /// Describe an element of a screen: how it can be found, and how many elements each description matches.
     async fn inspect(&self, request: InspectRequest, cancel: &CancellationToken) -> Result<Inspection, ServiceError>;
     /// Find the elements that a selector or a text matches on the newest screen.
@@ -81,9 +77,7 @@ pub fn is_streaming(path: &str) -> Option<bool> {
         "trailblaze.v1.TrailblazeStudio/WatchWorkspace" => true,
         "trailblaze.v1.TrailblazeStudio/OpenSession" => false,
         "trailblaze.v1.TrailblazeStudio/CloseSession" => false,
-        "trailblaze.v1.TrailblazeStudio/WatchScreen" => true,
-        "trailblaze.v1.TrailblazeStudio/WatchSteps" => true,
-        "trailblaze.v1.TrailblazeStudio/WatchLog" => true,
+        "trailblaze.v1.TrailblazeStudio/WatchSession" => true,
         "trailblaze.v1.TrailblazeStudio/Inspect" => false,
         "trailblaze.v1.TrailblazeStudio/TrySelector" => false,
         "trailblaze.v1.TrailblazeStudio/Act" => false,
@@ -201,16 +195,8 @@ pub async fn follow(studio: &dyn Studio, path: &str, request: &[u8]) -> Option<R
             Ok(request) => written(studio.watch_workspace(request).await),
             Err(error) => Err(error),
         },
-        "trailblaze.v1.TrailblazeStudio/WatchScreen" => match read(request) {
-            Ok(request) => written(studio.watch_screen(request).await),
-            Err(error) => Err(error),
-        },
-        "trailblaze.v1.TrailblazeStudio/WatchSteps" => match read(request) {
-            Ok(request) => written(studio.watch_steps(request).await),
-            Err(error) => Err(error),
-        },
-        "trailblaze.v1.TrailblazeStudio/WatchLog" => match read(request) {
-            Ok(request) => written(studio.watch_log(request).await),
+        "trailblaze.v1.TrailblazeStudio/WatchSession" => match read(request) {
+            Ok(request) => written(studio.watch_session(request).await),
             Err(error) => Err(error),
         },
         "trailblaze.v1.TrailblazeStudio/WatchRun" => match read(request) {
@@ -373,12 +359,21 @@ pub struct StudioReply {
     pub value: Value,
 }
 
-/// Parameters of WatchScreen.
+/// Parameters of WatchSession.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct WatchScreenRequest {
+pub struct WatchSessionRequest {
     pub workspace: String,
     pub session: String,
+}
+
+/// What changed in a session. Only what changed is present.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionUpdate {
+    pub screen: Option<ScreenUpdate>,
+    pub steps: Option<StepsUpdate>,
+    pub log: Option<LogUpdate>,
 }
 
 /// The screen of a session.
@@ -434,14 +429,6 @@ pub struct ScreenElement {
     pub state: String,
 }
 
-/// Parameters of WatchSteps.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct WatchStepsRequest {
-    pub workspace: String,
-    pub session: String,
-}
-
 /// The steps of a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -485,14 +472,6 @@ pub struct Proposal {
     pub text: String,
     /// The call: an object whose only key is the tool.
     pub call: Value,
-}
-
-/// Parameters of WatchLog.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct WatchLogRequest {
-    pub workspace: String,
-    pub session: String,
 }
 
 /// New entries of a log.
