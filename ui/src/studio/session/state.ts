@@ -246,9 +246,9 @@ export function undo(of: Session, redo = false): Promise<boolean> {
   return done(api.undoSteps({ session: of.name, revision: steps.revision, redo }));
 }
 
-/** Calls a tool as a new step. */
-export function call(of: Session, tool: string, args: Record<string, unknown>): Promise<boolean> {
-  return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args })));
+/** Calls a tool as a new step, in words that are made from the call if there are none. */
+export function call(of: Session, tool: string, args: Record<string, unknown>, text = ''): Promise<boolean> {
+  return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args, text })));
 }
 
 /** An element in one line, such as `EditText "Email" · id email`. */
