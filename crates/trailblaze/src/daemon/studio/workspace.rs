@@ -124,7 +124,8 @@ fn workspace(service: &LocalService, runs: &Runs, place: &Workplace) -> Workspac
             device: live.device.to_string(),
             platform: live.platform.clone(),
             steps: i32::try_from(live.n_steps()).unwrap_or(i32::MAX),
-            age_seconds: 0,
+            // In minutes, so that a page is not told every second.
+            age_seconds: i32::try_from(live.opened().elapsed().as_secs() / 60 * 60).unwrap_or(i32::MAX),
             lost: live.lost().unwrap_or_default(),
         });
     Workspace {

@@ -96,7 +96,9 @@ pub fn assertions(screen: &Screen, node: &Node, stable: &Stable) -> Vec<Proposal
         && !node.is_editable()
     {
         call.args.insert("expectedText".into(), text.into());
-        proposals.push(proposal(format!("\"{name}\" says \"{text}\""), &call));
+        // What it says is no name for it.
+        let name = node.short_id().or(node.class()).unwrap_or("the element");
+        proposals.push(proposal(format!("{name} says \"{text}\""), &call));
     }
     if let (Some(text), true) = (text, node.is_editable() && node.props.shape == Shape::Web) {
         let selector = trailblaze_core::query::alternatives(screen, node).into_iter().next();
