@@ -105,8 +105,9 @@ interface ListProps {
 }
 
 function List({ listed, wanted, onWanted }: ListProps): VNode {
-  const { run } = useView();
+  const { run, isLive } = useView();
   const { attempts } = run;
+  const nameOf = (state: string) => (isLive && state === 'unfinished' ? 'Running' : state[0]!.toUpperCase() + state.slice(1));
   const tags = useMemo(() => [...new Set(attempts.flatMap((attempt) => attempt.trail.tags || []))].sort(), [attempts]);
   const totals: Record<string, number> = {};
   for (const attempt of attempts) totals[category(attempt)] = (totals[category(attempt)] || 0) + 1;
@@ -122,7 +123,7 @@ function List({ listed, wanted, onWanted }: ListProps): VNode {
       {tags.length > 0 && select('Tag', 'All tags', tags.map((name) => [name, name]), 'tag')}
       <div class="chips" role="group" aria-label="State">
         {chip('', 'All', attempts.length)}
-        {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, name[0]!.toUpperCase() + name.slice(1), totals[name]) : null))}
+        {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, nameOf(name), totals[name]) : null))}
       </div>
     </div>
     <Rows listed={listed} wanted={wanted} />
