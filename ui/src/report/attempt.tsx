@@ -13,7 +13,7 @@ import { isBad, KINDS, useView } from './view.ts';
 const MOMENTS = { before: 'Before', after: 'After', failure: 'At failure' };
 
 /** The details of an attempt. While the run is in progress they are read again whenever the attempt changed. */
-function useDetail(attempt: Attempt): Detail | undefined {
+export function useDetail(attempt: Attempt): Detail | undefined {
   const { run, source, version } = useView();
   const [read, setRead] = useState<{ id: string; detail: Detail } | undefined>(undefined);
   const stamp = attempt.state === 'unfinished' ? version : 'whole';

@@ -6,6 +6,7 @@ import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
 import { STATES } from './head.tsx';
 import type { Attempt, Note, Server } from './model.ts';
+import { Now } from './now.tsx';
 import { useView } from './view.ts';
 
 const ROWS = 200;
@@ -17,6 +18,7 @@ export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const isSevere = (note: Note) => note.level === 'warning' || note.level === 'error';
   return <>
     <Notes title="About the run" notes={run.notes.filter(isSevere)} />
+    <Now />
     <Failures title="Failures" groups={run.failures} />
     <Failures title="Retried" groups={run.retried} />
     <Timeline />
