@@ -6,6 +6,8 @@ mod lab;
 mod marked;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../servers/shop.rs"]
+mod web_shop;
 
 mod client;
 mod driving;

@@ -1,51 +1,22 @@
 //! An agent that knows only what the server says about itself tests the example shop in a real browser: from nothing to a saved trail
 //! that replays.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 
 use serde_json::json;
 
 use crate::client::{Client, Daemon, Generation, reference};
 use crate::lab::{Lab, Runtime};
-use crate::support::skip;
-
-/// The shop, on a port of its own.
-struct Shop {
-    child: Child,
-    address: String,
-}
-
-impl Shop {
-    fn open(lab: &Lab) -> Shop {
-        let mut command = Command::new(lab.path("bin/node"));
-        command.args(["server.mjs", "0"]).current_dir(lab.project.root());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the shop opens");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output is ours")).read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("listening on ").expect("an address").to_string();
-        Shop { child, address }
-    }
-}
-
-impl Drop for Shop {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::web_shop::{Shop, has_chromium};
 
 #[test]
 fn an_agent_tests_the_shop_and_saves_a_trail_that_replays() {
     let Some(lab) = Lab::under(Runtime::Node) else { return };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    if !["chromium", "chromium-browser", "google-chrome"].iter().any(is_there) {
-        skip::without_part("there is no Chromium; `scripts/parts` installs it");
+    if !has_chromium() {
         return;
     }
     lab.example("web-shop");
-    let shop = Shop::open(&lab);
+    let shop = Shop::open(Path::new(&lab.path("bin/node")), lab.project.root());
     let _daemon = Daemon(&lab.project);
     let mut agent = Client::program(&lab.project, &[], Generation::Initialize);
     // What the server says about itself names everything that is used below.

@@ -3,16 +3,16 @@
 #[path = "../daemon/home.rs"]
 #[allow(dead_code)]
 mod home;
-#[path = "../servers/lab.rs"]
-#[allow(dead_code)]
-mod lab;
 #[path = "../processes/marked.rs"]
 #[allow(dead_code)]
 mod marked;
+#[path = "../servers/shop.rs"]
+mod shop;
 #[path = "../support/mod.rs"]
 mod support;
 
 mod entering;
 mod page;
+mod pointing;
 mod running;
 mod working;

@@ -25,10 +25,11 @@ pub const EXPLORE: &str = "Explore";
 /// calls at the beginning of a session become its trailhead.
 const STARTS: [(&str, &str, &str); 4] = [
     ("launchApp", "packageId", "Start the app"),
-    ("openUrl", "url", "Open the page"),
-    ("navigate", "url", "Open the page"),
-    ("web_navigate", "url", "Open the page"),
+    ("openUrl", "url", OPEN_PAGE),
+    ("navigate", "url", OPEN_PAGE),
+    ("web_navigate", "url", OPEN_PAGE),
 ];
+const OPEN_PAGE: &str = "Open the page";
 
 /// The path of the trail schema in a project, for editors.
 const SCHEMA: &str = ".trailblaze/schemas/trail.schema.json";
@@ -80,7 +81,9 @@ fn n_starts(step: &RecordedStep) -> usize {
 /// The step text for a call that starts something.
 fn start(call: &Value) -> Option<&'static str> {
     let (tool, args) = call.as_object()?.iter().next()?;
-    STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some()).map(|(_, _, words)| *words)
+    let (_, arg, words) = STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some())?;
+    let is_page = args[arg].as_str().is_some_and(|what| what.starts_with("http://") || what.starts_with("https://"));
+    Some(if is_page { OPEN_PAGE } else { words })
 }
 
 pub fn is_empty(step: &RecordedStep) -> bool {
