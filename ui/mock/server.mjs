@@ -19,11 +19,11 @@ const state = {
 const device = shop(Number(process.env.ELEMENTS ?? 0));
 const listeners = new Set();
 const changed = (what) => { for (const listener of [...listeners]) if (listener.what === what) listener.send(); };
-const note = (kind, title, level = 'ok', detail = '') => { state.log.push({ number: state.log.length + 1, kind, at: process.uptime(), level, title, detail }); changed('log'); };
+const note = (kind, title, level = 'ok', detail = '') => { state.log.push({ number: state.log.length + 1, kind, at: process.uptime(), level, title, detail }); changed('session'); };
 const reply = (more = {}) => ({ isDone: true, text: '', isStale: false, value: null, ...more });
 
 const workspace = () => ({
-  name: 'web-shop', folder: '/projects/ada/web-shop', version: '0.9.0', device: '', problem: '', hasModel: true, reruns: state.reruns,
+  name: 'web-shop', folder: '/projects/web-shop', version: '0.9.0', device: '', problem: '', hasModel: true, reruns: state.reruns,
   devices: [
     { id: 'web/chromium', platform: 'web', summary: 'Chromium', width: 1280, height: 800, sessions: state.sessions.map((one) => one.name) },
     { id: 'android/sim-1', platform: 'android', summary: 'Simulated phone', width: 390, height: 844, sessions: [] },
@@ -42,7 +42,7 @@ function setSteps(next, isUndo = false) {
   if (!isUndo) [state.undo, state.redo] = [[...state.undo, state.steps], []];
   [state.steps, state.savedAs] = [next, ''];
   state.revision += 1;
-  changed('steps');
+  changed('session');
 }
 
 const describe = (element) => [
@@ -67,11 +67,11 @@ async function act({ generation, element, action, text, assertion, x, y, toX, to
     setSteps([...state.steps, { kind: 'verify', text: chosen.text, calls: [chosen.call], needsModel: false }]);
   } else {
     device.act(action, target, text);
-    changed('screen');
+    changed('session');
     const args = target ? describe(target)[0].arguments : action === 'swipe' ? { from: [x, y], to: [toX, toY] } : text ? { text } : { x, y };
     setSteps([...state.steps, { kind: 'step', text: `${WORDS[action]} ${target ? target.name || target.role : text ?? ''}`.trim(), calls: [{ [action === 'type' ? 'inputText' : action]: text && !target ? { text } : args }], needsModel: false }]);
     state.proposals = [{ text: `“${target?.name || 'Basket'}” is visible`, call: { assertVisible: { text: target?.name || 'Basket' } } }, { text: 'The basket has 1 item', call: { assertVisible: { text: '1 item' } } }];
-    changed('steps');
+    changed('session');
   }
   note('call', `${action} ${target?.name ?? text ?? ''}`, 'ok', JSON.stringify({ element, x, y, text }));
   return reply({ text: 'done' });
@@ -79,11 +79,11 @@ async function act({ generation, element, action, text, assertion, x, y, toX, to
 
 async function work(what, ms, finish) {
   state.working = what;
-  changed('steps');
+  changed('session');
   await sleep(ms);
   state.working = '';
   finish?.();
-  changed('steps');
+  changed('session');
   return reply();
 }
 
@@ -116,7 +116,7 @@ const UNARY = {
     if (tool === 'back') return reply({ isDone: false, text: '`back` failed: there is nothing to go back to' });
     setSteps([...state.steps, { kind: 'step', text: text || `Call ${tool}`, calls: [{ [tool]: args ?? {} }], needsModel: false }]);
     note('call', tool, 'ok', JSON.stringify(args));
-    if (tool === 'openUrl') { device.app = args.url; device.generation += 1; changed('screen'); }
+    if (tool === 'openUrl') { device.app = args.url; device.generation += 1; changed('session'); }
     return reply();
   },
   CarryOut: ({ text, isCheck }) => work(text, 2500, () => { note('turn', `model: ${text}`, 'ok', 'I will tap Pay.'); setSteps([...state.steps, { kind: isCheck ? 'verify' : 'step', text, calls: [{ tap: { text: 'Pay' } }], needsModel: false }]); }),
@@ -134,13 +134,13 @@ const UNARY = {
     return reply();
   },
   ReplaySteps: ({ from }) => work(`replaying step ${from || 1} of ${state.steps.length}`, 1500),
-  StopWork() { state.working = ''; changed('steps'); return reply(); },
+  StopWork() { state.working = ''; changed('session'); return reply(); },
   SaveTrail({ path, merge }) {
     if (!path.endsWith('.trail.yaml')) throw Object.assign(new Error(`\`${path}\` must end in .trail.yaml`), { code: 'invalid_argument' });
     if (state.files[path] && !merge) return { path, text: `${path} exists`, exists: true };
     state.files[path] = `trail: # ${state.steps.length} steps\n`;
     state.savedAs = path;
-    changed('steps');
+    changed('session');
     return { path, text: `wrote ${state.steps.length} steps to ${path}`, exists: false };
   },
   ReadTrail: ({ path }) => ({ path, text: state.files[path] ?? `# ${path}\n`, digest: String((state.files[path] ?? '').length), problems: [], isRefused: false }),
@@ -209,11 +209,15 @@ function runUpdate(id) {
 
 const STREAMS = {
   WatchWorkspace: { what: 'workspace', get: workspace },
-  WatchScreen: { what: 'screen', get: (_, seen) => device.update(seen) },
-  WatchSteps: { what: 'steps', get: steps },
-  WatchLog: { what: 'log', get: (_, seen) => { const from = seen.log ?? 0; seen.log = state.log.length; return { isReset: from === 0, entries: state.log.slice(from) }; } },
+  WatchSession: { what: 'session', get: (_, seen) => ({ screen: device.update(seen), steps: steps(), log: logAfter(seen) }) },
   WatchRun: { what: 'run', get: ({ run }) => runUpdate(run), isOver: (update) => update.isOver },
 };
+
+function logAfter(seen) {
+  const from = seen.log ?? 0;
+  seen.log = state.log.length;
+  return { isReset: from === 0, entries: state.log.slice(from) };
+}
 
 const framed = (message, flags = 0) => {
   const json = Buffer.from(JSON.stringify(message));
@@ -270,4 +274,4 @@ createServer(async (request, response) => {
   console.log(`http://127.0.0.1:${this.address().port}/studio/#key=${KEY}&workspace=mock`);
 });
 setInterval(() => changed('run'), 1000);
-if (process.env.FAST) setInterval(() => { device.blink(); changed('screen'); }, 16);
+if (process.env.FAST) setInterval(() => { device.blink(); changed('session'); }, 16);

@@ -13,13 +13,13 @@ import { isBad, KINDS, useView } from './view.ts';
 const MOMENTS = { before: 'Before', after: 'After', failure: 'At failure' };
 
 /** The details of an attempt. While the run is in progress they are read again whenever the attempt changed. */
-function useDetail(attempt: Attempt): Detail | undefined {
-  const { run, source, isLive } = useView();
+export function useDetail(attempt: Attempt): Detail | undefined {
+  const { run, source, version } = useView();
   const [read, setRead] = useState<{ id: string; detail: Detail } | undefined>(undefined);
-  const stamp = isLive ? `${attempt.state} ${attempt.nCalls} ${attempt.micros}` : 'whole';
+  const stamp = attempt.state === 'unfinished' ? version : 'whole';
   useEffect(() => {
     let isCurrent = true;
-    const place = run.attempts.indexOf(attempt);
+    const place = run.attempts.findIndex((other) => other.id === attempt.id);
     source.attempt(place).then((detail) => { if (isCurrent) setRead({ id: attempt.id, detail }); }, () => undefined);
     return () => { isCurrent = false; };
   }, [attempt.id, stamp]);

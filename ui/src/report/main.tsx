@@ -67,7 +67,7 @@ function Page(): VNode {
   useEffect(() => addEventListener('hashchange', () => setCurrent(attemptOf(location.hash))), []);
   return <>
     <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')!.focus(); }}>Skip to the content</a>
-    <Report run={run} source={source} isLive={false} link={link} current={current} title={TITLE} scroller={() => document.scrollingElement!} />
+    <Report run={run} source={source} isLive={false} version={0} link={link} current={current} title={TITLE} scroller={() => document.scrollingElement!} />
     <Keys />
   </>;
 }

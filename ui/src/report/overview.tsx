@@ -6,6 +6,7 @@ import { count, cut, plural, time, visible } from '../shared/words.ts';
 import { Failures } from './failures.tsx';
 import { STATES } from './head.tsx';
 import type { Attempt, Note, Server } from './model.ts';
+import { Now } from './now.tsx';
 import { useView } from './view.ts';
 
 const ROWS = 200;
@@ -17,6 +18,7 @@ export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const isSevere = (note: Note) => note.level === 'warning' || note.level === 'error';
   return <>
     <Notes title="About the run" notes={run.notes.filter(isSevere)} />
+    <Now />
     <Failures title="Failures" groups={run.failures} />
     <Failures title="Retried" groups={run.retried} />
     <Timeline />
@@ -105,8 +107,9 @@ interface ListProps {
 }
 
 function List({ listed, wanted, onWanted }: ListProps): VNode {
-  const { run } = useView();
+  const { run, isLive } = useView();
   const { attempts } = run;
+  const nameOf = (state: string) => (isLive && state === 'unfinished' ? 'Running' : state[0]!.toUpperCase() + state.slice(1));
   const tags = useMemo(() => [...new Set(attempts.flatMap((attempt) => attempt.trail.tags || []))].sort(), [attempts]);
   const totals: Record<string, number> = {};
   for (const attempt of attempts) totals[category(attempt)] = (totals[category(attempt)] || 0) + 1;
@@ -122,7 +125,7 @@ function List({ listed, wanted, onWanted }: ListProps): VNode {
       {tags.length > 0 && select('Tag', 'All tags', tags.map((name) => [name, name]), 'tag')}
       <div class="chips" role="group" aria-label="State">
         {chip('', 'All', attempts.length)}
-        {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, name[0]!.toUpperCase() + name.slice(1), totals[name]) : null))}
+        {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, nameOf(name), totals[name]) : null))}
       </div>
     </div>
     <Rows listed={listed} wanted={wanted} />

@@ -20,6 +20,8 @@ export interface View {
   source: Source;
   /** Whether the run is in progress. */
   isLive: boolean;
+  /** Counts the updates of a run in progress. */
+  version: number;
   /** The address that shows an attempt, or all of them. */
   link(attempt: Attempt | null): string;
   /** Shows a picture large. */

@@ -167,13 +167,14 @@ function Runs({ workspace }: { workspace: Workspace }): VNode {
 function Run({ run }: { run: WorkspaceRun }): VNode {
   const started = new Date(run.startedAt);
   const when = isNaN(started.getTime()) ? run.startedAt || run.id : started.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const isRunning = run.state === 'running';
   const names = run.trails.map((path) => path.split('/').at(-1)!.replace(/\.trail\.yaml$/, ''));
-  return <li class={`run-row ${run.state === 'running' ? 'is-running' : ''}`}>
+  return <li class={`run-row ${isRunning ? 'is-running' : ''}`}>
     <a href={href(['run', run.id])}>
-      <State name={RUN_STATES[run.state] ?? run.state} text={run.state === 'running' ? 'Running' : run.state === 'environment' ? 'Environment' : ''} />
-      <span class="grow"><Data text={run.totals || plural(run.trails.length, 'trail')} /><span class="faint small run-names"><Data text={cut(names.join(', '), 80)} /></span></span>
+      <State name={RUN_STATES[run.state] ?? run.state} text={isRunning ? 'Running' : run.state === 'environment' ? 'Environment' : ''} />
+      <span class="grow"><Data text={isRunning ? run.totals.replace('unfinished', 'running') : run.totals || plural(run.trails.length, 'trail')} /><span class="faint small run-names"><Data text={cut(names.join(', '), 80)} /></span></span>
       <time class="faint small" dateTime={run.startedAt}>{when}</time>
     </a>
-    {run.isStoppable && run.state === 'running' && <button type="button" class="button" aria-label={`Stop run ${run.id}`} onClick={() => void done(api.stopRun({ run: run.id }))}>Stop</button>}
+    {run.isStoppable && isRunning && <button type="button" class="button" aria-label={`Stop run ${run.id}`} onClick={() => void done(api.stopRun({ run: run.id }))}>Stop</button>}
   </li>;
 }

@@ -35,7 +35,7 @@ function TopBar({ path }: { path: string[] }): VNode {
   const workspace = use(known);
   const [view, ...rest] = path;
   const names: Record<string, string> = { session: 'Session', trail: 'Trail', run: 'Run' };
-  return <header class="top">
+  return <header class="top-bar">
     <a class="brand" href={href([])} aria-label="Trailblaze, to the first page"><Logo /><span class="brand-name">Trailblaze</span></a>
     <nav aria-label="Where you are"><ol class="crumb-list">
       {workspace && <li><a href={href([])} title={workspace.folder}><Data text={workspace.name} /></a></li>}

@@ -15,26 +15,42 @@ import { Icon } from './icons.tsx';
 import { readWorkspace } from './workspace.ts';
 
 export function RunPage({ id }: { id: string }): VNode {
-  const [update, setUpdate] = useState<RunUpdate | undefined>(undefined);
+  const [{ update, version }, setUpdate] = useState<{ update?: RunUpdate; version: number }>({ version: 0 });
   const [status, setStatus] = useState<Status>('connecting');
   const current = use(route).params.get('attempt');
   const box = useRef<HTMLDivElement>(null);
   const source = useMemo(() => daemon(id), [id]);
-  useEffect(() => follow((signal) => api.watchRun({ run: id }, signal), setUpdate, (now) => {
+  useEffect(() => follow((signal) => api.watchRun({ run: id }, signal), (next) => setUpdate((old) => ({ update: next, version: old.version + 1 })), (now) => {
     if (now instanceof RpcError) trouble(now);
     setStatus(now);
   }), [id]);
   // Whether there are reruns on change, and which devices exist.
   useEffect(() => { void readWorkspace(); }, [id, update?.isOver]);
+  const run = useGrowing(update?.run as Run | null | undefined, update !== undefined && !update.isOver);
   const problem = update?.problem || (status instanceof RpcError ? status.message : '');
   if (problem) return <main class="center"><h1>The run cannot be shown.</h1><p><Data text={problem} /></p><p><a href={href([])}>All runs</a></p></main>;
-  const run = update?.run as Run | null | undefined;
   if (!update || !run) return <main class="center"><p role="status">{update ? 'The run is starting…' : 'Loading…'}</p>{update && !update.isOver && <Bar id={id} update={update} run={undefined} status={status} />}</main>;
   const link = (attempt: Attempt | null) => href(['run', id], attempt ? { attempt: attempt.id } : {});
   return <div class="run-page" ref={box}>
     <Bar id={id} update={update} run={run} status={status} />
-    <Report run={run} source={source} isLive={!update.isOver} link={link} current={current} title={`Run ${id}`} scroller={() => box.current!} />
+    <Report run={run} source={source} isLive={!update.isOver} version={version} link={link} current={current} title={`Run ${id}`} scroller={() => box.current!} />
   </div>;
+}
+
+/** A run in progress, whose times go on between two updates. */
+function useGrowing(run: Run | null | undefined, isLive: boolean): Run | null | undefined {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  return useMemo(() => {
+    const started = Date.parse(run?.startedAt ?? '');
+    if (!run || !isLive || isNaN(started)) return run;
+    const more = Math.max(0, (now - started) * 1000 - run.micros);
+    return { ...run, micros: run.micros + more, attempts: run.attempts.map((attempt) => (attempt.state === 'unfinished' ? { ...attempt, micros: attempt.micros + more } : attempt)) };
+  }, [run, isLive, now]);
 }
 
 /** The details and files of a run, from the daemon. */

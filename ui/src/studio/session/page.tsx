@@ -13,7 +13,7 @@ import { Save } from './save.tsx';
 import { act, call, described, sendAgain, session, undo, watch, type Mode, type Session, type Tab } from './state.ts';
 import { Steps } from './steps.tsx';
 import { Tools } from './tools.tsx';
-import { openUrl, Tree } from './tree.tsx';
+import { Tree } from './tree.tsx';
 
 const MODES: [mode: Mode, name: string, icon: 'pointer' | 'check' | 'inspect', help: string][] = [
   ['act', 'Act', 'pointer', 'What you do on the picture is done on the device (1)'],
@@ -81,7 +81,7 @@ function DeviceBar({ of }: { of: Session }): VNode {
     </div>
     <button type="button" class="icon-button" aria-label="Back" title="Back" onClick={() => void act(of, { action: 'back' })}><Icon name="back" /></button>
     {!isWeb && <button type="button" class="icon-button" aria-label="Home screen" title="Home screen" onClick={() => void act(of, { action: 'home' })}><Icon name="home" /></button>}
-    {isWeb && <button type="button" class="icon-button" aria-label="Reload" title="Reload" onClick={() => void call(of, 'web_navigate', { action: 'RELOAD' })}><Icon name="reload" /></button>}
+    {isWeb && <button type="button" class="icon-button" aria-label="Reload" title="Reload" onClick={() => void call(of, 'web_navigate', { action: 'RELOAD' }, 'Reload the page')}><Icon name="reload" /></button>}
     {isWeb
       ? <form class="grow" onSubmit={(event) => { event.preventDefault(); if (url?.trim()) void openUrl(of, withScheme(url.trim())).then((isDone) => { if (isDone) setUrl(undefined); }); }}>
           <input class="url" type="text" inputMode="url" value={url ?? app} aria-label="Address" spellcheck={false} autocomplete="off" onInput={(event) => setUrl(event.currentTarget.value)}
@@ -92,6 +92,7 @@ function DeviceBar({ of }: { of: Session }): VNode {
   </div>;
 }
 
+const openUrl = (of: Session, url: string): Promise<boolean> => call(of, 'openUrl', { url }, `Open ${url}`);
 const withScheme = (url: string): string => (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^localhost:|^[\w.-]+:\d/i.test(url) ? url : `http://${url}`);
 
 function SessionMenu({ of }: { of: Session }): VNode {

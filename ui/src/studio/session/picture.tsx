@@ -157,6 +157,9 @@ export function Picture({ of }: { of: Session }): VNode {
     }
     event.preventDefault();
     event.stopPropagation();
+    // The card would cover what is being typed, until the pointer moves.
+    pointer.current = undefined;
+    of.hovered.set(-1);
   };
 
   const label = mode === 'act' ? 'Screen of the device. Click to tap, drag to swipe, type to type. Escape leaves it.' : `Screen of the device. Click an element to ${mode === 'assert' ? 'assert something about it' : 'inspect it'}; the Tree tab lists them.`;

@@ -59,17 +59,16 @@ export function session(name: string): Session {
 
 // ---- Following.
 
-/** Follows the screen, the steps and the log. Returns a function that ends it. */
+/** Follows the session. Returns a function that ends it. */
 export function watch(of: Session): () => void {
-  const onStatus = (status: Status) => {
-    if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
-    of.status.set(status);
-  };
   return follow((signal) => api.watchSession({ session: of.name }, signal), ({ screen, steps, log }) => {
     if (screen) takeScreen(of, screen);
     if (steps) of.steps.set(steps);
     if (log) takeLog(of, log);
-  }, onStatus);
+  }, (status) => {
+    if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
+    of.status.set(status);
+  });
 }
 
 function takeScreen(of: Session, update: ScreenUpdate): void {
@@ -247,9 +246,9 @@ export function undo(of: Session, redo = false): Promise<boolean> {
   return done(api.undoSteps({ session: of.name, revision: steps.revision, redo }));
 }
 
-/** Calls a tool as a new step. */
-export function call(of: Session, tool: string, args: Record<string, unknown>): Promise<boolean> {
-  return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args })));
+/** Calls a tool as a new step, in words that are made from the call if there are none. */
+export function call(of: Session, tool: string, args: Record<string, unknown>, text = ''): Promise<boolean> {
+  return inOrder(of, () => done(api.callStudioTool({ session: of.name, tool, arguments: args, text })));
 }
 
 /** An element in one line, such as `EditText "Email" · id email`. */

@@ -8,7 +8,7 @@ import { count, cut, plural } from '../../shared/words.ts';
 import { api, trouble } from '../app.ts';
 import type { Screen } from '../hit.ts';
 import { writeFlow } from '../flow.ts';
-import { act, call, describe, inspect, type Session } from './state.ts';
+import { act, describe, inspect, type Session } from './state.ts';
 
 export function Tree({ of }: { of: Session }): VNode {
   const screen = use(of.screen);
@@ -169,5 +169,3 @@ function Fill({ of, element }: { of: Session; element: ScreenElement }): VNode {
     <button type="submit" class="button">Fill</button>
   </form>;
 }
-
-export const openUrl = (of: Session, url: string): Promise<boolean> => call(of, 'openUrl', { url });
