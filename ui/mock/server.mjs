@@ -23,7 +23,7 @@ const note = (kind, title, level = 'ok', detail = '') => { state.log.push({ numb
 const reply = (more = {}) => ({ isDone: true, text: '', isStale: false, value: null, ...more });
 
 const workspace = () => ({
-  name: 'web-shop', folder: '/projects/web-shop', version: '0.9.0', device: '', problem: '', hasModel: true, reruns: state.reruns,
+  name: 'web-shop', folder: '/projects/web-shop', version: '0.9.0', device: '', problem: '', reruns: state.reruns,
   devices: [
     { id: 'web/chromium', platform: 'web', summary: 'Chromium', width: 1280, height: 800, sessions: state.sessions.map((one) => one.name) },
     { id: 'android/sim-1', platform: 'android', summary: 'Simulated phone', width: 390, height: 844, sessions: [] },

@@ -22,8 +22,6 @@ export interface Workspace {
   runs: WorkspaceRun[];
   /** What is wrong with the project's files; empty if nothing is. */
   problem: string;
-  /** Whether a model is configured. */
-  hasModel: boolean;
   /** The trails that run again on changes; empty if that is off. */
   reruns: string[];
 }
@@ -194,6 +192,8 @@ export interface StepsUpdate {
   savedAs: string;
   /** Why the device can no longer be used; empty if it can. */
   lost: string;
+  /** Whether a model can carry out steps. */
+  hasModel: boolean;
 }
 
 /** A step of a session. */

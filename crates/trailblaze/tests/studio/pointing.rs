@@ -19,7 +19,7 @@ fn a_trail_for_the_wallet_is_made_by_pointing() {
         return;
     }
     let home = Home::new(Project::wallet());
-    point(&home, "trails/wallet.trail.yaml", &["-d", "android/sim-1"]);
+    point(&home, "trails/wallet.trail.yaml", &["-d", "android/sim-1", "--launch", "{{target.appId}}"]);
     let saved = home.project.read("trails/pointed.trail.yaml");
     assert!(saved.contains("verify: 'balance says \"€120.00\"'"), "{saved}");
     // Made on one phone, it passes on the other.

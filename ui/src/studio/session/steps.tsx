@@ -172,7 +172,7 @@ function Proposals({ of, update }: { of: Session; update: StepsUpdate }): VNode 
 
 function DoBox({ of, update }: { of: Session; update: StepsUpdate }): VNode {
   const [text, setText] = useState('');
-  const hasModel = use(known)?.hasModel ?? false;
+  const hasModel = update.hasModel;
   const working = update.working;
   const carryOut = async (isCheck: boolean) => {
     const words = text.trim();

@@ -140,6 +140,7 @@ fn steps_update(progress: Progress) -> StepsUpdate {
         can_redo: state.can_redo,
         saved_as: progress.saved_as,
         lost: progress.lost.unwrap_or_default(),
+        has_model: state.has_model,
     }
 }
 

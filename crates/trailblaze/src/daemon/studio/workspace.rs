@@ -15,7 +15,6 @@ use super::entrance::Workplace;
 use super::runs::Runs;
 use crate::project::changes::FileChanges;
 use crate::run::history::History;
-use crate::sessions::models::{AgentOptions, SessionModels};
 use crate::sessions::service::DevicesRequest;
 use crate::sessions::service::studio::{Updates, Workspace, WorkspaceDevice, WorkspaceSession, WorkspaceTrail};
 
@@ -115,9 +114,6 @@ fn workspace(service: &LocalService, runs: &Runs, place: &Workplace) -> Workspac
     let problem = loaded.as_ref().err().or(devices.as_ref().err()).map(|error| error.message.clone());
     let history = History::read(&place.root);
     let trails = loaded.as_ref().ok().and_then(|loaded| trails::list(loaded).ok()).unwrap_or_default();
-    let has_model = loaded.as_ref().is_ok_and(|loaded| {
-        SessionModels::resolve(loaded, &AgentOptions::default()).is_ok_and(|models| models.absence().is_none())
-    });
     let sessions =
         service.table.all().into_iter().filter(|live| live.project == place.root).map(|live| WorkspaceSession {
             name: live.name.clone(),
@@ -166,7 +162,6 @@ fn workspace(service: &LocalService, runs: &Runs, place: &Workplace) -> Workspac
             .collect(),
         runs: runs.list(&place.root),
         problem: problem.unwrap_or_default(),
-        has_model,
         reruns: runs.reruns(&place.root),
     }
 }

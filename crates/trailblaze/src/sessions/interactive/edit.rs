@@ -54,6 +54,8 @@ pub struct StepsState {
     pub can_redo: bool,
     /// Whether these steps were saved as a trail.
     pub is_saved: bool,
+    /// Whether a model can carry out steps.
+    pub has_model: bool,
 }
 
 /// The steps before and after each change.
@@ -108,6 +110,7 @@ impl Interactive {
             memory: memory.as_object().cloned().unwrap_or_default(),
             can_undo: !self.history.past.is_empty(),
             can_redo: !self.history.future.is_empty(),
+            has_model: self.attempt.model().is_some(),
             is_saved: !self.saved.is_empty() && self.saved == self.steps(),
         }
     }

@@ -250,8 +250,6 @@ pub struct Workspace {
     pub runs: Vec<WorkspaceRun>,
     /// What is wrong with the project's files; empty if nothing is.
     pub problem: String,
-    /// Whether a model is configured.
-    pub has_model: bool,
     /// The trails that run again on changes; empty if that is off.
     pub reruns: Vec<String>,
 }
@@ -448,6 +446,8 @@ pub struct StepsUpdate {
     pub saved_as: String,
     /// Why the device can no longer be used; empty if it can.
     pub lost: String,
+    /// Whether a model can carry out steps.
+    pub has_model: bool,
 }
 
 /// A step of a session.
