@@ -1,5 +1,6 @@
 /** The methods of the daemon, and streams that survive its replacement. */
 import { RpcError, stream, unary } from './connect.ts';
+import { store } from '../shared/store.ts';
 import { METHODS, SERVICE, type TrailblazeStudio } from './messages.ts';
 
 /** A client whose requests name the workspace. */
@@ -16,18 +17,22 @@ export function client(workspace: string): TrailblazeStudio {
 /** Whether a stream is `live`, or why it is not. */
 export type Status = 'live' | 'connecting' | 'over' | RpcError;
 
+/** Whether the daemon has not answered for a while. */
+export const isGone = store(false);
+
 /** Errors that a later attempt would meet again. */
 const FINAL = new Set(['unauthenticated', 'permission_denied', 'not_found', 'invalid_argument', 'unimplemented']);
 const SHORTEST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 /** Browsers allow six connections to a host: pages that nobody looks at keep none. */
 const HIDDEN_MS = 5000;
+/** After how many vain attempts in a row the daemon counts as gone: about six seconds. */
+const GONE_AFTER = 5;
 
 /**
- * Reads a stream, and opens it again when it breaks. Returns a function that ends it.
- * A stream that ends by itself is over.
+ * Reads a stream, and opens it again when it breaks or ends, until a message is the last. Returns a function that ends it.
  */
-export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMessage: (message: T) => void, onStatus: (status: Status) => void): () => void {
+export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMessage: (message: T) => void, onStatus: (status: Status) => void, isLast: (message: T) => boolean = () => false): () => void {
   const stopped = new AbortController();
   let current: AbortController | undefined;
   let wake: (() => void) | undefined;
@@ -56,6 +61,7 @@ export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMes
 
   void (async () => {
     let pause = SHORTEST_PAUSE_MS;
+    let failures = 0;
     while (!isStopped()) {
       if (document.hidden) await sleep(Infinity);
       if (isStopped()) return;
@@ -65,11 +71,17 @@ export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMes
         for await (const message of open(current.signal)) {
           if (isStopped()) return;
           pause = SHORTEST_PAUSE_MS;
+          failures = 0;
+          isGone.set(false);
           onStatus('live');
           onMessage(message);
+          if (isLast(message)) {
+            onStatus('over');
+            stopped.abort();
+            return;
+          }
         }
-        if (!isStopped()) onStatus('over');
-        return;
+        throw new RpcError('unavailable', 'the stream ended');
       } catch (thrown) {
         if (isStopped()) return;
         const error = thrown instanceof RpcError ? thrown : new RpcError('unavailable', String(thrown));
@@ -78,6 +90,9 @@ export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMes
           return;
         }
         onStatus('connecting');
+        // A stream that was ended because nobody looks did not fail.
+        if (!current.signal.aborted) failures += 1;
+        if (failures >= GONE_AFTER) isGone.set(true);
         await sleep(pause);
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       }

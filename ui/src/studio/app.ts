@@ -39,7 +39,7 @@ export async function enter(): Promise<void> {
   isFresh = path.length === 0 && !params.has('trails');
   try {
     const response = await fetch('/studio/enter', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ key }), credentials: 'same-origin' });
-    if (!response.ok) locked.set(`${(await response.text()).trim() || 'The key of this page is not valid any more.'} ${AGAIN}`);
+    if (!response.ok) locked.set((await response.text()).trim() || AGAIN);
   } catch {
     locked.set(`Trailblaze does not answer. ${AGAIN}`);
   }

@@ -1,6 +1,7 @@
 /** The studio: enters with the key of the address, and shows the view that the address names. */
 import { render, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { isGone } from '../api/client.ts';
 import { store, use } from '../shared/store.ts';
 import { Data, rich } from '../shared/text.tsx';
 import { dismiss, enter, href, known, locked, route, toasts } from './app.ts';
@@ -22,6 +23,7 @@ function App(): VNode {
     {cover}
     <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to the content</a>
     <TopBar path={path} />
+    <Gone />
     {view === 'session' ? <SessionPage key={rest.join('/')} name={rest.join('/')} />
       : view === 'trail' ? <TrailPage key={rest.join('/')} path={rest.join('/')} />
       : view === 'run' ? <RunPage key={rest[0] ?? ''} id={rest[0] ?? ''} />
@@ -46,6 +48,11 @@ function TopBar({ path }: { path: string[] }): VNode {
     <Theme />
     <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={() => areKeysShown.set(true)}>?</button>
   </header>;
+}
+
+function Gone(): VNode | null {
+  if (!use(isGone)) return null;
+  return <p class="gone" role="alert"><strong>Trailblaze does not answer.</strong> {rich('If it was stopped or replaced, run `trailblaze studio` again. What you wrote on this page stays here.')}</p>;
 }
 
 function Logo(): VNode {
@@ -108,4 +115,8 @@ function Keys(): VNode | null {
 
 const theme = storedTheme();
 if (theme) document.documentElement.dataset['theme'] = theme;
-void enter().then(() => render(<App />, document.getElementById('app')!));
+void enter().then(() => {
+  const app = document.getElementById('app')!;
+  app.replaceChildren();
+  render(<App />, app);
+});

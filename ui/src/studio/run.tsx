@@ -23,7 +23,7 @@ export function RunPage({ id }: { id: string }): VNode {
   useEffect(() => follow((signal) => api.watchRun({ run: id }, signal), (next) => setUpdate((old) => ({ update: next, version: old.version + 1 })), (now) => {
     if (now instanceof RpcError) trouble(now);
     setStatus(now);
-  }), [id]);
+  }, (next) => next.isOver), [id]);
   // Whether there are reruns on change, and which devices exist.
   useEffect(() => { void readWorkspace(); }, [id, update?.isOver]);
   const run = useGrowing(update?.run as Run | null | undefined, update !== undefined && !update.isOver);

@@ -35,12 +35,13 @@ export function SessionPage({ name }: { name: string }): VNode {
   useEffect(() => { document.title = `${name} – Trailblaze`; }, [name]);
   const status = use(of.status);
   const { lost } = use(of.about);
-  if (typeof status === 'object') {
+  if (typeof status === 'object' && !of.steps.value) {
     return <main class="center"><h1>This session is not open.</h1><p><Data text={status.message} /></p><p><a href={href([])}>All devices and sessions</a></p></main>;
   }
   return <main class="session">
     <section class="left" aria-label="Device">
       <DeviceBar of={of} />
+      {typeof status === 'object' && <p class="lost-device" role="alert"><strong>This session is not open any more.</strong> <Data text={status.message} /> <a href={href([])}>All devices and sessions</a></p>}
       {lost && <p class="lost-device" role="alert"><strong>The device cannot be used any more.</strong> <Data text={lost} /></p>}
       <Picture of={of} />
       <Foot of={of} />
@@ -109,7 +110,7 @@ function Foot({ of }: { of: Session }): VNode {
   const working = use(of.steps)?.working;
   return <div class="foot-bar">
     <span class={`dot ${status === 'live' ? 'live' : 'waiting'}`} aria-hidden="true" />
-    <span role="status">{status === 'live' ? (working ? 'Working' : pending ? 'Acting…' : 'Live') : status === 'over' ? 'The session has ended' : 'Reconnecting…'}</span>
+    <span role="status">{status === 'live' ? (working ? 'Working' : pending ? 'Acting…' : 'Live') : typeof status === 'object' ? 'Ended' : 'Reconnecting…'}</span>
     {typed && <span class="typed">typing <Data text={typed} cls="mono" /></span>}
     {unsent && <span class="typed">not typed: <Data text={unsent} cls="mono" />
       <button type="button" class="link" onClick={() => void sendAgain(of)}>type again</button> <button type="button" class="link" onClick={() => of.unsent.set('')}>discard</button></span>}
