@@ -9,7 +9,7 @@ use crate::screen::Screen;
 /// Something that a person did.
 #[derive(Debug, Clone)]
 pub struct Deed {
-    /// The screen just before, as far as it is known.
+    /// The screen just before, as far as it is known, with what is scrolled out of view.
     pub screen: Screen,
     /// The element that it was done to, by its id on this screen.
     pub node: Option<u64>,

@@ -302,7 +302,7 @@ impl Follower {
         if frame == 0 {
             // The page may be gone already, and its frames with it.
             let _ = self.page.look_into_frames(&budget, &mut seen, &want).await;
-            return (seen.screen(version, Part::Window), start);
+            return (seen.screen(version, Part::Whole), start);
         }
         let around = timeout(LOOKING, self.page.look(&budget, &want)).await;
         if let Ok(Ok(mut around)) = around
@@ -311,10 +311,10 @@ impl Follower {
             && let Some([x, y]) = holder.origin()
         {
             holder.hold(frame, seen);
-            return (around.screen(version, Part::Window), Point { x, y });
+            return (around.screen(version, Part::Whole), Point { x, y });
         }
         seen.number(frame);
-        (seen.screen(version, Part::Window), start)
+        (seen.screen(version, Part::Whole), start)
     }
 
     async fn navigating(&mut self, target: &str, kind: &str, url: String, at: Instant) {
