@@ -1,5 +1,8 @@
 //! Plays the person in front of a browser: real input through a second DevTools connection.
 
+// Each test crate uses only a part of this module.
+#![allow(dead_code)]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -163,5 +166,73 @@ impl Tab {
             let event = json!({"type": kind, "key": key, "modifiers": 2});
             self.call("Input.dispatchKeyEvent", event).await;
         }
+    }
+}
+
+impl Tab {
+    /// The middle of an element, found through frames: selectors of the frames from the outside, then of the element.
+    async fn middle_through(&self, path: &[&str], scroll: &str) -> (f64, f64) {
+        let (mut session, mut context) = (self.session.clone(), None);
+        let (mut x, mut y) = (0.0, 0.0);
+        for (depth, css) in path.iter().enumerate() {
+            let is_last = depth + 1 == path.len();
+            let place = format!(
+                "(() => {{ const e = document.querySelector({}); if (!e) return null; {scroll}; const box = \
+                 e.getBoundingClientRect(); return {is_last} ? [(box.left + box.right) / 2, (box.top + box.bottom) / 2] : \
+                 [box.left + e.clientLeft, box.top + e.clientTop]; }})()",
+                json!(css)
+            );
+            let deadline = Instant::now() + Duration::from_secs(15);
+            let found = loop {
+                let mut params = json!({"expression": place, "returnByValue": true});
+                if let Some(context) = &context {
+                    params["contextId"] = Value::clone(context);
+                }
+                let answer = self.hand.call(Some(&session), "Runtime.evaluate", params).await;
+                let found = answer["result"]["value"].clone();
+                if !found.is_null() {
+                    break found;
+                }
+                assert!(Instant::now() < deadline, "{css} is nowhere");
+                sleep(Duration::from_millis(30)).await;
+            };
+            x += found[0].as_f64().expect("a number");
+            y += found[1].as_f64().expect("a number");
+            if !is_last {
+                (session, context) = self.world(&session, context.as_ref(), css).await;
+            }
+        }
+        (x, y)
+    }
+
+    /// A world in the frame that an element contains.
+    async fn world(&self, session: &str, context: Option<&Value>, css: &str) -> (String, Option<Value>) {
+        let mut params = json!({"expression": format!("document.querySelector({})", json!(css))});
+        if let Some(context) = context {
+            params["contextId"] = context.clone();
+        }
+        let element = self.hand.call(Some(session), "Runtime.evaluate", params).await;
+        let params = json!({"objectId": element["result"]["objectId"]});
+        let node = self.hand.call(Some(session), "DOM.describeNode", params).await;
+        let frame = node["node"]["frameId"].clone();
+        let params = json!({"frameId": frame, "worldName": "hand"});
+        let made = self.hand.browser.cdp.call(Some(session), "Page.createIsolatedWorld", params).await;
+        match made {
+            Ok(made) => (session.to_string(), Some(made["executionContextId"].clone())),
+            // It is in another process, where its target has the same id.
+            Err(_) => {
+                let params = json!({"targetId": frame, "flatten": true});
+                let attached = self.hand.call(None, "Target.attachToTarget", params).await;
+                (attached["sessionId"].as_str().unwrap_or_default().to_string(), None)
+            }
+        }
+    }
+
+    pub async fn click_through(&self, path: &[&str]) {
+        self.middle_through(path, "e.scrollIntoView({block: 'center', behavior: 'instant'})").await;
+        // Frames in other processes know where they are only after they were drawn.
+        sleep(Duration::from_millis(150)).await;
+        let at = self.middle_through(path, "").await;
+        self.click_at(at, ("left", 1)).await;
     }
 }
