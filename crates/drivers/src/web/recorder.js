@@ -49,6 +49,8 @@
     /** @type {(kind: string, e: El | null, sight: Sight, rest?: object) => void} */
     tell(kind, e, sight, rest = {}) {
       this.letGo();
+      const over = kind === "click" || kind === "check" ? e && shownBy(sight, e) : null;
+      if (over) rest = { ...rest, over: idOf(over) };
       this.send({ kind, at: Date.now(), node: e && idOf(e), seen: sight.seen, ...rest });
     }
 
@@ -303,6 +305,43 @@
     const isBox = [...sight.listed].some((one) => one !== box && isWithin(one, box));
     // What is drawn in the element decides where it is clicked.
     return isBox || box.tagName === "CANVAS" ? null : box;
+  };
+  // The element that must be under the pointer for another to be visible, as style sheets say: `li:hover button { display: block }`.
+  // It is described by something with a name in it.
+  /** @type {(sight: Sight, e: El) => El | null} */
+  const shownBy = (sight, e) => {
+    for (const style of hoverStyles(e.getRootNode())) {
+      for (const selector of style.selectorText.split(",").filter((one) => one.includes(":hover"))) {
+        const outer = selector.slice(0, selector.indexOf(":hover"));
+        try {
+          if (!e.matches(selector)) continue;
+          const around = /** @type {El | null} */ (e.closest(outer));
+          if (!around || around === e) continue;
+          if (sight.listed.has(around) && nameOf(around, roleOf(around))) return around;
+          for (const one of sight.listed) if (one !== e && isWithin(one, around) && !isWithin(one, e) && (fold(textOf(one)) || nameOf(one, roleOf(one)))) return one;
+        } catch { /* It is not a selector on its own. */ }
+      }
+    }
+    return null;
+  };
+  /** @param {Root} root */
+  const hoverStyles = (root) => {
+    /** @type {CSSStyleRule[]} */
+    const found = [];
+    /** @param {CSSRuleList} rules */
+    const collect = (rules) => {
+      for (const rule of rules) {
+        if (rule instanceof CSSStyleRule) {
+          const { display, visibility, opacity } = rule.style;
+          if (rule.selectorText.includes(":hover") && (display || visibility || opacity)) found.push(rule);
+        } else if (rule instanceof CSSGroupingRule) collect(rule.cssRules);
+      }
+    };
+    for (const sheet of /** @type {Iterable<CSSStyleSheet>} */ ([...(root.styleSheets ?? [])])) {
+      // The rules of another site cannot be read.
+      try { collect(sheet.cssRules); } catch { continue; }
+    }
+    return found;
   };
   /** @type {(sight: Sight, e: El) => El | null} */
   const listedOr = (sight, e) => (sight.listed.has(e) ? e : null);
