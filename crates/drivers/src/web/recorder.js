@@ -4,7 +4,8 @@
 
   // What was seen just before a deed. A click may leave the page at once, so it is seen when the button goes down.
   /** @typedef {{ seen: Look, listed: Set<El> }} Sight */
-  /** @typedef {{ sight: Sight, target: El, x: number, y: number, isUsed: boolean }} Press */
+  // The page may remove the target before it is clicked, so that what is known from its surroundings is found out at once.
+  /** @typedef {{ sight: Sight, target: El, named: El | null, over: El | null, x: number, y: number, isUsed: boolean }} Press */
   /** @typedef {{ element: El, sight: Sight, isDirty: boolean, at: number }} Typing */
 
   const PICKED = new Set(["date", "time", "datetime-local", "month", "week", "color", "range", "file"]);
@@ -24,6 +25,8 @@
       // A click into a field, which is part of typing into it. Reported if something else follows.
       /** @type {{ element: El, report: () => void } | null} */
       this.held = null;
+      // Reports a press that did not become a click.
+      this.missed = () => {};
       /** @type {El | null} */
       this.lastClicked = null;
       // Whether Enter was pressed in a field; the browser then clicks the button of its form.
@@ -49,8 +52,8 @@
     /** @type {(kind: string, e: El | null, sight: Sight, rest?: object) => void} */
     tell(kind, e, sight, rest = {}) {
       this.letGo();
-      const over = kind === "click" || kind === "check" ? e && shownBy(sight, e) : null;
-      if (over) rest = { ...rest, over: idOf(over) };
+      const over = this.press?.sight === sight ? this.press.over : null;
+      if (over && (kind === "click" || kind === "check")) rest = { ...rest, over: idOf(over) };
       this.send({ kind, at: Date.now(), node: e && idOf(e), seen: sight.seen, ...rest });
     }
 
@@ -77,20 +80,24 @@
       const target = innermost(event);
       if (!target) return;
       const field = fieldOf(target);
+      this.missed();
       if (this.typing && this.typing.element !== field) this.flush();
-      this.press = { sight: see(), target, x: event.clientX, y: event.clientY, isUsed: false };
+      this.press = pressOn(target, event.clientX, event.clientY);
     }
 
-    // A page may act when the button goes down and replace the element, so that there is no click.
+    // A page may act when the button goes down or up, and replace the element, so that there is no click.
     /** @param {PointerEvent} event */
     released(event) {
       const press = this.press;
       if (!press || event.button !== 0 || Math.hypot(event.clientX - press.x, event.clientY - press.y) > STEADY) return;
-      setTimeout(() => {
-        if (press.isUsed || press !== this.press || press.target.isConnected || this.isSet(press.target)) return;
+      const at = this.pointer(event, 1);
+      this.missed = () => {
+        this.missed = () => {};
+        if (press.isUsed || press.target.isConnected || this.isSet(press.target)) return;
         press.isUsed = true;
-        this.tell("click", nameable(press.sight, press.target), press.sight, this.pointer(event, 1));
-      }, 50);
+        this.tell("click", press.named, press.sight, at);
+      };
+      setTimeout(() => this.missed(), 50);
     }
 
     /** @param {MouseEvent} event */
@@ -113,7 +120,8 @@
       this.lastClicked = target;
       // A double click follows.
       if (again) return;
-      const [e, rest] = [nameable(sight, target), this.pointer(event, 1)];
+      const e = press?.sight === sight && press.target === target ? press.named : nameable(sight, target);
+      const rest = this.pointer(event, 1);
       const field = fieldOf(target);
       if (field && isByPointer) {
         if (this.held?.element !== field && this.typing?.element !== field) {
@@ -231,10 +239,9 @@
         // A control is clicked by that; anything else may handle the key itself.
         if (!e || e === document.body) return;
         this.flush();
-        const sight = see();
-        this.press = { sight, target: e, x: 0, y: 0, isUsed: false };
+        const { sight, named } = this.press = pressOn(e, 0, 0);
         const isClicked = ["A", "AREA", "BUTTON", "INPUT", "SUMMARY"].includes(e.tagName);
-        if (!isClicked && key === "Enter") this.tell("press", nameable(sight, e), sight, { chord: key });
+        if (!isClicked && key === "Enter") this.tell("press", named, sight, { chord: key });
       } else if (key === "Delete" && e && e !== document.body) this.tellKey(key, e);
     }
 
@@ -270,6 +277,13 @@
   const see = () => {
     const [seen, listed] = look({ shown: true });
     return { seen, listed: new Set(listed) };
+  };
+
+  /** @type {(target: El, x: number, y: number) => Press} */
+  const pressOn = (target, x, y) => {
+    const sight = see();
+    const named = nameable(sight, target);
+    return { sight, target, named, over: named && shownBy(sight, named), x, y, isUsed: false };
   };
 
   // The element that receives an event. Elements in a closed root are not part of the path.
