@@ -2,6 +2,7 @@
 
 mod description;
 mod end_state;
+mod generated;
 mod identity;
 mod near;
 mod search;

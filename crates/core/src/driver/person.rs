@@ -13,6 +13,8 @@ pub struct Deed {
     pub screen: Screen,
     /// The element that it was done to, by its id on this screen.
     pub node: Option<u64>,
+    /// The element that must be under the pointer for this one to be visible.
+    pub over: Option<u64>,
     pub what: PersonAction,
 }
 

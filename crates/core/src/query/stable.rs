@@ -2,6 +2,7 @@
 
 use trailblaze_protocol::geometry::Point;
 
+use super::generated::is_generated;
 use crate::query::{Checks, Element, Find, Query, TextMatch, What};
 use crate::screen::{Field, FieldKind, Node, Screen, Shape, fold};
 use crate::selector::{Case, Match, Outline, Pattern, Selector, Want};
@@ -87,7 +88,13 @@ pub fn descriptions(screen: &Screen, node: &Node) -> Vec<(Stable, usize)> {
 pub(super) fn lasting_id(node: &Node) -> Option<&str> {
     let short = node.short_id()?;
     let is_name = !short.is_empty() && short.chars().all(|char| char.is_alphanumeric() || "_-.:".contains(char));
-    is_name.then_some(short)
+    (is_name && !has_generated_id(node)).then_some(short)
+}
+
+/// Whether the only id of an element of a page is one that a library made up.
+fn has_generated_id(node: &Node) -> bool {
+    let is_web = node.props.shape == Shape::Web && node.props.text(Field::DataTestId).is_none();
+    is_web && node.props.text(Field::ElementId).is_some_and(is_generated)
 }
 
 /// The text that will be the same next time, so not a typed value.
@@ -229,6 +236,9 @@ fn beneath(parent: &Selector, selector: Selector) -> Selector {
 
 /// Ids of web pages are written as CSS in selectors.
 fn ids(node: &Node) -> Vec<(Field, Want)> {
+    if has_generated_id(node) {
+        return Vec::new();
+    }
     let fields = node.props.shape.id_fields().iter().chain([&Field::CssSelector]);
     fields.filter_map(|field| want(node, *field)).collect()
 }
@@ -316,7 +326,10 @@ mod tests {
         check(list([button()]), 1, Stable::Id("pay".into()));
         let link = node(Shape::Web).with(Field::AriaName, "Home").at(0, 0, 50, 50);
         check(link.clone().with(Field::ElementId, "nav.main:1"), 0, Stable::Id("nav.main:1".into()));
-        check(link.with(Field::CssSelector, "ul > li/a"), 0, Stable::Text("Home".into()));
+        check(link.clone().with(Field::CssSelector, "ul > li/a"), 0, Stable::Text("Home".into()));
+        check(link.clone().with(Field::ElementId, ":r1:"), 0, Stable::Text("Home".into()));
+        let tested = link.with(Field::ElementId, ":r1:").with(Field::DataTestId, "home");
+        check(tested, 0, Stable::Id("home".into()));
         check(list([button(), button().with(Field::Text, "Now")]), 2, Stable::Text("Now".into()));
     }
 

@@ -82,6 +82,8 @@ pub struct Message {
     /// In milliseconds.
     at: u64,
     node: Option<u64>,
+    /// The element that must be under the pointer for this one to be visible.
+    over: Option<u64>,
     seen: Option<Look>,
     #[serde(default)]
     text: String,
@@ -188,7 +190,7 @@ impl Follower {
     /// A deed that is not about an element.
     async fn did(&mut self, what: PersonAction) {
         let screen = screen_of(Vec::new(), self.page.version());
-        self.send(Deed { screen, node: None, what }).await;
+        self.send(Deed { screen, node: None, over: None, what }).await;
     }
 
     /// Lets all pages report what they have not reported, and handles that.
@@ -242,12 +244,15 @@ impl Follower {
         }
         let Some(seen) = message.seen.take() else { return };
         let (screen, origin) = self.whole_screen(frame, seen).await;
-        let node = message.node.map(|element| if frame == 0 { element } else { node_id(frame, element) });
-        let node = node.filter(|id| screen.root.walk().any(|node| node.id == *id));
+        let find = |element: Option<u64>| {
+            let id = element.map(|element| if frame == 0 { element } else { node_id(frame, element) });
+            id.filter(|id| screen.root.walk().any(|node| node.id == *id))
+        };
+        let (node, over) = (find(message.node), find(message.over));
         let point = Point { x: message.x + origin.x, y: message.y + origin.y };
         let Some(what) = message.action(node.is_some(), point) else { return };
         self.last_deed = Some(Instant::now());
-        let deed = Deed { screen, node, what };
+        let deed = Deed { screen, node, over, what };
         match &deed.what {
             PersonAction::Click { click: Click { button: Button::Left, count: 1, .. }, .. } => {
                 self.release().await;

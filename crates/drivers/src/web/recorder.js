@@ -4,7 +4,8 @@
 
   // What was seen just before a deed. A click may leave the page at once, so it is seen when the button goes down.
   /** @typedef {{ seen: Look, listed: Set<El> }} Sight */
-  /** @typedef {{ sight: Sight, target: El, x: number, y: number, isUsed: boolean }} Press */
+  // The page may remove the target before it is clicked, so that what is known from its surroundings is found out at once.
+  /** @typedef {{ sight: Sight, target: El, named: El | null, over: El | null, x: number, y: number, isUsed: boolean }} Press */
   /** @typedef {{ element: El, sight: Sight, isDirty: boolean, at: number }} Typing */
 
   const PICKED = new Set(["date", "time", "datetime-local", "month", "week", "color", "range", "file"]);
@@ -24,6 +25,8 @@
       // A click into a field, which is part of typing into it. Reported if something else follows.
       /** @type {{ element: El, report: () => void } | null} */
       this.held = null;
+      // Reports a press that did not become a click.
+      this.missed = () => {};
       /** @type {El | null} */
       this.lastClicked = null;
       // Whether Enter was pressed in a field; the browser then clicks the button of its form.
@@ -49,6 +52,8 @@
     /** @type {(kind: string, e: El | null, sight: Sight, rest?: object) => void} */
     tell(kind, e, sight, rest = {}) {
       this.letGo();
+      const over = this.press?.sight === sight ? this.press.over : null;
+      if (over && (kind === "click" || kind === "check")) rest = { ...rest, over: idOf(over) };
       this.send({ kind, at: Date.now(), node: e && idOf(e), seen: sight.seen, ...rest });
     }
 
@@ -75,20 +80,24 @@
       const target = innermost(event);
       if (!target) return;
       const field = fieldOf(target);
+      this.missed();
       if (this.typing && this.typing.element !== field) this.flush();
-      this.press = { sight: see(), target, x: event.clientX, y: event.clientY, isUsed: false };
+      this.press = pressOn(target, event.clientX, event.clientY);
     }
 
-    // A page may act when the button goes down and replace the element, so that there is no click.
+    // A page may act when the button goes down or up, and replace the element, so that there is no click.
     /** @param {PointerEvent} event */
     released(event) {
       const press = this.press;
       if (!press || event.button !== 0 || Math.hypot(event.clientX - press.x, event.clientY - press.y) > STEADY) return;
-      setTimeout(() => {
-        if (press.isUsed || press !== this.press || press.target.isConnected || this.isSet(press.target)) return;
+      const at = this.pointer(event, 1);
+      this.missed = () => {
+        this.missed = () => {};
+        if (press.isUsed || press.target.isConnected || this.isSet(press.target)) return;
         press.isUsed = true;
-        this.tell("click", nameable(press.sight, press.target), press.sight, this.pointer(event, 1));
-      }, 50);
+        this.tell("click", press.named, press.sight, at);
+      };
+      setTimeout(() => this.missed(), 50);
     }
 
     /** @param {MouseEvent} event */
@@ -111,7 +120,8 @@
       this.lastClicked = target;
       // A double click follows.
       if (again) return;
-      const [e, rest] = [nameable(sight, target), this.pointer(event, 1)];
+      const e = press?.sight === sight && press.target === target ? press.named : nameable(sight, target);
+      const rest = this.pointer(event, 1);
       const field = fieldOf(target);
       if (field && isByPointer) {
         if (this.held?.element !== field && this.typing?.element !== field) {
@@ -229,10 +239,9 @@
         // A control is clicked by that; anything else may handle the key itself.
         if (!e || e === document.body) return;
         this.flush();
-        const sight = see();
-        this.press = { sight, target: e, x: 0, y: 0, isUsed: false };
+        const { sight, named } = this.press = pressOn(e, 0, 0);
         const isClicked = ["A", "AREA", "BUTTON", "INPUT", "SUMMARY"].includes(e.tagName);
-        if (!isClicked && key === "Enter") this.tell("press", nameable(sight, e), sight, { chord: key });
+        if (!isClicked && key === "Enter") this.tell("press", named, sight, { chord: key });
       } else if (key === "Delete" && e && e !== document.body) this.tellKey(key, e);
     }
 
@@ -270,6 +279,13 @@
     return { seen, listed: new Set(listed) };
   };
 
+  /** @type {(target: El, x: number, y: number) => Press} */
+  const pressOn = (target, x, y) => {
+    const sight = see();
+    const named = nameable(sight, target);
+    return { sight, target, named, over: named && shownBy(sight, named), x, y, isUsed: false };
+  };
+
   // The element that receives an event. Elements in a closed root are not part of the path.
   /** @param {Event} event */
   const innermost = (event) => {
@@ -303,6 +319,43 @@
     const isBox = [...sight.listed].some((one) => one !== box && isWithin(one, box));
     // What is drawn in the element decides where it is clicked.
     return isBox || box.tagName === "CANVAS" ? null : box;
+  };
+  // The element that must be under the pointer for another to be visible, as style sheets say: `li:hover button { display: block }`.
+  // It is described by something with a name in it.
+  /** @type {(sight: Sight, e: El) => El | null} */
+  const shownBy = (sight, e) => {
+    for (const style of hoverStyles(e.getRootNode())) {
+      for (const selector of style.selectorText.split(",").filter((one) => one.includes(":hover"))) {
+        const outer = selector.slice(0, selector.indexOf(":hover"));
+        try {
+          if (!e.matches(selector)) continue;
+          const around = /** @type {El | null} */ (e.closest(outer));
+          if (!around || around === e) continue;
+          if (sight.listed.has(around) && nameOf(around, roleOf(around))) return around;
+          for (const one of sight.listed) if (one !== e && isWithin(one, around) && !isWithin(one, e) && (fold(textOf(one)) || nameOf(one, roleOf(one)))) return one;
+        } catch { /* It is not a selector on its own. */ }
+      }
+    }
+    return null;
+  };
+  /** @param {Root} root */
+  const hoverStyles = (root) => {
+    /** @type {CSSStyleRule[]} */
+    const found = [];
+    /** @param {CSSRuleList} rules */
+    const collect = (rules) => {
+      for (const rule of rules) {
+        if (rule instanceof CSSStyleRule) {
+          const { display, visibility, opacity } = rule.style;
+          if (rule.selectorText.includes(":hover") && (display || visibility || opacity)) found.push(rule);
+        } else if (rule instanceof CSSGroupingRule) collect(rule.cssRules);
+      }
+    };
+    for (const sheet of /** @type {Iterable<CSSStyleSheet>} */ ([...(root.styleSheets ?? [])])) {
+      // The rules of another site cannot be read.
+      try { collect(sheet.cssRules); } catch { continue; }
+    }
+    return found;
   };
   /** @type {(sight: Sight, e: El) => El | null} */
   const listedOr = (sight, e) => (sight.listed.has(e) ? e : null);

@@ -6,6 +6,7 @@ mod hand;
 mod lab;
 #[path = "../processes/marked.rs"]
 mod marked;
+mod todo;
 mod shop;
 mod stage;
 #[path = "../support/mod.rs"]

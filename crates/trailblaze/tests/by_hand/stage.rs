@@ -78,13 +78,13 @@ impl Stage {
         self.lab.project.finish(command)
     }
 
-    /// Starts a recording of a page of the app.
+    /// Starts a recording of a page of the app, or of another one by its whole address.
     pub async fn record(&self, page: &str, args: &[&str]) -> (Running, Hand) {
         let port = self.port;
         let config =
             format!("devices: [{{id: web/chromium}}]\nbrowser: {{args: ['--remote-debugging-port={port}']}}\n");
         self.lab.project.write("trailblaze.yaml", config);
-        let url = format!("{}{page}", self.server.address);
+        let url = if page.contains("://") { page.to_string() } else { format!("{}{page}", self.server.address) };
         let all = [&["record", "--headless", "--json", "--url", &url], args].concat();
         let mut command = self.command(&all);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

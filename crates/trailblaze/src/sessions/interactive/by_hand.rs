@@ -114,6 +114,9 @@ impl Interactive {
         }
         self.begin(StepKind::Step, &text, Plan::Interactive);
         let cx = self.cx(cancel);
+        if let Some(hover) = hover(&deed) {
+            self.note_call(hover);
+        }
         self.note_call(call);
         let is_last = self.by_hand.person.as_ref().is_none_or(|person| person.deeds.is_empty());
         self.proposals.clear();
@@ -201,6 +204,13 @@ fn made(deed: &Deed) -> Option<Made> {
         }
     };
     Some(Made { text, call })
+}
+
+/// Makes the element visible that a deed was done to.
+fn hover(deed: &Deed) -> Option<Delegate> {
+    let over = deed.screen.root.walk().find(|node| Some(node.id) == deed.over)?;
+    let selector = alternatives(&deed.screen, over).into_iter().next()?;
+    Some(call("web_hover", json!({"nodeSelector": selector.to_json()})))
 }
 
 fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) -> Option<Made> {
