@@ -9,7 +9,7 @@ import { api, ask, done, go, href, isFresh, known, opened, route, say } from './
 import { Icon, PlatformIcon } from './icons.tsx';
 import { openSession } from './session/page.tsx';
 import { matching, pathsIn, tree, type Folder } from './trails.ts';
-import { watchWorkspace, workspaceStatus } from './workspace.ts';
+import { rerunOnChange, watchWorkspace, workspaceStatus } from './workspace.ts';
 
 export function Home(): VNode {
   const workspace = use(known);
@@ -112,7 +112,7 @@ function Trails({ workspace }: { workspace: Workspace }): VNode {
   };
   return <section class="card trails" aria-labelledby="trails-title">
     <header class="card-head"><h2 id="trails-title">Trails</h2><span class="n">{count(trails.length)}</span><span class="grow" />
-      <label class="switch"><input type="checkbox" checked={isWatching} onChange={(event) => void done(api.rerunOnChange({ trails: event.currentTarget.checked ? chosen : [], devices: [...devices] }))} /> Rerun on change</label>
+      <label class="switch"><input type="checkbox" checked={isWatching} onChange={(event) => void rerunOnChange(event.currentTarget.checked ? chosen : [], [...devices])} /> Rerun on change</label>
       <button type="button" class="button primary" disabled={isStarting || !chosen.length} onClick={() => void run()}><Icon name="play" /> {wanted.length ? `Run ${count(wanted.length)}` : shown.length < trails.length ? `Run ${count(shown.length)} shown` : 'Run all'}</button>
     </header>
     <div class="filters">

@@ -12,7 +12,7 @@ import { Data } from '../shared/text.tsx';
 import { pathOf } from '../shared/words.ts';
 import { api, ask, done, go, href, known, route, say, trouble, workspaceName } from './app.ts';
 import { Icon } from './icons.tsx';
-import { readWorkspace } from './workspace.ts';
+import { readWorkspace, rerunOnChange } from './workspace.ts';
 
 export function RunPage({ id }: { id: string }): VNode {
   const [{ update, version }, setUpdate] = useState<{ update?: RunUpdate; version: number }>({ version: 0 });
@@ -79,10 +79,6 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
     if (started?.problem) say(started.problem, 'error');
     else if (started) go(['run', started.run]);
   };
-  const watchFiles = async (isOn: boolean) => {
-    await done(api.rerunOnChange({ trails: isOn ? all : [], devices }));
-    await readWorkspace();
-  };
   return <div class="run-bar" role="toolbar" aria-label="Run">
     {update.isOver
       ? <>
@@ -90,7 +86,7 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
           <button type="button" class="button" disabled={!failed.length} onClick={() => void start(failed)}><Icon name="play" /> Rerun failed{failed.length > 0 && ` (${failed.length})`}</button>
         </>
       : <button type="button" class="button danger" onClick={() => void done(api.stopRun({ run: id }))}><Icon name="stop" /> Stop</button>}
-    <label class="switch"><input type="checkbox" checked={isWatching} disabled={!all.length} onChange={(event) => void watchFiles(event.currentTarget.checked)} /> Rerun on change</label>
+    <label class="switch"><input type="checkbox" checked={isWatching} disabled={!all.length} onChange={(event) => void rerunOnChange(event.currentTarget.checked ? all : [], devices)} /> Rerun on change</label>
     <span class="grow" />
     <span class="small faint" role="status">{status === 'connecting' ? 'Reconnecting…' : update.isOver ? '' : 'Live'}</span>
     {update.report && <a class="button" href={update.report} target="_blank" rel="noopener noreferrer">Report</a>}
