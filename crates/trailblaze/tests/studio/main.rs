@@ -15,4 +15,5 @@ mod entering;
 mod page;
 mod pointing;
 mod running;
+mod trouble;
 mod working;
