@@ -4,8 +4,28 @@ import type { ScreenElement } from '../src/api/messages.ts';
 import { elementAt, sameElement, screenOf, wheelDirection } from '../src/studio/hit.ts';
 
 let next = 0;
-function element(parent: number, [x, y, width, height]: [number, number, number, number], more: Partial<ScreenElement> = {}): ScreenElement {
-  return { index: next++, parent, role: 'text', name: '', id: '', value: '', x, y, width, height, isInteractive: false, isEditable: false, isDisabled: false, state: '', ...more };
+function element(
+  parent: number,
+  [x, y, width, height]: [number, number, number, number],
+  more: Partial<ScreenElement> = {},
+): ScreenElement {
+  return {
+    index: next++,
+    parent,
+    role: 'text',
+    name: '',
+    id: '',
+    value: '',
+    x,
+    y,
+    width,
+    height,
+    isInteractive: false,
+    isEditable: false,
+    isDisabled: false,
+    state: '',
+    ...more,
+  };
 }
 
 function shop() {
@@ -54,7 +74,12 @@ test('an element is found again only if nothing about it changed', () => {
   const screen = shop();
   const old = screen.elements[1]!;
   assert.equal(sameElement(old, screen), old);
-  const movedOn = screenOf(4, screen.elements.map((one) => ({ ...one, y: one.y + 1 })), 400, 800);
+  const movedOn = screenOf(
+    4,
+    screen.elements.map((one) => ({ ...one, y: one.y + 1 })),
+    400,
+    800,
+  );
   assert.equal(sameElement(old, movedOn), undefined);
 });
 

@@ -7,10 +7,14 @@ export const workspaceStatus = store<Status>('connecting');
 
 /** Follows the workspace. Returns a function that ends it. */
 export function watchWorkspace(): () => void {
-  return follow((signal) => api.watchWorkspace({}, signal), (workspace) => known.set(workspace), (status) => {
-    if (typeof status === 'object') trouble(status);
-    workspaceStatus.set(status);
-  });
+  return follow(
+    (signal) => api.watchWorkspace({}, signal),
+    (workspace) => known.set(workspace),
+    (status) => {
+      if (typeof status === 'object') trouble(status);
+      workspaceStatus.set(status);
+    },
+  );
 }
 
 /** Reads the workspace once: browsers allow few connections, and other pages need theirs for what they show. */
