@@ -1,7 +1,7 @@
 /** The devices of a project, and the sessions that are open on them. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Workspace, WorkspaceDevice } from '../api/messages.ts';
+import type { Workspace, WorkspaceDevice, WorkspaceSession } from '../api/messages.ts';
 import { Data } from '../shared/text.tsx';
 import { cut, plural } from '../shared/words.ts';
 import { api, done, href } from './app.ts';
@@ -9,6 +9,8 @@ import { PlatformIcon } from './icons.tsx';
 import { openSession } from './session/page.tsx';
 
 export function Devices({ workspace }: { workspace: Workspace }): VNode {
+  // On devices that are gone, or that the project does not list any more.
+  const lost = workspace.sessions.filter((session) => !workspace.devices.some((device) => device.id === session.device));
   return (
     <section class="card" aria-labelledby="devices-title">
       <header class="card-head">
@@ -20,8 +22,40 @@ export function Devices({ workspace }: { workspace: Workspace }): VNode {
         {workspace.devices.map((device) => (
           <Device key={device.id} device={device} workspace={workspace} />
         ))}
+        {lost.map((session) => (
+          <li key={session.name} class="device-row">
+            <PlatformIcon platform={session.platform} />
+            <div class="grow">
+              <div class="device-name">
+                <Data text={session.device} />
+              </div>
+              <SessionRow session={session} />
+            </div>
+          </li>
+        ))}
       </ul>
     </section>
+  );
+}
+
+function SessionRow({ session }: { session: WorkspaceSession }): VNode {
+  const about = session.lost ? cut(session.lost, 100) : `${plural(session.steps, 'step')}, open for ${age(session.ageSeconds)}`;
+  return (
+    <div class="session-row">
+      <span class={`dot ${session.lost ? 'lost' : 'live'}`} aria-hidden="true" />
+      <a href={href(['session', session.name])}>
+        <Data text={session.name} />
+      </a>
+      <Data text={about} cls="faint small" />
+      <button
+        type="button"
+        class="link small"
+        aria-label={`End session ${session.name}`}
+        onClick={() => void done(api.closeSession({ session: session.name }))}
+      >
+        end
+      </button>
+    </div>
   );
 }
 
@@ -47,27 +81,7 @@ function Device({ device, workspace }: { device: WorkspaceDevice; workspace: Wor
           {device.width > 0 && ` · ${device.width} × ${device.height}`}
         </div>
         {sessions.map((session) => (
-          <div key={session.name} class="session-row">
-            <span class={`dot ${session.lost ? 'lost' : 'live'}`} aria-hidden="true" />
-            <a href={href(['session', session.name])}>
-              <Data text={session.name} />
-            </a>
-            <span class="faint small">
-              {session.lost ? (
-                <Data text={cut(session.lost, 100)} />
-              ) : (
-                `${plural(session.steps, 'step')}, open for ${age(session.ageSeconds)}`
-              )}
-            </span>
-            <button
-              type="button"
-              class="link small"
-              aria-label={`End session ${session.name}`}
-              onClick={() => void done(api.closeSession({ session: session.name }))}
-            >
-              end
-            </button>
-          </div>
+          <SessionRow key={session.name} session={session} />
         ))}
         {others.length > 0 && (
           <div class="session-row faint small">

@@ -75,6 +75,12 @@ export function sameElement(old: ScreenElement, screen: Screen): ScreenElement |
   return alike.length === 1 ? alike[0] : undefined;
 }
 
+/** Whether the same element is on top at a point as before: nothing came to lie there. */
+export function isSameAt(old: Screen, screen: Screen, x: number, y: number): boolean {
+  const [before, after] = [elementAt(old, x, y, 'act'), elementAt(screen, x, y, 'act')];
+  return before ? after !== undefined && sameElement(before, screen) === after : after === undefined;
+}
+
 /** The direction in which a wheel scrolls, if it turned far enough to mean it. */
 export function wheelDirection(deltaX: number, deltaY: number): 'UP' | 'DOWN' | 'LEFT' | 'RIGHT' | undefined {
   if (Math.max(Math.abs(deltaX), Math.abs(deltaY)) < 8) return undefined;

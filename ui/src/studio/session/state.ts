@@ -12,7 +12,7 @@ import type {
 } from '../../api/messages.ts';
 import { store, type Store } from '../../shared/store.ts';
 import { api, ask, done, locked, say, trouble } from '../app.ts';
-import { sameElement, screenOf, type Screen } from '../hit.ts';
+import { isSameAt, sameElement, screenOf, type Screen } from '../hit.ts';
 
 export type Mode = 'act' | 'assert' | 'inspect';
 export type Tab = 'steps' | 'tree' | 'tools' | 'memory' | 'log';
@@ -139,7 +139,8 @@ export function act(of: Session, action: Action, aimedAt = of.screen.value): Pro
     const screen = (await until(of.screen, (now) => now?.generation !== aimedAt.generation)) ?? aimedAt;
     const target = aimedAt.elements[action.element ?? -1];
     const still = target && sameElement(target, screen);
-    if (target && !still) return refuse(of);
+    const isCovered = action.x !== undefined && action.y !== undefined && !isSameAt(aimedAt, screen, action.x, action.y);
+    if (isCovered || (target && !still)) return refuse(of);
     return send(of, screen.generation, { ...action, element: still?.index ?? -1 });
   });
 }

@@ -65,6 +65,9 @@ export function Steps({ of, onSave }: { of: Session; onSave: () => void }): VNod
           ))}
         </ol>
       )}
+      <p class="unseen" role="status">
+        {count > 0 && `${plural(count, 'step')} recorded`}
+      </p>
       <Proposals of={of} update={update} />
       <DoBox of={of} update={update} />
     </div>
