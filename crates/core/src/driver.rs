@@ -2,6 +2,7 @@
 
 mod browse;
 mod live;
+mod person;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use trailblaze_protocol::outcome::Attachment;
 
 pub use self::browse::Browse;
 pub use self::live::{Frame, NetworkRequest};
+pub use self::person::{Deed, Person, PersonAction};
 use crate::query::{Checks, Find, Found, Query};
 use crate::screen::{Screen, Shape, SnapshotId};
 use crate::snapshot::Details;
@@ -61,6 +63,14 @@ pub trait Driver: Send + Sync {
     fn requests(&self, after: u64) -> Vec<NetworkRequest> {
         let _ = after;
         Vec::new()
+    }
+
+    /// Starts to report what a person does on the device itself, such as in the window of a browser. What the engine does
+    /// through the driver is not reported. Ends when the device is closed.
+    async fn follow_person(&self, budget: &Budget) -> Result<Person, DriverError> {
+        let _ = budget;
+        let platform = self.describe().platform;
+        Err(DriverError::Unsupported { action: "followPerson".to_string(), platform })
     }
 
     /// Releases the device. Called once, at the end of the session.

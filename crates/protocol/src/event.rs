@@ -393,6 +393,8 @@ pub enum CallOrigin {
     Expansion,
     /// The code of its parent, while it was running.
     Callback,
+    /// A person, on the device itself, such as in the window of a browser. It was not executed, only recorded.
+    Person,
 }
 
 /// What a tool does to the device. Decides what is recorded.

@@ -561,6 +561,7 @@ fn help_of_the_program() {
       check        Check every file of the project and every trail, without running anything
       studio       Work on a device in a browser page: record by pointing, edit and save steps, watch
                    runs
+      record       Open a page in a browser window, and record what you do there as a trail
       shell        Explore a device interactively, or by commands from standard input, and save the
                    steps as a trail
       serve        Let other programs use a device through the typed API

@@ -6,10 +6,14 @@ mod acting;
 mod describing;
 #[path = "web/finding.rs"]
 mod finding;
+#[path = "web/hand.rs"]
+mod hand;
 #[path = "web/live.rs"]
 mod live;
 #[path = "processes/marked.rs"]
 mod marked;
+#[path = "web/person.rs"]
+mod person;
 #[path = "web/phone.rs"]
 mod phone;
 #[path = "web/refs.rs"]

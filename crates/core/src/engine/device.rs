@@ -15,7 +15,10 @@ use trailblaze_protocol::heal::ElementIdentity;
 use trailblaze_protocol::ids::Parent;
 use trailblaze_protocol::outcome::Outcome;
 
-use crate::driver::{Acted, Action, Budget, Description, Driver, DriverError, Frame, NetworkRequest, Target, Want};
+use crate::driver::{
+    Acted, Action, Budget, Deed, Description, Driver, DriverError, Frame, NetworkRequest, Person, PersonAction, Target,
+    Want,
+};
 use crate::engine::cx::Cx;
 use crate::engine::fault::{Fault, Stop};
 use crate::limits;
@@ -101,6 +104,29 @@ impl Device {
             request.failure.iter_mut().for_each(|failure| self.secrets.redact_in_place(failure));
         }
         requests
+    }
+
+    /// Starts to follow what a person does on the device itself; see [`Driver::follow_person`].
+    pub async fn follow_person(&self, cx: &Cx) -> Result<Person, Stop> {
+        let _lease = self.lease(cx).await?;
+        Ok(self.driver.follow_person(&cx.budget()).await?)
+    }
+
+    /// Removes secrets from what a person did. A secret that was typed becomes its placeholder.
+    pub fn redact_deed(&self, deed: &mut Deed) {
+        refs::assign(&mut deed.screen.root);
+        if self.secrets.is_empty() {
+            return;
+        }
+        deed.screen.app.iter_mut().for_each(|app| self.secrets.redact_in_place(app));
+        self.redact(&mut deed.screen.root, &mut Vec::new());
+        match &mut deed.what {
+            PersonAction::Type { text } | PersonAction::Open { url: text } => self.secrets.redact_in_place(text),
+            PersonAction::Choose { values: texts } | PersonAction::Upload { names: texts } => {
+                texts.iter_mut().for_each(|text| self.secrets.redact_in_place(text));
+            }
+            _ => {}
+        }
     }
 
     /// Looks at the screen.

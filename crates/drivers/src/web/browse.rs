@@ -8,7 +8,7 @@ use trailblaze_core::driver::{Acted, Browse, DriverError};
 use trailblaze_protocol::outcome::Attachment;
 
 use super::act::Actor;
-use super::page::{World, string};
+use super::page::string;
 use super::state::{Dialogs, Download, State};
 
 pub async fn browse(actor: &Actor<'_>, command: &Browse) -> Result<Acted, DriverError> {
@@ -213,13 +213,8 @@ async fn storage_state(actor: &Actor<'_>) -> Result<Acted, DriverError> {
     let script = "(() => { try { return { origin: location.origin, \
                   localStorage: Object.entries(localStorage).map(([name, value]) => ({ name, value })) }; } \
                   catch { return null; } })()";
-    let worlds: Vec<World> = {
-        let state = page.shared.state();
-        let frames = state.tabs.iter().flat_map(|tab| tab.frames.values());
-        frames.filter_map(|frame| Some(World { session: frame.session.clone(), context: frame.world? })).collect()
-    };
     let mut origins: Vec<Value> = Vec::new();
-    for world in worlds {
+    for world in page.worlds() {
         let Some(origin) = page.ask_in(budget, &world, script).await? else { continue };
         let is_known = origins.iter().any(|known| known["origin"] == origin["origin"]);
         if origin.pointer("/localStorage/0").is_some() && !is_known {

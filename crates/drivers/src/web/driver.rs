@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{OnceCell, watch};
 use trailblaze_core::driver::{
-    Acted, Action, Budget, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Target, Want,
+    Acted, Action, Budget, Description, Driver, DriverError, Frame, Heard, NetworkRequest, Person, Target, Want,
 };
 use trailblaze_core::query::{Checks, Find, Found, Query, Reason, WhyNot};
 use trailblaze_core::screen::{Picture, Pixels, Screen, Shape, SnapshotId};
@@ -20,11 +20,13 @@ use trailblaze_protocol::ids::DeviceId;
 use trailblaze_supervise::Supervisor;
 
 use super::act::{Actor, act};
+use super::acting::Acting;
 use super::browse::restore;
 use super::browser::{Browser, BrowserOptions};
 use super::emulation::Emulation;
 use super::look::{Part, Ready, screen_of};
 use super::page::Page;
+use super::person;
 use super::screencast::Screencast;
 use super::want::{needed, want};
 
@@ -174,6 +176,7 @@ impl Driver for Web {
         if !matches!(target, Target::Element(_)) {
             page.settle(&Budget { wait: None, ..budget.clone() }).await?;
         }
+        let _acting = Acting::begin(&page.shared);
         act(page, budget, (target, action), &self.clipboard).await
     }
 
@@ -192,6 +195,10 @@ impl Driver for Web {
 
     fn requests(&self, after: u64) -> Vec<NetworkRequest> {
         self.page.get().map(|page| page.shared.state().requests.after(after)).unwrap_or_default()
+    }
+
+    async fn follow_person(&self, budget: &Budget) -> Result<Person, DriverError> {
+        person::follow(self.page(budget).await?, budget).await
     }
 
     async fn close(&self) {

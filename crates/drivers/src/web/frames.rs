@@ -68,7 +68,8 @@ impl Page {
         join_all(opened).await.into_iter().flatten().count()
     }
 
-    async fn look_into_frames(&self, budget: &Budget, seen: &mut Look, want: &Value) -> Result<(), DriverError> {
+    /// Adds what the frames of the front document contain.
+    pub async fn look_into_frames(&self, budget: &Budget, seen: &mut Look, want: &Value) -> Result<(), DriverError> {
         if !seen.has_frames() {
             return Ok(());
         }
@@ -115,6 +116,13 @@ impl Page {
         })
     }
 
+    /// The worlds of all documents of all tabs.
+    pub fn worlds(&self) -> Vec<World> {
+        let state = self.shared.state();
+        let frames = state.tabs.iter().flat_map(|tab| tab.frames.values());
+        frames.filter_map(|frame| Some(World { session: frame.session.clone(), context: frame.world? })).collect()
+    }
+
     fn world_of(&self, frame: &str) -> Option<World> {
         let state = self.shared.state();
         let frame = state.front()?.frames.get(frame)?;
@@ -138,6 +146,9 @@ impl Page {
         let context = made.get("executionContextId").and_then(Value::as_i64)?;
         let world = World { session, context };
         self.ask_in(budget, &world, super::page::WALKER).await.ok()??;
+        if self.shared.state().person.is_some() {
+            self.ask_in(budget, &world, "trailblaze.record()").await.ok()??;
+        }
         Some(world)
     }
 
@@ -200,7 +211,7 @@ impl Page {
     }
 
     /// The element that contains a frame, and the number of the frame that this element is in.
-    fn holder(&self, number: u64) -> Option<(u64, u64)> {
+    pub fn holder(&self, number: u64) -> Option<(u64, u64)> {
         let state = self.shared.state();
         let tab = state.front()?;
         let frame = tab.numbered(number)?;

@@ -178,6 +178,12 @@ impl Look {
         Screen { snapshot, size, app: Some(self.url), root, picture: None }
     }
 
+    /// Makes the ids of the document of a frame those of the whole page.
+    pub fn number(&mut self, frame: u64) {
+        let document = self.document;
+        self.nodes.iter_mut().for_each(|node| node.shift(frame, document, (0, 0)));
+    }
+
     /// Removes the hidden elements, which have no children.
     pub fn take_hidden(&mut self) -> Vec<Seen> {
         fn take(nodes: &mut Vec<Seen>, hidden: &mut Vec<Seen>) {
@@ -255,6 +261,11 @@ fn number_the_alike(root: &mut Node) {
 }
 
 impl Seen {
+    /// Where the document of the frame that this element contains begins.
+    pub fn origin(&self) -> Option<[i32; 2]> {
+        self.g
+    }
+
     /// Adds the document of the frame that this element contains.
     pub fn hold(&mut self, frame: u64, inner: Look) {
         let Some([left, top]) = self.g else { return };

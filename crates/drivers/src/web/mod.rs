@@ -1,6 +1,7 @@
 //! Chromium: the DevTools protocol, a walker inside the page, and real input events.
 
 mod act;
+mod acting;
 mod attach;
 mod browse;
 mod browser;
@@ -12,6 +13,7 @@ mod frames;
 mod keys;
 mod look;
 mod page;
+mod person;
 mod reviving;
 mod pointer;
 mod requests;

@@ -14,15 +14,17 @@ use super::browser::Browser;
 use super::cdp::{CdpError, Listener};
 use super::emulation::Emulation;
 use super::page_listener::PageListener;
+use super::person::{self, Told};
 use super::reviving::Running;
 use super::screencast::Screencast;
 use super::state::{Shared, State, Tab};
 
-/// The script injected into each document. Its two halves share one function.
+/// The script injected into each document. Its parts share one function.
 pub const WALKER: &str = concat!(
     "(() => {\nif (globalThis.trailblaze) return;\n",
     include_str!("walker.js"),
     include_str!("acting.js"),
+    include_str!("recorder.js"),
     "})();"
 );
 pub const WORLD: &str = "trailblaze";
@@ -128,7 +130,9 @@ impl Page {
         self.shared.bump(|state| {
             if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == target) {
                 tab.is_ready = true;
+                let has_opener = tab.opener.is_some();
                 state.front = target.to_string();
+                state.tell_person(|_| Some(Told::Opened { target: target.to_string(), has_opener }));
             }
         });
     }
@@ -149,6 +153,9 @@ impl Page {
             ("Page.addScriptToEvaluateOnNewDocument", script),
             ("Target.setAutoAttach", attach),
         ];
+        if self.shared.state().person.is_some() {
+            commands.push(person::record());
+        }
         if self.shared.state().sessions.contains_key(session) {
             commands.extend(self.emulation().commands());
         }
@@ -436,6 +443,7 @@ impl Page {
     }
 
     pub async fn close(&self) {
+        self.shared.state().person = None;
         let dispose =
             self.browser.cdp.call(None, "Target.disposeBrowserContext", json!({"browserContextId": self.context}));
         let _ = tokio::time::timeout(Duration::from_secs(2), dispose).await;

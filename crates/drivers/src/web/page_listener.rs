@@ -8,6 +8,7 @@ use trailblaze_protocol::event::Level;
 
 use super::cdp::{Cdp, Listener};
 use super::page::{BINDING, Page, WORLD};
+use super::person::Told;
 use super::screencast::Screencast;
 use super::state::{Download, Shared, State};
 
@@ -31,7 +32,12 @@ impl Listener for PageListener {
             {
                 self.adopt(text("/targetInfo/targetId"), params.pointer("/targetInfo/openerId"));
             }
-            "Target.targetDestroyed" => self.shared.bump(|state| state.close_tab(text("/targetId"))),
+            "Target.targetDestroyed" => self.shared.bump(|state| {
+                let target = text("/targetId");
+                let index = state.tabs.iter().position(|tab| tab.target == target);
+                state.close_tab(target);
+                state.tell_person(|state| Some(Told::Closed { index: index?, is_last: state.tabs.is_empty() }));
+            }),
             "Browser.downloadWillBegin" => {
                 let frame = text("/frameId");
                 self.shared.bump(|state| {
@@ -70,7 +76,13 @@ impl Listener for PageListener {
             }
             // The page has not changed by that: what draws it may be an animation.
             "Page.screencastFrame" => self.screencast.take(&self.cdp, session, params),
-            "Runtime.bindingCalled" if text("/name") == BINDING => self.shared.bump(|_| {}),
+            "Runtime.bindingCalled" if text("/name") == BINDING => {
+                let world = params.get("executionContextId").and_then(Value::as_i64);
+                self.shared.bump(|state| match text("/payload") {
+                    "" => {}
+                    message => state.tell_person(|state| Told::by_page(state, session, world, message)),
+                });
+            }
             "Runtime.executionContextCreated" if text("/context/name") == WORLD => {
                 let world = params.pointer("/context/id").and_then(Value::as_i64);
                 self.frame(session, text("/context/auxData/frameId"), |frame| {
@@ -108,9 +120,20 @@ impl Listener for PageListener {
             "Page.frameStartedLoading" | "Page.frameStartedNavigating" | "Page.frameRequestedNavigation" => {
                 // A link that opens in another tab does not load anything here.
                 let is_here = matches!(text("/disposition"), "" | "currentTab");
-                self.tab(session, |tab| {
-                    if is_here && tab.main_frame == text("/frameId") {
-                        tab.loading_since.get_or_insert_with(Instant::now);
+                self.shared.bump(|state| {
+                    let Some(tab) = state.tab_of(session) else { return };
+                    if !is_here || tab.main_frame != text("/frameId") {
+                        return;
+                    }
+                    tab.loading_since.get_or_insert_with(Instant::now);
+                    let target = tab.target.clone();
+                    match method {
+                        "Page.frameRequestedNavigation" => tab.requested_at = Some(Instant::now()),
+                        "Page.frameStartedNavigating" => state.tell_person(|_| {
+                            let (kind, url) = (text("/navigationType").to_string(), text("/url").to_string());
+                            Some(Told::Navigating { target, kind, url, at: Instant::now() })
+                        }),
+                        _ => {}
                     }
                 });
             }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use trailblaze_core::driver::Heard;
 use trailblaze_protocol::event::Level;
 
+use super::acting::Acting;
+use super::person::Told;
 use super::requests::Requests;
 
 /// How many console lines are kept, and how many notes wait to be recorded.
@@ -46,6 +48,10 @@ pub struct State {
     pub chooser: Option<Value>,
     pub drag: Option<Value>,
     untold: Vec<Heard>,
+    /// When the driver acts.
+    pub acting: Acting,
+    /// Receives what a person may have done, if one is followed.
+    pub person: Option<mpsc::Sender<Told>>,
 }
 
 pub struct Tab {
@@ -66,6 +72,8 @@ pub struct Tab {
     last_number: u64,
     /// Requests that the page has made since the last action.
     pub pending: HashSet<String>,
+    /// When the page itself last asked for another document.
+    pub requested_at: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -155,6 +163,16 @@ impl State {
         self.console.push_back(line);
     }
 
+    /// Passes on what a person may have done.
+    pub fn tell_person(&mut self, told: impl FnOnce(&mut State) -> Option<Told>) {
+        let Some(person) = self.person.clone() else { return };
+        if let Some(told) = told(self)
+            && person.try_send(told).is_err()
+        {
+            self.person = None;
+        }
+    }
+
     pub fn close_tab(&mut self, target: &str) {
         let Some(index) = self.tabs.iter().position(|tab| tab.target == target) else { return };
         let closed = self.tabs.remove(index);
@@ -182,6 +200,7 @@ impl Tab {
             frames: HashMap::new(),
             last_number: 0,
             pending: HashSet::new(),
+            requested_at: None,
         }
     }
 

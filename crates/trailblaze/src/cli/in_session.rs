@@ -90,6 +90,8 @@ pub fn open_request(context: &Context, on: &OnDeviceArgs, session: &SessionArgs)
         name: session.session.clone(),
         device: one_device(&on.device)?,
         is_headed: on.headed,
+        follows_person: false,
+        asserts_what_appears: false,
         target: on.target.clone(),
         memory: pairs("memory", &on.memory)?,
         secrets: on.secret.clone(),

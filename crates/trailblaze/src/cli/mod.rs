@@ -21,6 +21,7 @@ mod agent_args;
 mod mcp;
 mod mcp_install;
 mod model;
+mod record;
 mod report;
 mod run;
 mod runs;
@@ -91,6 +92,7 @@ enum Command {
     Heal(heal::HealArgs),
     Check(check::CheckArgs),
     Studio(studio::StudioArgs),
+    Record(record::RecordArgs),
     Shell(shell::ShellArgs),
     Serve(serve::ServeArgs),
     Mcp(mcp::McpCommand),
@@ -334,6 +336,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Heal(args) => heal::heal(context, &args),
         Command::Check(args) => check::check(context, args).await,
         Command::Studio(args) => studio::studio(context, args).await,
+        Command::Record(args) => record::record(context, args).await,
         Command::Shell(args) => shell::shell(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,
         Command::Mcp(command) => mcp::mcp(context, command).await,

@@ -383,6 +383,14 @@ impl Task {
         loop {
             let job = tokio::select! {
                 job = self.waiting.recv() => job?,
+                deed = session.next_deed() => {
+                    session.record_deed(deed, &self.live.abort).await;
+                    session.admit_calls(&self.stop);
+                    self.live.touch();
+                    self.publish(session);
+                    n_events = session.n_events();
+                    continue;
+                }
                 _ = keep.tick() => {
                     if std::mem::replace(&mut n_events, session.n_events()) != n_events {
                         self.live.touch();
@@ -418,14 +426,22 @@ impl Task {
                     let text = session.trail_text(from, to);
                     let _ = reply.send(text.map_err(|error| ServiceError::new(error.exit(), error.to_string())));
                 }
-                Job::Close { reply } => return Some(reply),
+                Job::Close { reply } => {
+                    session.finish_deeds(&self.live.abort).await;
+                    return Some(reply);
+                }
             }
             self.live.touch();
-            self.live.n_steps.store(session.n_steps(), Ordering::Relaxed);
-            *self.live.lost.lock() = session.lost();
-            self.live.show(session);
+            self.publish(session);
             n_events = session.n_events();
         }
+    }
+
+    /// Tells what clients may want to know.
+    fn publish(&self, session: &mut Interactive) {
+        self.live.n_steps.store(session.n_steps(), Ordering::Relaxed);
+        *self.live.lost.lock() = session.lost();
+        self.live.show(session);
     }
 
     /// Executes commands until one fails.

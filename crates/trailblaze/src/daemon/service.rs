@@ -191,8 +191,15 @@ impl LocalService {
             current_dir: request.client.current_dir,
             command: request.client.command,
         };
-        let opened = interactive::open(loaded, &self.projects.host, options, console).await.map_err(not_opened)?;
+        let mut opened = interactive::open(loaded, &self.projects.host, options, console).await.map_err(not_opened)?;
         self.projects.log.hide(&opened.wiring.secrets);
+        if about.request.follows_person
+            && let Err(Reply::Failed { message, exit }) =
+                opened.session.follow_person(about.request.asserts_what_appears, &CancellationToken::new()).await
+        {
+            opened.close(exit, false).await;
+            return Err(ServiceError::new(exit, message));
+        }
         Ok(Live::start(opened, about))
     }
 
@@ -424,6 +431,7 @@ fn unless_opened_otherwise(live: &Live, wanted: &OpenRequest) -> Result<(), Serv
     let differs = [
         ("`--target`", wanted.target != empty.target && wanted.target != live.target),
         ("`--headed`", wanted.is_headed && !has.is_headed),
+        ("recording of its window", wanted.follows_person && !has.follows_person),
         ("`--memory`", wanted.memory != empty.memory && wanted.memory != has.memory),
         ("`--secret`", wanted.secrets.iter().any(|name| !has.secrets.contains(name))),
         ("`--model` or its options", wanted.agent != empty.agent && wanted.agent != has.agent),

@@ -6,12 +6,13 @@ use std::net::TcpStream;
 use serde_json::json;
 
 use crate::home::Home;
+use crate::opening::{address, open};
 use crate::page::Page;
 
 #[test]
 fn a_key_admits_one_page_which_gets_a_cookie() {
     let home = Home::counter();
-    let address = Page::address(&home, &[]);
+    let address = address(&home, &[]);
     let mut page = Page::at(&address);
     let (code, message) = page.try_call("OpenSession", json!({})).expect_err("it has not entered");
     assert_eq!((code.as_str(), message.as_str()), ("unauthenticated", "run `trailblaze studio` to open this page"));
@@ -29,7 +30,7 @@ fn a_key_admits_one_page_which_gets_a_cookie() {
 #[test]
 fn pages_of_other_sites_are_turned_away_even_with_the_cookie() {
     let home = Home::counter();
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     let cookie = page.cookie.clone().expect("a cookie");
     let send = |head: &str| {
         let mut stream = TcpStream::connect(&page.host).expect("the daemon listens");
@@ -60,7 +61,7 @@ fn pages_of_other_sites_are_turned_away_even_with_the_cookie() {
 #[test]
 fn the_page_loads_nothing_from_elsewhere_and_is_in_no_frame() {
     let home = Home::counter();
-    let page = Page::at(&Page::address(&home, &[]));
+    let page = Page::at(&address(&home, &[]));
     for (path, kind) in
         [("/studio/", "text/html"), ("/studio/studio.js", "text/javascript"), ("/studio/studio.css", "text/css")]
     {
@@ -82,7 +83,7 @@ fn the_page_loads_nothing_from_elsewhere_and_is_in_no_frame() {
 #[test]
 fn a_page_of_an_unknown_project_is_told_what_to_do() {
     let home = Home::counter();
-    let mut page = Page::open(&home, &[]);
+    let mut page = open(&home, &[]);
     page.workspace = "other-00000000".to_string();
     let (code, message) = page.try_call("OpenSession", json!({})).expect_err("it is unknown");
     assert_eq!(code, "failed_precondition");
@@ -97,7 +98,7 @@ fn run_files_are_served_without_the_rights_of_the_page() {
     home.project.write("logs/made-up/attachments/page.html", "<script>alert(1)</script>");
     home.project.write("logs/made-up/secret.txt", "shown");
     home.project.write("outside.txt", "not shown");
-    let mut page = Page::open(&home, &[]);
+    let mut page = open(&home, &[]);
     let path = |file: &str| format!("/studio/runs/{}/made-up/{file}", page.workspace);
     let (status, headers, _) = page.get(&path("report.html"));
     assert_eq!(

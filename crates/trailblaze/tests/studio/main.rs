@@ -12,6 +12,7 @@ mod shop;
 mod support;
 
 mod entering;
+mod opening;
 mod page;
 mod pointing;
 mod running;

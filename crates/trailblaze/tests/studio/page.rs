@@ -1,4 +1,4 @@
-//! A page of the studio, without a browser: what its requests and streams carry.
+//! A page of the studio, without a browser: what its requests and streams carry. A benchmark uses it too.
 
 use std::time::Duration;
 
@@ -10,8 +10,6 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
-
-use crate::home::Home;
 
 /// How long a page waits for what it expects.
 const WAIT: Duration = Duration::from_secs(30);
@@ -28,13 +26,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// Runs `trailblaze studio` with these arguments, and reads the address.
-    pub fn address(home: &Home, args: &[&str]) -> String {
-        let args: Vec<&str> = ["studio", "--json"].into_iter().chain(args.iter().copied()).collect();
-        let address = home.run(&args).exits(0).json();
-        address["address"].as_str().expect("an address").to_string()
-    }
-
     /// A page at an address, which has not entered yet.
     pub fn at(address: &str) -> Page {
         let rest = address.strip_prefix("http://").expect("an http address");
@@ -55,17 +46,9 @@ impl Page {
         }
     }
 
-    pub fn open(home: &Home, args: &[&str]) -> Page {
-        let mut page = Page::at(&Page::address(home, args));
-        assert_eq!(page.enter(), 204);
-        page
-    }
-
-    /// A page on a session, and the name of the session.
-    pub fn on_session(home: &Home, args: &[&str]) -> (Page, String) {
-        let page = Page::open(home, args);
-        let name = page.view.as_deref().and_then(|view| view.strip_prefix("/session/")).expect("a session").to_string();
-        (page, name)
+    /// The session that the address names.
+    pub fn session(&self) -> String {
+        self.view.as_deref().and_then(|view| view.strip_prefix("/session/")).expect("a session").to_string()
     }
 
     /// Exchanges the key for a cookie. Returns the status.

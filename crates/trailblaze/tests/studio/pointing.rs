@@ -1,13 +1,13 @@
 //! Trails that are made by pointing: our own trails drive the studio in a real browser, and what they save replays.
 
 use crate::home::Home;
-use crate::page::Page;
+use crate::opening::address;
 use crate::shop::{Shop, has_chromium, node};
 use crate::support::Project;
 
 /// Runs a trail of the example project on a page of the studio.
 fn point(home: &Home, trail: &str, args: &[&str]) {
-    let address = format!("address={}", Page::address(home, args));
+    let address = format!("address={}", address(home, args));
     let example = Project::copy_of("examples/studio");
     let ran = example.run(&["run", trail, "--memory", &address]);
     ran.exits(0);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::home::Home;
+use crate::opening::open;
 use crate::page::{Page, Stream};
 
 const TRAIL: &str = "trails/add.trail.yaml";
@@ -28,7 +29,7 @@ fn last(stream: &mut Stream<'_>) -> Value {
 fn a_run_is_watched_until_it_turns_into_its_report() {
     let home = Home::counter();
     with_trail(&home, "");
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     let mut workspace = page.follow("WatchWorkspace", json!({}));
     let before = workspace.next().expect("the workspace");
     assert_eq!((&before["trails"][0]["path"], &before["trails"][0]["last"]), (&json!(TRAIL), &json!("")));
@@ -57,7 +58,7 @@ fn a_run_is_watched_until_it_turns_into_its_report() {
 fn a_run_is_stopped() {
     let home = Home::counter();
     with_trail(&home, "  - step: Wait\n    tools:\n      - wait: {timeToWaitInSeconds: 50}\n");
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     let started = page.call("StartRun", json!({"trails": [TRAIL]}));
     let run = started["run"].as_str().expect("a run").to_string();
     let mut watch = page.follow("WatchRun", json!({"run": run}));
@@ -77,7 +78,7 @@ fn a_run_is_stopped() {
 fn what_cannot_run_is_told() {
     let home = Home::counter();
     with_trail(&home, "");
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     let started = page.call("StartRun", json!({"trails": ["trails/none.trail.yaml"]}));
     assert!(started["problem"].as_str().is_some_and(|problem| problem.contains("none.trail.yaml")), "{started:#}");
     let started = page.call("StartRun", json!({"trails": [TRAIL], "devices": ["fridge/one"]}));
@@ -97,7 +98,7 @@ fn what_cannot_run_is_told() {
 fn trails_run_again_when_they_change() {
     let home = Home::counter();
     with_trail(&home, "");
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     let mut workspace = page.follow("WatchWorkspace", json!({}));
     assert_eq!(page.call("RerunOnChange", json!({"trails": [TRAIL]}))["isDone"], true);
     let n_passed = |workspace: &Value| {

@@ -3,14 +3,15 @@
 use serde_json::json;
 
 use crate::home::{Home, kill};
-use crate::page::{Page, element, has};
+use crate::opening::{on_session, open};
+use crate::page::{element, has};
 use crate::shop::has_chromium;
 use crate::support::wait_until;
 
 #[test]
 fn a_lost_device_is_told_and_its_steps_can_still_be_saved() {
     let home = Home::counter();
-    let (page, session) = Page::on_session(&home, &["-d", "android/sim-1", "--sim", "lostAt=1"]);
+    let (page, session) = on_session(&home, &["-d", "android/sim-1", "--sim", "lostAt=1"]);
     let call = |tool: &str, arguments| {
         page.call("CallStudioTool", json!({"session": session, "tool": tool, "arguments": arguments}))
     };
@@ -32,12 +33,12 @@ fn a_lost_device_is_told_and_its_steps_can_still_be_saved() {
 #[test]
 fn a_page_whose_daemon_was_replaced_is_told_what_to_do_and_enters_again() {
     let home = Home::counter();
-    let (page, session) = Page::on_session(&home, &["-d", "android/sim-1", "--launch", "com.example.counter"]);
+    let (page, session) = on_session(&home, &["-d", "android/sim-1", "--launch", "com.example.counter"]);
     let pid = home.pid();
     kill(pid);
     wait_until("the daemon is gone", || (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(()));
     // The port may be another one; a page stays with its own.
-    let (mut next, opened) = Page::on_session(&home, &["-d", "android/sim-1"]);
+    let (mut next, opened) = on_session(&home, &["-d", "android/sim-1"]);
     assert_eq!((&next.workspace, &opened), (&page.workspace, &session));
     let cookie = std::mem::replace(&mut next.cookie, page.cookie.clone());
     assert_eq!(next.try_call("Inspect", json!({"session": session})).expect_err("an old cookie").0, "unauthenticated");
@@ -52,7 +53,7 @@ fn a_model_works_while_the_page_follows_its_turns() {
         "replies.yaml",
         "replies:\n  - expect: {contains: 'Step: count once'}\n    reply: {calls: [{tap: {ref: 'button \"Add one\"', completesStep: true}}]}\n",
     );
-    let (page, session) = Page::on_session(
+    let (page, session) = on_session(
         &home,
         &["-d", "android/sim-1", "--launch", "com.example.counter", "--model", "scripted/replies.yaml"],
     );
@@ -76,8 +77,8 @@ fn a_model_works_while_the_page_follows_its_turns() {
 #[test]
 fn what_a_session_does_can_be_stopped() {
     let home = Home::counter();
-    let (page, session) = Page::on_session(&home, &["-d", "android/sim-1"]);
-    let other = Page::open(&home, &[]);
+    let (page, session) = on_session(&home, &["-d", "android/sim-1"]);
+    let other = open(&home, &[]);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let wait = json!({"session": session, "tool": "wait", "arguments": {"timeToWaitInSeconds": 50}});
@@ -102,7 +103,7 @@ fn a_screen_of_thousands_of_elements_is_listed_up_to_a_limit() {
     let buttons: String = (0..6_000).map(|number| format!("<button>Button {number}</button>")).collect();
     home.project.write("many.html", format!("<!doctype html><title>Many</title><body style='font-size:3px'>{buttons}"));
     let page_file = format!("file://{}", home.project.root().join("many.html").display());
-    let (page, session) = Page::on_session(&home, &["-d", "web/chromium", "--launch", &page_file]);
+    let (page, session) = on_session(&home, &["-d", "web/chromium", "--launch", &page_file]);
     let screen = page.watch("screen", &session).until("the page", |screen| has(screen, "Button 4000"));
     let n_elements = screen["elements"].as_array().map(Vec::len);
     assert_eq!((n_elements, screen["leftOut"].as_i64() > Some(500)), (Some(5_000), true), "{}", screen["leftOut"]);

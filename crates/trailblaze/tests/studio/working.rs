@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::home::Home;
+use crate::opening::{on_session, open};
 use crate::page::{Page, element, has};
 use crate::support::Project;
 
 /// A page on the counter, which is started.
 fn on_counter(home: &Home) -> (Page, String) {
-    Page::on_session(home, &["-d", "android/sim-1", "--launch", "com.example.counter"])
+    on_session(home, &["-d", "android/sim-1", "--launch", "com.example.counter"])
 }
 
 fn texts(steps: &Value) -> Vec<&str> {
@@ -112,7 +113,7 @@ fn steps_are_edited_undone_and_redone_and_two_pages_do_not_overwrite_each_other(
     assert_eq!(texts(&shown), ["Start the app", "Add another", "Add one", "It is two"]);
     assert_eq!(shown["steps"][3]["needsModel"], true);
     // Every page sees the same.
-    let other = Page::open(&home, &[]);
+    let other = open(&home, &[]);
     let seen = other.watch("steps", &session).next().expect("steps");
     assert_eq!(texts(&seen), texts(&shown));
     // What is done next comes behind the edited steps.
@@ -164,7 +165,7 @@ fn a_search_tries_selectors_and_texts() {
 #[test]
 fn tools_memory_and_the_log_are_shown() {
     let home = Home::new(Project::wallet());
-    let (page, session) = Page::on_session(&home, &["-d", "android/sim-1"]);
+    let (page, session) = on_session(&home, &["-d", "android/sim-1"]);
     let palette = page.call("ListPalette", json!({"session": session}));
     let tools = palette["tools"].as_array().expect("tools");
     let sign_in = tools.iter().find(|tool| tool["name"] == "wallet_signIn").expect("a tool of the team");
@@ -201,7 +202,7 @@ fn a_secret_is_in_nothing_that_a_page_gets() {
     let address = run.exits(0).json()["address"].as_str().expect("an address").to_string();
     let mut page = Page::at(&address);
     assert_eq!(page.enter(), 204);
-    let session = page.view.clone().and_then(|view| view.strip_prefix("/session/").map(str::to_string)).expect("one");
+    let session = page.session();
     let mut told = Vec::new();
     for arguments in [json!({"variable": "a", "value": "{{TOKEN}}"}), json!({"variable": "b", "value": secret})] {
         told.push(page.call("CallStudioTool", json!({"session": session, "tool": "remember", "arguments": arguments})));
@@ -230,7 +231,7 @@ fn a_session_that_ends_ends_its_streams_and_a_lost_device_is_told() {
     while steps.next().is_some() {}
     let (code, message) = page.try_call("Inspect", json!({"session": session})).expect_err("it has ended");
     assert!(code == "not_found" && message.contains("no session is named"), "{code}: {message}");
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     let opened = page.call("OpenSession", json!({"device": "android/sim-1"}));
     assert_eq!(opened["session"], session.as_str());
     let closed = page.call("CloseSession", json!({"session": session}));
@@ -240,7 +241,7 @@ fn a_session_that_ends_ends_its_streams_and_a_lost_device_is_told() {
 #[test]
 fn a_trail_is_edited_unless_it_changed_on_disk() {
     let home = Home::counter();
-    let page = Page::open(&home, &[]);
+    let page = open(&home, &[]);
     home.run(&["batch", "step 'Add one'", "launchApp packageId=com.example.counter", "tap id=add"]).exits(0);
     home.run(&["session", "save", "trails/one.trail.yaml"]).exits(0);
     let path = json!({"path": "trails/one.trail.yaml"});

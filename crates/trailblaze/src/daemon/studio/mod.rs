@@ -164,8 +164,10 @@ impl Studio for LocalStudio {
         let place = self.place(&request.workspace)?;
         let wanted = OpenRequest {
             client: place.client.clone(),
-            device: Some(request.device).filter(|device| !device.is_empty()),
             is_headed: request.headed,
+            // Its window is there to be used.
+            follows_person: request.headed && request.device.starts_with("web/"),
+            device: Some(request.device).filter(|device| !device.is_empty()),
             takes_over: request.take_over,
             ..OpenRequest::default()
         };

@@ -117,7 +117,7 @@ impl Interactive {
 
     /// Assertions for what appeared after the last action: in words, and the call.
     pub fn proposals(&self) -> Vec<(String, Value)> {
-        Vec::new()
+        self.by_hand.proposals.clone()
     }
 
     async fn act(&mut self, aim: &Aim, cancel: &CancellationToken) -> (Reply, bool) {

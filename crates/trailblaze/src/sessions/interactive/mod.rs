@@ -1,12 +1,15 @@
 //! An interactive session on one device: steps, calls and snapshots, which can be saved as a trail. Used by a person, a
 //! script or an agent.
 
+mod appeared;
+mod by_hand;
 mod command;
 mod edit;
 mod keep;
 mod open;
 mod replay;
 mod sight;
+mod undo;
 
 pub use command::{CallArguments, Command, Save, Snapshot};
 pub use edit::{Asked, Handled, StepsState};
@@ -35,7 +38,7 @@ use trailblaze_core::yaml;
 use trailblaze_protocol::driver::DriverKey;
 use trailblaze_protocol::event::{CallOrigin, Event, Failure, Moment, Plan, StepKind, TrailRef, Verdict};
 use trailblaze_protocol::exit::Exit;
-use trailblaze_protocol::ids::{Parent, SessionId, StepId};
+use trailblaze_protocol::ids::{SessionId, StepId};
 
 use crate::files::private;
 use crate::output::console::Console;
@@ -46,6 +49,7 @@ use crate::sessions::arguments::typed;
 use crate::sessions::device_log::DeviceLog;
 use crate::sessions::toolbox::{self, Listed};
 use crate::sessions::viewing::Viewer;
+use by_hand::ByHand;
 use edit::History;
 use keep::{EXPLORE, Home};
 use sight::Sights;
@@ -75,6 +79,7 @@ pub struct Interactive {
     lost: Option<String>,
     history: History,
     viewer: Arc<Viewer>,
+    by_hand: ByHand,
 }
 
 struct OpenStep {
@@ -157,6 +162,7 @@ impl Interactive {
             lost: None,
             history: History::default(),
             viewer,
+            by_hand: ByHand::default(),
         }
     }
 
@@ -302,7 +308,10 @@ impl Interactive {
             Command::Steps => self.list_steps(),
             Command::Undo => self.undo(),
             Command::UndoStep => self.undo_step(),
-            Command::Save(save) => self.save(&save),
+            Command::Save(save) => {
+                self.finish_deeds(cancel).await;
+                self.save(&save)
+            }
         }
     }
 
@@ -489,48 +498,6 @@ impl Interactive {
         let lines: Vec<String> = steps.iter().enumerate().map(|(at, step)| keep::line(at + 1, step)).collect();
         let text = if lines.is_empty() { "no steps yet".to_string() } else { lines.join("\n") };
         done(text, keep::as_json(&steps))
-    }
-
-    /// Removes the last step with all of its calls.
-    fn undo_step(&mut self) -> Reply {
-        let recorded = self.sink.recording(&self.attempt.id);
-        let Some(last) = recorded.iter().rev().find(|step| !keep::is_empty(step)) else {
-            return refused("there is nothing to undo");
-        };
-        let (index, text) = (last.index, last.text.clone());
-        if last.is_edited {
-            let rest: Vec<_> = recorded.iter().filter(|step| *step != last).map(edit::as_edited).collect();
-            self.replace_steps(rest);
-            return done(format!("undid step \"{text}\"; the device is not changed"), json!({"undone": text}));
-        }
-        let id = StepId::new(format!("{}/{index}.1", self.attempt.id));
-        if self.step.as_ref().is_some_and(|step| step.id == id) {
-            self.end_step();
-        }
-        self.session.emit(Event::Undone { attempt: self.attempt.id.clone(), what: Parent::Step(id) });
-        done(format!("undid step \"{text}\"; the device is not changed"), json!({"undone": text}))
-    }
-
-    /// Removes the last call that would be saved from the steps, or the last step if it has none.
-    fn undo(&mut self) -> Reply {
-        loop {
-            let Some((what, about)) = self.sink.last_recorded(&self.attempt.id) else {
-                return refused("there is nothing to undo");
-            };
-            self.session.emit(Event::Undone { attempt: self.attempt.id.clone(), what: what.clone() });
-            if matches!(&what, Parent::Step(id) if self.step.as_ref().is_some_and(|step| step.id == *id)) {
-                self.end_step();
-            }
-            match what {
-                Parent::Call(_) => {
-                    let text = format!("undid {about}; the device is not changed");
-                    return done(text, json!({"undone": about}));
-                }
-                // The step was begun implicitly.
-                Parent::Step(_) if about == EXPLORE => {}
-                Parent::Step(_) => return done(format!("undid step \"{about}\""), json!({"undone": about})),
-            }
-        }
     }
 
     /// The steps so far, in the form of a portable trail.

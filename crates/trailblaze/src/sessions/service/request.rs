@@ -93,6 +93,10 @@ pub struct OpenRequest {
     pub device: Option<String>,
     /// Show the browser window.
     pub is_headed: bool,
+    /// Record what a person does in the browser window.
+    pub follows_person: bool,
+    /// With that, make an assertion after each step that made something appear.
+    pub asserts_what_appears: bool,
     pub target: Option<String>,
     pub memory: Vec<(String, String)>,
     /// The names of variables that contain secrets.

@@ -260,7 +260,7 @@ impl<'a> Place<'a> {
 }
 
 /// What a step calls an element.
-fn called(node: &Node) -> String {
+pub fn called(node: &Node) -> String {
     match element::name(node) {
         Some(name) => format!("\"{name}\""),
         None => format!("the {}", node.summary()),

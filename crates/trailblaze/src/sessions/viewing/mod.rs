@@ -20,7 +20,7 @@ use trailblaze_core::screen::{Node, Screen};
 
 use crate::output::screenshot;
 use crate::sessions::service::studio::ScreenElement;
-pub use aim::{Aim, Aimed, Mistaken, delegate_of};
+pub use aim::{Aim, Aimed, Mistaken, called, delegate_of};
 pub use inspect::{Found, inspect, matches};
 
 /// The shortest time between two looks at a screen that keeps changing.

@@ -1,0 +1,429 @@
+//! Follows what a person does in the window of the browser. Pages report clicks and texts (recorder.js); the browser reports
+//! addresses, the history and tabs, without saying who caused that: what neither a page nor the driver asked for is a person's.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::{Budget, Button, Click, Deed, DriverError, Modifier, Person, PersonAction};
+use trailblaze_core::screen::Screen;
+use trailblaze_protocol::geometry::Point;
+
+use super::look::{Look, Part, node_id, screen_of};
+use super::page::{Page, WORLD, string};
+use super::state::State;
+
+/// How many reports of pages, and how many deeds, wait to be handled.
+const WAITING: usize = 256;
+/// How long a click may be the first half of a double click.
+const DOUBLE: Duration = Duration::from_millis(500);
+/// How long a page may take to open or close a tab, or to go back, after a deed that causes it.
+const CAUSED: Duration = Duration::from_millis(1500);
+/// A page asks for a document in its own process, and the browser may report that it loads before that.
+const ASKING: Duration = Duration::from_millis(150);
+/// How long ago a page may have asked for the document that loads.
+const ASKED: Duration = Duration::from_secs(3);
+/// How long looking at the rest of a page may take.
+const LOOKING: Duration = Duration::from_secs(2);
+/// How long the history may take to change.
+const MOVING: Duration = Duration::from_secs(2);
+
+/// The command that makes every document of a session report what a person does.
+pub fn record() -> (&'static str, Value) {
+    let script = json!({"source": "trailblaze.record()", "worldName": WORLD, "runImmediately": true});
+    ("Page.addScriptToEvaluateOnNewDocument", script)
+}
+
+/// What a person may have done.
+pub enum Told {
+    /// In a page.
+    Deed {
+        target: String,
+        frame: u64,
+        message: Box<Message>,
+    },
+    /// The main frame of a tab goes to another document.
+    Navigating {
+        target: String,
+        kind: String,
+        url: String,
+        at: Instant,
+    },
+    Opened {
+        target: String,
+        has_opener: bool,
+    },
+    Closed {
+        index: usize,
+        is_last: bool,
+    },
+}
+
+impl Told {
+    /// A report of a page. The frame is looked up at once, because the document may be gone soon.
+    pub fn by_page(state: &mut State, session: &str, world: Option<i64>, message: &str) -> Option<Told> {
+        let message = serde_json::from_str(message).ok()?;
+        let tab = state.tab_of(session)?;
+        let is_its = |frame: &&super::state::Frame| frame.session == session && frame.world == world;
+        let frame = tab.frames.values().find(is_its)?.number;
+        Some(Told::Deed { target: tab.target.clone(), frame, message })
+    }
+}
+
+/// A report of recorder.js.
+#[derive(Deserialize)]
+pub struct Message {
+    kind: String,
+    /// In milliseconds.
+    at: u64,
+    node: Option<u64>,
+    seen: Option<Look>,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    chord: String,
+    #[serde(default)]
+    values: Vec<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    checked: bool,
+    #[serde(default)]
+    button: String,
+    #[serde(default)]
+    count: u32,
+    #[serde(default)]
+    modifiers: Vec<String>,
+    #[serde(default)]
+    x: i32,
+    #[serde(default)]
+    y: i32,
+}
+
+/// Starts to follow a person in all tabs.
+pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverError> {
+    let (told, messages) = mpsc::channel(WAITING);
+    let (sender, deeds) = mpsc::channel(WAITING);
+    let (flush, flushes) = mpsc::channel(1);
+    let sessions: Vec<String> = page.shared.bump(|state| {
+        state.person = Some(told);
+        state.sessions.keys().cloned().collect()
+    });
+    let (method, params) = record();
+    for session in sessions {
+        // A session that has ended meanwhile needs nothing.
+        match page.command_to(budget, &session, method, params.clone()).await {
+            Ok(_) | Err(DriverError::Refused { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut follower = Follower {
+        page: Arc::clone(page),
+        deeds: sender,
+        held: None,
+        last_deed: None,
+        last_opened: String::new(),
+        history: HashMap::new(),
+    };
+    follower.learn_history().await;
+    tokio::spawn(follower.run(messages, flushes));
+    Ok(Person { deeds, flush })
+}
+
+struct Follower {
+    page: Arc<Page>,
+    deeds: mpsc::Sender<Deed>,
+    /// A click that may be the first half of a double click, and until when.
+    held: Option<(Deed, Instant)>,
+    /// When a person last did something that a page may react to.
+    last_deed: Option<Instant>,
+    /// The address that was last opened in a new tab.
+    last_opened: String,
+    /// The position of each tab in its history.
+    history: HashMap<String, i64>,
+}
+
+impl Follower {
+    async fn run(
+        mut self,
+        mut messages: mpsc::Receiver<Told>,
+        mut flushes: mpsc::Receiver<tokio::sync::oneshot::Sender<()>>,
+    ) {
+        loop {
+            let until = self.held.as_ref().map(|(_, until)| *until);
+            tokio::select! {
+                biased;
+                () = self.deeds.closed() => return,
+                message = messages.recv() => match message {
+                    Some(Told::Closed { is_last: true, .. }) | None => return self.release().await,
+                    Some(message) => self.take(message).await,
+                },
+                Some(done) = flushes.recv() => {
+                    self.flush(&mut messages).await;
+                    let _ = done.send(());
+                }
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => self.release().await,
+                () = self.page.browser.cdp.gone() => return self.release().await,
+            }
+        }
+    }
+
+    /// Passes on a click that is held.
+    async fn release(&mut self) {
+        if let Some((deed, _)) = self.held.take() {
+            let _ = self.deeds.send(deed).await;
+        }
+    }
+
+    async fn send(&mut self, deed: Deed) {
+        self.release().await;
+        let _ = self.deeds.send(deed).await;
+    }
+
+    /// A deed that is not about an element.
+    async fn did(&mut self, what: PersonAction) {
+        let screen = screen_of(Vec::new(), self.page.version());
+        self.send(Deed { screen, node: None, what }).await;
+    }
+
+    /// Lets all pages report what they have not reported, and handles that.
+    async fn flush(&mut self, messages: &mut mpsc::Receiver<Told>) {
+        let worlds = self.page.worlds();
+        let budget = budget();
+        for world in worlds {
+            let _ = self.page.ask_in(&budget, &world, "trailblaze.flush()").await;
+        }
+        while let Ok(message) = messages.try_recv() {
+            self.take(message).await;
+        }
+        self.release().await;
+    }
+
+    async fn take(&mut self, told: Told) {
+        match told {
+            Told::Deed { target, frame, message } => self.done_in_page(target, frame, *message).await,
+            Told::Navigating { target, kind, url, at } => self.navigating(&target, &kind, url, at).await,
+            Told::Opened { target, has_opener } => self.opened(target, has_opener).await,
+            Told::Closed { index, .. } => {
+                if !self.is_caused() {
+                    self.did(PersonAction::CloseTab { index }).await;
+                }
+            }
+        }
+    }
+
+    /// Whether a page, or the driver, is likely to have caused what just happened.
+    fn is_caused(&self) -> bool {
+        self.last_deed.is_some_and(|at| at.elapsed() < CAUSED) || self.page.shared.state().acting.is_now()
+    }
+
+    async fn done_in_page(&mut self, target: String, frame: u64, mut message: Message) {
+        let (is_own, is_front) = {
+            let state = self.page.shared.state();
+            (state.acting.was(message.at), state.front == target)
+        };
+        if is_own {
+            return;
+        }
+        if message.kind == "shown" {
+            return self.shown(&target).await;
+        }
+        if !is_front && self.select(&target) {
+            // The page did not say that it is in front, or has not yet.
+            let index = self.index_of(&target);
+            if let Some(index) = index {
+                self.did(PersonAction::SelectTab { index }).await;
+            }
+        }
+        let Some(seen) = message.seen.take() else { return };
+        let (screen, origin) = self.whole_screen(frame, seen).await;
+        let node = message.node.map(|element| if frame == 0 { element } else { node_id(frame, element) });
+        let node = node.filter(|id| screen.root.walk().any(|node| node.id == *id));
+        let point = Point { x: message.x + origin.x, y: message.y + origin.y };
+        let Some(what) = message.action(node.is_some(), point) else { return };
+        self.last_deed = Some(Instant::now());
+        let deed = Deed { screen, node, what };
+        match &deed.what {
+            PersonAction::Click { click: Click { button: Button::Left, count: 1, .. }, .. } => {
+                self.release().await;
+                self.held = Some((deed, Instant::now() + DOUBLE));
+            }
+            PersonAction::Click { click: Click { count: 2, .. }, .. } => {
+                if self.held.as_ref().is_some_and(|(first, _)| first.node == deed.node) {
+                    self.held = None;
+                }
+                self.send(deed).await;
+            }
+            _ => self.send(deed).await,
+        }
+    }
+
+    /// A tab became visible.
+    async fn shown(&mut self, target: &str) {
+        let is_other = {
+            let state = self.page.shared.state();
+            let is_ready = state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
+            is_ready && state.front != target && state.adopting.is_empty()
+        };
+        if !is_other || !self.select(target) {
+            return;
+        }
+        if let Some(index) = self.index_of(target) {
+            self.did(PersonAction::SelectTab { index }).await;
+        }
+    }
+
+    /// Follows the person to a tab; false if it is gone.
+    fn select(&self, target: &str) -> bool {
+        self.page.shared.bump(|state| {
+            let is_there = state.tabs.iter().any(|tab| tab.target == target && tab.is_ready);
+            if is_there {
+                target.clone_into(&mut state.front);
+            }
+            is_there
+        })
+    }
+
+    fn index_of(&self, target: &str) -> Option<usize> {
+        self.page.shared.state().tabs.iter().position(|tab| tab.target == target)
+    }
+
+    /// What a document showed, with the rest of the page around it or in it, and where the document begins.
+    async fn whole_screen(&self, frame: u64, mut seen: Look) -> (Screen, Point) {
+        let budget = budget();
+        let want = json!({"shown": true});
+        let start = Point { x: 0, y: 0 };
+        let version = self.page.version();
+        if frame == 0 {
+            // The page may be gone already, and its frames with it.
+            let _ = self.page.look_into_frames(&budget, &mut seen, &want).await;
+            return (seen.screen(version, Part::Whole), start);
+        }
+        let around = timeout(LOOKING, self.page.look(&budget, &want)).await;
+        if let Ok(Ok(mut around)) = around
+            && let Some((owner, parent)) = self.page.holder(frame)
+            && let Some(holder) = around.find(if parent == 0 { owner } else { node_id(parent, owner) })
+            && let Some([x, y]) = holder.origin()
+        {
+            holder.hold(frame, seen);
+            return (around.screen(version, Part::Whole), Point { x, y });
+        }
+        seen.number(frame);
+        (seen.screen(version, Part::Whole), start)
+    }
+
+    async fn navigating(&mut self, target: &str, kind: &str, url: String, at: Instant) {
+        let is_ours = self.page.shared.state().acting.is_now();
+        if kind.starts_with("history") {
+            return self.travelled(target, is_ours || self.is_caused()).await;
+        }
+        if is_ours || !matches!(kind, "differentDocument" | "reload" | "reloadBypassingCache") {
+            return;
+        }
+        sleep(ASKING.saturating_sub(at.elapsed())).await;
+        let is_asked = self.page.shared.bump(|state| {
+            let tab = state.tabs.iter_mut().find(|tab| tab.target == target)?;
+            // The first document of a tab that a page opened.
+            let is_first = tab.opener.is_some() && tab.commits <= 1;
+            Some(tab.requested_at.take().is_some_and(|asked| at.saturating_duration_since(asked) < ASKED) || is_first)
+        });
+        self.learn_history_of(target).await;
+        if is_asked != Some(false) || is_internal(&url) {
+            return;
+        }
+        if kind != "differentDocument" {
+            return self.did(PersonAction::Reload).await;
+        }
+        if std::mem::take(&mut self.last_opened) != url {
+            self.did(PersonAction::Open { url }).await;
+        }
+    }
+
+    async fn travelled(&mut self, target: &str, is_caused: bool) {
+        let before = self.history.get(target).copied();
+        let until = Instant::now() + MOVING;
+        let mut after = before;
+        while after == before && Instant::now() < until {
+            sleep(Duration::from_millis(30)).await;
+            self.learn_history_of(target).await;
+            after = self.history.get(target).copied();
+        }
+        let (Some(before), Some(after), false) = (before, after, is_caused) else { return };
+        for _ in 0..(before - after).abs() {
+            self.did(if after < before { PersonAction::Back } else { PersonAction::Forward }).await;
+        }
+    }
+
+    async fn opened(&mut self, target: String, has_opener: bool) {
+        let is_caused = has_opener || self.is_caused();
+        self.learn_history_of(&target).await;
+        if is_caused {
+            return;
+        }
+        self.did(PersonAction::NewTab).await;
+        let info = self.page.browser.cdp.call(None, "Target.getTargetInfo", json!({"targetId": target}));
+        let Ok(Ok(info)) = timeout(LOOKING, info).await else { return };
+        let url = string(&info["targetInfo"], "url");
+        if !is_internal(&url) {
+            self.last_opened.clone_from(&url);
+            self.did(PersonAction::Open { url }).await;
+        }
+    }
+
+    async fn learn_history(&mut self) {
+        let targets: Vec<String> = self.page.shared.state().tabs.iter().map(|tab| tab.target.clone()).collect();
+        for target in targets {
+            self.learn_history_of(&target).await;
+        }
+    }
+
+    async fn learn_history_of(&mut self, target: &str) {
+        let session = {
+            let state = self.page.shared.state();
+            state.tabs.iter().find(|tab| tab.target == target).map(|tab| tab.session.clone())
+        };
+        let Some(session) = session else { return };
+        let history = self.page.browser.cdp.call(Some(&session), "Page.getNavigationHistory", json!({}));
+        let Ok(Ok(history)) = timeout(LOOKING, history).await else { return };
+        if let Some(index) = history.get("currentIndex").and_then(Value::as_i64) {
+            self.history.insert(target.to_string(), index);
+        }
+    }
+}
+
+impl Message {
+    fn action(self, has_node: bool, point: Point) -> Option<PersonAction> {
+        let click = Click {
+            button: Button::parse(&self.button).unwrap_or(Button::Left),
+            count: self.count.max(1),
+            modifiers: self.modifiers.iter().filter_map(|name| Modifier::parse(name)).collect(),
+            at: None,
+        };
+        Some(match self.kind.as_str() {
+            "click" => PersonAction::Click { click, point },
+            // The box itself is not shown, only something that stands for it.
+            "check" if !has_node => PersonAction::Click { click, point },
+            "check" => PersonAction::SetChecked { checked: self.checked },
+            "type" => PersonAction::Type { text: self.text },
+            "secret" => PersonAction::TypeSecret,
+            "press" => PersonAction::Press { chord: self.chord },
+            "choose" => PersonAction::Choose { values: self.values },
+            "upload" => PersonAction::Upload { names: self.names },
+            _ => return None,
+        })
+    }
+}
+
+fn budget() -> Budget {
+    Budget::new(Instant::now() + LOOKING, CancellationToken::new())
+}
+
+/// An address that nobody enters.
+fn is_internal(url: &str) -> bool {
+    url.is_empty() || ["about:", "chrome:", "chrome-error:", "edge:"].iter().any(|scheme| url.starts_with(scheme))
+}

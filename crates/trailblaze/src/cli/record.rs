@@ -1,0 +1,213 @@
+//! `trailblaze record`: records what a person does in the window of a browser.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use trailblaze_protocol::driver::Platform;
+use trailblaze_protocol::event::StepKind;
+use trailblaze_protocol::exit::Exit;
+
+use super::in_session::{self, SessionArgs, unexpected};
+use super::interrupt::Signals;
+use super::shell::OnDeviceArgs;
+use super::{Context, Refusal};
+use crate::output::print;
+use crate::sessions::interactive::{Command, Reply, Save};
+use crate::sessions::service::{Answer, ExecuteRequest, OpenRequest, Request, SessionChoice};
+
+/// How often the session is asked for new steps.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Open a page in a browser window, and record what you do there as a trail
+///
+/// Each click, text and key becomes a step, also in frames and new tabs. Ctrl-C, or closing the window, ends the recording and saves the
+/// trail. What is typed into a password field is not recorded: the trail contains the name of a secret instead.
+#[derive(Args)]
+pub struct RecordArgs {
+    /// The page to open first
+    #[arg(long, value_name = "URL")]
+    url: String,
+    /// Save the steps as this trail [default: trails/recorded-TIME.trail.yaml]
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// The title of the trail [default: from the file's name]
+    #[arg(long, value_name = "WORDS")]
+    title: Option<String>,
+    /// Add an assertion after each step that made something appear
+    #[arg(long)]
+    assertions: bool,
+    /// Use this device [default: the project's first browser, or web/chromium]
+    #[arg(short, long, value_name = "DEVICE", env = "TRAILBLAZE_DEVICE")]
+    device: Option<String>,
+    /// Use an environment variable as a secret: where its value is typed, the trail contains {{NAME}}
+    #[arg(long, value_name = "NAME")]
+    secret: Vec<String>,
+    /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
+    #[arg(long, env = "TRAILBLAZE_TARGET")]
+    target: Option<String>,
+    /// Print the trail's path, its steps and its secrets as JSON at the end
+    #[arg(long)]
+    json: bool,
+    /// Record without a window, for tests that provide the input
+    #[arg(long, hide = true)]
+    headless: bool,
+}
+
+pub async fn record(context: &Context, args: RecordArgs) -> Result<Exit, Refusal> {
+    let file = file(context, args.save.as_deref())?;
+    let device = match args.device {
+        Some(device) => device,
+        None => browser(context)?,
+    };
+    let on =
+        OnDeviceArgs { secret: args.secret, target: args.target, ..OnDeviceArgs::on(vec![device], !args.headless) };
+    // From now on, no request to stop is lost.
+    let mut signals = Signals::listen();
+    let request = in_session::open_request(context, &on, &SessionArgs::default())?;
+    let request = OpenRequest { follows_person: true, asserts_what_appears: args.assertions, ..request };
+    let info = in_session::open(context, request).await?;
+    let mut recording = Recording {
+        context,
+        session: SessionChoice { name: Some(info.name), project: Some(info.project), device: None },
+        n_shown: 0,
+        is_quiet: args.json,
+    };
+    let text = format!("Open {}", args.url);
+    recording.execute(Command::Step { kind: StepKind::Trailhead, text }).await?;
+    if let Some(Reply::Failed { message, exit }) = recording.execute(Command::launch(&args.url)).await? {
+        recording.close().await?;
+        print::error(message);
+        return Ok(exit);
+    }
+    print::say("Recording what you do in the browser window. Ctrl-C, or closing the window, ends it.");
+    loop {
+        tokio::select! {
+            _ = signals.next() => break,
+            () = sleep(EVERY) => {}
+        }
+        recording.show().await?;
+        if recording.has_ended().await? {
+            break;
+        }
+    }
+    let save = Save { path: file.clone(), merge: None, title: args.title, from: None, to: None, is_own: false };
+    let saved = recording.execute(Command::Save(save)).await?;
+    let steps = recording.show().await?;
+    let said = match saved {
+        Some(Reply::Done { text, .. }) => text,
+        Some(Reply::Failed { message, exit }) => {
+            print::error(message);
+            print::hint("the session stays open; `trailblaze session save FILE` saves its steps");
+            return Ok(exit);
+        }
+        None => return Err(Refusal::Environment { message: "the daemon did not reply".to_string() }),
+    };
+    recording.close().await?;
+    let secrets = secrets(&steps);
+    let mut run = format!("trailblaze run {}", file.display());
+    secrets.iter().for_each(|name| run.push_str(&format!(" --secret {name}")));
+    if args.json {
+        print::json(&json!({"saved": file, "steps": steps, "secrets": secrets, "run": run}));
+        return Ok(Exit::Passed);
+    }
+    print::data(said);
+    if !secrets.is_empty() {
+        let names = secrets.iter().cloned().collect::<Vec<_>>().join(", ");
+        print::say(format!("Secrets were typed and not recorded. Set {names} in the environment before a run."));
+    }
+    print::say(format!("`{run}` runs it."));
+    Ok(Exit::Passed)
+}
+
+/// The session that is recorded.
+struct Recording<'c> {
+    context: &'c Context,
+    session: SessionChoice,
+    n_shown: usize,
+    is_quiet: bool,
+}
+
+impl Recording<'_> {
+    /// Ctrl-C does not cancel these requests: it ends the recording.
+    async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+        let answer = self.context.daemon()?.ask_running(request).await;
+        let gone = || Refusal::Environment { message: "the daemon was stopped, and the session with it".to_string() };
+        Ok(answer.ok_or_else(gone)??)
+    }
+
+    async fn execute(&self, command: Command) -> Result<Option<Reply>, Refusal> {
+        let current_dir = Some(self.context.environment.current_dir().to_path_buf());
+        let request = ExecuteRequest { session: self.session.clone(), current_dir, commands: vec![command] };
+        match self.ask(Request::Execute(request)).await? {
+            Answer::Replies(mut replies) => Ok(replies.pop()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Prints the new steps. Returns all of them.
+    async fn show(&mut self) -> Result<Vec<Value>, Refusal> {
+        let Some(Reply::Done { value: Value::Array(steps), .. }) = self.execute(Command::Steps).await? else {
+            return Ok(Vec::new());
+        };
+        for step in steps.iter().skip(self.n_shown).filter(|_| !self.is_quiet) {
+            let text = step["text"].as_str().unwrap_or_default();
+            let kind = if step["kind"] == "verify" { "verify: " } else { "" };
+            print::data(format!("{}. {kind}{text}", step["number"]));
+        }
+        self.n_shown = steps.len();
+        Ok(steps)
+    }
+
+    /// Whether the window was closed, or the session was.
+    async fn has_ended(&self) -> Result<bool, Refusal> {
+        match self.ask(Request::Sessions).await? {
+            Answer::Sessions(sessions) => {
+                let own = sessions.iter().find(|info| Some(&info.name) == self.session.name.as_ref());
+                Ok(own.is_none_or(|info| info.lost.is_some()))
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn close(&self) -> Result<(), Refusal> {
+        self.ask(Request::Close { session: self.session.clone() }).await.map(drop)
+    }
+}
+
+/// The trail's file, relative to the current folder if it is in it.
+fn file(context: &Context, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
+    let file = match wanted {
+        Some(file) => context.absolute(file),
+        None => {
+            let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+            let digits: String = time.chars().filter(char::is_ascii_digit).collect();
+            let (date, time) = digits.split_at(8);
+            context.root(Path::new(".")).join(format!("trails/recorded-{date}-{time}.trail.yaml"))
+        }
+    };
+    if file.exists() {
+        let message = format!("`{}` exists", file.display());
+        return Err(Refusal::Usage { message, hint: Some("choose another file for `--save`".to_string()) });
+    }
+    let current_dir = context.environment.current_dir();
+    Ok(file.strip_prefix(current_dir).map(Path::to_path_buf).unwrap_or(file))
+}
+
+/// The first browser of the project.
+fn browser(context: &Context) -> Result<String, Refusal> {
+    let loaded = context.load(None)?;
+    let devices = loaded.all_devices()?;
+    let own = devices.iter().find(|device| device.platform == Platform::Web).map(|device| device.id.to_string());
+    Ok(own.unwrap_or_else(|| "web/chromium".to_string()))
+}
+
+/// The secrets that a run needs.
+fn secrets(steps: &[Value]) -> BTreeSet<String> {
+    let calls = steps.iter().filter_map(|step| step["calls"].as_array()).flatten();
+    let values = calls.filter_map(|call| call.pointer("/web_fillSecret/value").and_then(Value::as_str));
+    values.filter_map(|value| Some(value.strip_prefix("{{")?.strip_suffix("}}")?.to_string())).collect()
+}

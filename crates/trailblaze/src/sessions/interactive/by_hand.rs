@@ -1,0 +1,282 @@
+//! What a person does on the device itself becomes steps of the session, with calls as if they had been made in it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use trailblaze_core::driver::{Button, Click, Deed, Person, PersonAction};
+use trailblaze_core::ids;
+use trailblaze_core::query::{Stable, alternatives, stable};
+use trailblaze_core::screen::{Field, Node, Screen};
+use trailblaze_core::tools::tap_on;
+use trailblaze_protocol::event::{CallOrigin, CallResult, Called, Event, Plan, StepKind, ToolKind};
+use trailblaze_protocol::geometry::Point;
+use trailblaze_protocol::ids::Parent;
+use trailblaze_protocol::outcome::{Delegate, Outcome};
+
+use super::appeared::proposals;
+use super::{Interactive, Reply};
+use crate::sessions::viewing::{called, delegate_of};
+
+/// The person who is followed, and what appeared last.
+#[derive(Default)]
+pub struct ByHand {
+    person: Option<Person>,
+    /// Whether what appears is asserted.
+    has_assertions: bool,
+    /// The screen before the last deed, until what appeared after it is asserted.
+    before: Option<Screen>,
+    /// Assertions for what appeared after the last action: in words, and the call.
+    pub proposals: Vec<(String, Value)>,
+}
+
+/// The step that a deed becomes.
+#[derive(Debug, PartialEq)]
+struct Made {
+    text: String,
+    call: Delegate,
+}
+
+impl Interactive {
+    /// Records what a person does on the device itself, from now on, possibly with an assertion for what appears.
+    pub async fn follow_person(&mut self, has_assertions: bool, cancel: &CancellationToken) -> Result<(), Reply> {
+        let cx = self.cx(cancel);
+        match self.session.device.follow_person(&cx).await {
+            Ok(person) => {
+                self.by_hand.person = Some(person);
+                self.by_hand.has_assertions = has_assertions;
+                Ok(())
+            }
+            Err(stop) => Err(self.not_seen("follow the person", stop)),
+        }
+    }
+
+    /// Waits for the next deed of the person who is followed; `None` if the window was closed. Does not return if nobody is
+    /// followed.
+    pub async fn next_deed(&mut self) -> Option<Deed> {
+        match &mut self.by_hand.person {
+            Some(person) => person.deeds.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Records what the person has begun, such as a text that is being typed.
+    pub async fn finish_deeds(&mut self, cancel: &CancellationToken) {
+        let Some(person) = &mut self.by_hand.person else { return };
+        let (done, is_done) = oneshot::channel();
+        if person.flush.send(done).await.is_err() || is_done.await.is_err() {
+            return;
+        }
+        while let Some(Ok(deed)) = self.by_hand.person.as_mut().map(|person| person.deeds.try_recv()) {
+            self.record_deed(Some(deed), cancel).await;
+        }
+        let cx = self.cx(cancel);
+        if self.by_hand.before.is_some()
+            && let Ok(after) = self.session.device.look(&cx).await
+        {
+            self.assert_appeared(&after);
+        }
+    }
+
+    /// Records an assertion for what appeared after the last deed. Nothing is looked at now, because another deed may have
+    /// changed the screen already.
+    fn assert_appeared(&mut self, after: &Screen) {
+        let Some(before) = self.by_hand.before.take() else { return };
+        let best = proposals(&before, after).into_iter().next();
+        if let Some((text, call)) = best
+            && let Some(call) = delegate_of(&call)
+        {
+            self.begin(StepKind::Verify, &text, Plan::Interactive);
+            self.note_call(call);
+            self.end_step();
+        }
+    }
+
+    /// Records a deed as a step of its own.
+    pub async fn record_deed(&mut self, deed: Option<Deed>, cancel: &CancellationToken) {
+        let Some(mut deed) = deed else {
+            self.by_hand.person = None;
+            self.lost = Some("the window was closed".to_string());
+            return;
+        };
+        self.session.device.redact_deed(&mut deed);
+        let Some(Made { text, call }) = made(&deed) else { return };
+        if deed.node.is_none() && matches!(deed.what, PersonAction::Click { .. }) {
+            let cx = self.cx(cancel);
+            let after = self.session.device.look(&cx).await;
+            if after.is_ok_and(|after| is_same(&deed.screen, &after)) {
+                return;
+            }
+        }
+        if deed.screen.root.children.is_empty() {
+            self.by_hand.before = None;
+        } else {
+            self.assert_appeared(&deed.screen);
+        }
+        self.begin(StepKind::Step, &text, Plan::Interactive);
+        let cx = self.cx(cancel);
+        self.note_call(call);
+        let is_last = self.by_hand.person.as_ref().is_none_or(|person| person.deeds.is_empty());
+        self.by_hand.proposals.clear();
+        // What another deed has changed already is not the effect of this one.
+        if is_last && let Ok(after) = self.session.device.look(&cx).await {
+            self.by_hand.proposals = proposals(&deed.screen, &after);
+        }
+        self.by_hand.before = Some(deed.screen).filter(|_| self.by_hand.has_assertions);
+        self.end_step();
+        self.note_steps();
+        self.keep();
+    }
+
+    /// Records a call that the person has carried out.
+    fn note_call(&self, Delegate { tool, args }: Delegate) {
+        let Some(step) = &self.step else { return };
+        let registry = self.session.registry();
+        let known = registry.get(&tool);
+        let call = ids::call();
+        self.session.emit(Event::Called(Arc::new(Called {
+            call: call.clone(),
+            parent: Parent::Step(step.id.clone()),
+            session: self.session.id.clone(),
+            attempt: self.attempt.id.clone(),
+            args: Arc::new(args),
+            origin: CallOrigin::Person,
+            kind: known.map_or(ToolKind::Action, |known| known.kind),
+            is_recordable: true,
+            is_delegating: false,
+            is_custom: known.is_some_and(|known| known.is_custom()),
+            source: known.map_or_else(|| Arc::from("unknown"), |known| Arc::clone(&known.contributor.label)),
+            tool,
+        })));
+        let outcome = Box::new(Outcome::success("done by a person"));
+        self.session.emit(Event::Answered { call, micros: 0, answer: CallResult::Outcome(outcome) });
+    }
+}
+
+/// The step and the call that replays a deed; `None` if nothing can.
+fn made(deed: &Deed) -> Option<Made> {
+    let screen = &deed.screen;
+    let node = deed.node.and_then(|id| screen.root.walk().find(|node| node.id == id));
+    let name = node.map(called).unwrap_or_default();
+    let on = |tool: &str, args: Value| {
+        let selector = alternatives(screen, node?).into_iter().next()?;
+        let mut delegate = call(tool, json!({"nodeSelector": selector.to_json()}));
+        delegate.args.extend(args.as_object().cloned().unwrap_or_default());
+        Some(delegate)
+    };
+    let (text, call) = match &deed.what {
+        PersonAction::Click { click, point } => return clicked(screen, node, click, *point),
+        PersonAction::Type { text } => {
+            let words = match text.as_str() {
+                "" => format!("Clear {name}"),
+                text => format!("Type \"{}\" into {name}", cut(text)),
+            };
+            (words, on("web_type", json!({"text": text, "clearFirst": true}))?)
+        }
+        PersonAction::TypeSecret => {
+            let secret = secret_name(node);
+            let words = format!("Type the secret {secret} into {name}");
+            (words, on("web_fillSecret", json!({"value": format!("{{{{{secret}}}}}")}))?)
+        }
+        PersonAction::Press { chord } => (format!("Press {chord}"), call("web_pressKey", json!({ "key": chord }))),
+        PersonAction::Choose { values } => {
+            (format!("Choose {} in {name}", quoted(values)), on("web_selectOption", json!({ "values": values }))?)
+        }
+        PersonAction::SetChecked { checked } => {
+            let verb = if *checked { "Check" } else { "Uncheck" };
+            (format!("{verb} {name}"), on("web_check", json!({ "checked": checked }))?)
+        }
+        PersonAction::Upload { names } => {
+            (format!("Upload {} to {name}", quoted(names)), on("web_upload", json!({ "files": names }))?)
+        }
+        PersonAction::Open { url } => (format!("Open {}", cut(url)), call("web_navigate", json!({ "url": url }))),
+        PersonAction::Back => ("Go back".to_string(), call("web_navigate", json!({"action": "BACK"}))),
+        PersonAction::Forward => ("Go forward".to_string(), call("web_navigate", json!({"action": "FORWARD"}))),
+        PersonAction::Reload => ("Reload the page".to_string(), call("web_navigate", json!({"action": "RELOAD"}))),
+        PersonAction::NewTab => ("Open a new tab".to_string(), call("web_tabs", json!({"action": "NEW"}))),
+        PersonAction::SelectTab { index } => {
+            (format!("Switch to tab {}", index + 1), call("web_tabs", json!({"action": "SELECT", "index": index})))
+        }
+        PersonAction::CloseTab { index } => {
+            (format!("Close tab {}", index + 1), call("web_tabs", json!({"action": "CLOSE", "index": index})))
+        }
+    };
+    Some(Made { text, call })
+}
+
+fn clicked(screen: &Screen, node: Option<&Node>, click: &Click, point: Point) -> Option<Made> {
+    let verb = match (click.button, click.count) {
+        (Button::Right, _) => "Right-click",
+        (Button::Middle, _) => "Middle-click",
+        (Button::Left, 2) => "Double-click",
+        (Button::Left, _) => "Click",
+    };
+    let at_point = call("tapOnPoint", json!({"x": point.x, "y": point.y}));
+    let is_plain = click.button == Button::Left && click.count == 1 && click.modifiers.is_empty();
+    let Some(node) = node else {
+        // A point can only be tapped.
+        return is_plain.then(|| Made { text: format!("Click at {}, {}", point.x, point.y), call: at_point });
+    };
+    let text = format!("{verb} {}", called(node));
+    if is_plain {
+        let call = match stable(screen, node) {
+            Stable::Point(_) => at_point,
+            stable => tap_on(&stable),
+        };
+        return Some(Made { text, call });
+    }
+    let selector = alternatives(screen, node).into_iter().next()?;
+    let mut call = call("web_click", json!({"nodeSelector": selector.to_json()}));
+    if click.button != Button::Left {
+        call.args.insert("button".to_string(), click.button.name().into());
+    }
+    if click.count > 1 {
+        call.args.insert("clickCount".to_string(), click.count.into());
+    }
+    if !click.modifiers.is_empty() {
+        let names: Vec<&str> = click.modifiers.iter().map(|modifier| modifier.name()).collect();
+        call.args.insert("modifiers".to_string(), json!(names));
+    }
+    Some(Made { text, call })
+}
+
+fn call(tool: &str, args: Value) -> Delegate {
+    Delegate { tool: tool.to_string(), args: args.as_object().cloned().unwrap_or_else(Map::new) }
+}
+
+/// The name of the secret for a field: `NEW_PASSWORD` for one that is called "New password".
+fn secret_name(node: Option<&Node>) -> String {
+    let label = node.and_then(Node::label).unwrap_or_default();
+    let words = label.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.take(4).map(str::to_ascii_uppercase).collect::<Vec<_>>().join("_");
+    match name.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() => name,
+        _ => "PASSWORD".to_string(),
+    }
+}
+
+/// Whether two screens show the same, wherever that is.
+fn is_same(before: &Screen, after: &Screen) -> bool {
+    let shown = |screen: &Screen| {
+        let of = |node: &Node| {
+            let text = |field| node.props.text(field).map(str::to_string);
+            (node.class().map(str::to_string), text(Field::Text), text(Field::AriaName), node.is_checked())
+        };
+        screen.root.walk().map(of).collect::<Vec<_>>()
+    };
+    before.app == after.app && shown(before) == shown(after)
+}
+
+fn quoted(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("\"{}\"", cut(text))).collect::<Vec<_>>().join(", ")
+}
+
+/// A text in the words of a step.
+fn cut(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,25 @@
+//! How a test gets a page.
+
+use crate::home::Home;
+use crate::page::Page;
+
+/// Runs `trailblaze studio` with these arguments, and reads the address.
+pub fn address(home: &Home, args: &[&str]) -> String {
+    let args: Vec<&str> = ["studio", "--json"].into_iter().chain(args.iter().copied()).collect();
+    let address = home.run(&args).exits(0).json();
+    address["address"].as_str().expect("an address").to_string()
+}
+
+/// A page that has entered.
+pub fn open(home: &Home, args: &[&str]) -> Page {
+    let mut page = Page::at(&address(home, args));
+    assert_eq!(page.enter(), 204);
+    page
+}
+
+/// A page on a session, and the name of the session.
+pub fn on_session(home: &Home, args: &[&str]) -> (Page, String) {
+    let page = open(home, args);
+    let session = page.session();
+    (page, session)
+}
