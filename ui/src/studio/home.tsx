@@ -27,7 +27,7 @@ export function Home(): VNode {
   }, [workspace?.device]);
   if (!workspace)
     return (
-      <main class="center">
+      <main id="main" tabIndex={-1} class="center">
         {typeof status === 'object' ? (
           <>
             <h1>The project cannot be shown.</h1>
@@ -41,7 +41,8 @@ export function Home(): VNode {
       </main>
     );
   return (
-    <main class="first-page">
+    <main id="main" tabIndex={-1} class="first-page">
+      <h1 class="unseen">{workspace.name}</h1>
       {workspace.problem && (
         <p class="banner invalid" role="alert">
           <strong>Something is wrong with the project’s files. </strong>
@@ -176,6 +177,7 @@ function FolderRows({
   picked: ReadonlySet<string>;
   onToggle: (paths: string[], on: boolean) => void;
 }): VNode {
+  const [isOpen, setOpen] = useState(true);
   const paths = pathsIn(folder);
   const n = paths.filter((path) => picked.has(path)).length;
   const inner = (
@@ -210,8 +212,8 @@ function FolderRows({
   );
   if (!folder.name) return inner;
   return (
-    <details open class="folder">
-      <summary>
+    <div class="folder">
+      <div class="folder-head">
         <input
           type="checkbox"
           aria-label={`Select all in ${folder.path}`}
@@ -219,13 +221,14 @@ function FolderRows({
           ref={(node) => {
             if (node) node.indeterminate = n > 0 && n < paths.length;
           }}
-          onClick={(event) => event.stopPropagation()}
           onChange={(event) => onToggle(paths, event.currentTarget.checked)}
         />
-        <Icon name="folder" /> <Data text={folder.name} /> <span class="faint small">{count(paths.length)}</span>
-      </summary>
-      {inner}
-    </details>
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Icon name="folder" /> <Data text={folder.name} /> <span class="faint small">{count(paths.length)}</span>
+        </button>
+      </div>
+      {isOpen && inner}
+    </div>
   );
 }
 

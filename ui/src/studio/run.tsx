@@ -18,7 +18,7 @@ export function RunPage({ id }: { id: string }): VNode {
   const [{ update, version }, setUpdate] = useState<{ update?: RunUpdate; version: number }>({ version: 0 });
   const [status, setStatus] = useState<Status>('connecting');
   const current = use(route).params.get('attempt');
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLElement>(null);
   const source = useMemo(() => daemon(id), [id]);
   useEffect(
     () =>
@@ -41,7 +41,7 @@ export function RunPage({ id }: { id: string }): VNode {
   const problem = update?.problem || (status instanceof RpcError ? status.message : '');
   if (problem)
     return (
-      <main class="center">
+      <main id="main" tabIndex={-1} class="center">
         <h1>The run cannot be shown.</h1>
         <p>
           <Data text={problem} />
@@ -53,14 +53,14 @@ export function RunPage({ id }: { id: string }): VNode {
     );
   if (!update || !run)
     return (
-      <main class="center">
+      <main id="main" tabIndex={-1} class="center">
         <p role="status">{update ? 'The run is starting…' : 'Loading…'}</p>
         {update && !update.isOver && <Bar id={id} update={update} run={undefined} status={status} />}
       </main>
     );
   const link = (attempt: Attempt | null) => href(['run', id], attempt ? { attempt: attempt.id } : {});
   return (
-    <div class="run-page" ref={box}>
+    <section class="run-page" ref={box}>
       <Bar id={id} update={update} run={run} status={status} />
       <Report
         run={run}
@@ -72,7 +72,7 @@ export function RunPage({ id }: { id: string }): VNode {
         title={`Run ${id}`}
         scroller={() => box.current!}
       />
-    </div>
+    </section>
   );
 }
 
@@ -127,7 +127,7 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
     else if (started) go(['run', started.run]);
   };
   return (
-    <div class="run-bar" role="toolbar" aria-label="Run">
+    <section class="run-bar" aria-label="Run">
       {update.isOver ? (
         <>
           <button type="button" class="button" disabled={!all.length} onClick={() => void start(all)}>
@@ -160,6 +160,6 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
           Report
         </a>
       )}
-    </div>
+    </section>
   );
 }

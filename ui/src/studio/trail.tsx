@@ -52,7 +52,7 @@ export function TrailPage({ path }: { path: string }): VNode {
   };
   if (isGone)
     return (
-      <main class="center">
+      <main id="main" tabIndex={-1} class="center">
         <h1>The trail cannot be read.</h1>
         <p>
           <a href={href([])}>All trails</a>
@@ -61,12 +61,12 @@ export function TrailPage({ path }: { path: string }): VNode {
     );
   if (!read)
     return (
-      <main class="center">
+      <main id="main" tabIndex={-1} class="center">
         <p role="status">Loading…</p>
       </main>
     );
   return (
-    <main class="trail-page">
+    <main id="main" tabIndex={-1} class="trail-page">
       <header class="bar-row wrap">
         <h1 class="grow mono">
           <Data text={path} />

@@ -47,7 +47,7 @@ export function SessionPage({ name }: { name: string }): VNode {
   const { lost } = use(of.about);
   if (typeof status === 'object' && !of.steps.value) {
     return (
-      <main class="center">
+      <main id="main" tabIndex={-1} class="center">
         <h1>This session is not open.</h1>
         <p>
           <Data text={status.message} />
@@ -59,7 +59,8 @@ export function SessionPage({ name }: { name: string }): VNode {
     );
   }
   return (
-    <main class="session">
+    <main id="main" tabIndex={-1} class="session">
+      <h1 class="unseen">Session {name}</h1>
       <section class="left" aria-label="Device">
         <DeviceBar of={of} />
         {typeof status === 'object' && (

@@ -58,7 +58,8 @@ export function Step({ of, step, nth, update, isTarget, drag }: StepProps): VNod
             {step.kind !== 'step' && <span class={`badge ${step.kind}`}>{step.kind}</span>}
             <StepText of={of} step={step} nth={nth} />
           </div>
-          <button type="button" class="calls" aria-expanded={isOpen} aria-label={`Calls of ${name}`} onClick={() => setOpen(!isOpen)}>
+          <button type="button" class="calls" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <span class="unseen">Calls of {name}: </span>
             {step.calls.length ? (
               step.calls.map((call, at) => {
                 const { tool, args } = callOf(call);

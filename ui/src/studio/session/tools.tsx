@@ -40,10 +40,10 @@ export function Tools({ of }: { of: Session }): VNode {
       {!shown.length && <p class="empty">No tool matches.</p>}
       {[...groups].map(([group, members]) => (
         <section key={group} aria-label={group}>
-          <h3 class="label group">
+          <h2 class="label group">
             {group || 'tools'}
             {members[0]!.isCustom && <span class="tag custom">yours</span>}
-          </h3>
+          </h2>
           <ul>
             {members.map((tool) => (
               <li key={tool.name} class="tool-item">

@@ -223,9 +223,9 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
   const middle = { element: element.index, x: Math.round(element.x + element.width / 2), y: Math.round(element.y + element.height / 2) };
   return (
     <section class="details" aria-label="Picked element">
-      <h3>
+      <h2>
         <Data text={cut(describe(element), 120)} />
-      </h3>
+      </h2>
       <div class="bar-row wrap">
         {[
           ['tap', 'Tap'],
@@ -239,7 +239,7 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
       </div>
       {found && found.descriptions.length > 0 && (
         <>
-          <h4 class="label">Found by</h4>
+          <h3 class="label">Found by</h3>
           <ul class="ways">
             {found.descriptions.map((one, nth) => (
               <li key={nth} class="way">
@@ -263,7 +263,7 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
       )}
       {found && found.assertions.length > 0 && (
         <>
-          <h4 class="label">Assert</h4>
+          <h3 class="label">Assert</h3>
           <ul class="ways">
             {found.assertions.map((one, nth) => (
               <li key={nth} class="way">
