@@ -140,6 +140,17 @@ impl Device {
         self.observe(cx, Want::PICTURE).await
     }
 
+    /// Looks at the screen once it has not changed for `quiet`, after `most` at the latest.
+    pub async fn look_settled(&self, cx: &Cx, quiet: Duration, most: Duration) -> Result<Screen, Stop> {
+        let end = Instant::now() + most;
+        loop {
+            let screen = self.look(cx).await?;
+            if Instant::now() >= end || !self.await_change(cx, screen.snapshot, quiet).await? {
+                return Ok(screen);
+            }
+        }
+    }
+
     /// Looks at the screen for a caller that may then use the refs of this snapshot.
     pub async fn show(&self, cx: &Cx) -> Result<Screen, Stop> {
         self.show_with(cx, &snapshot::Details::default()).await

@@ -38,6 +38,9 @@ fn pointing_acts_and_becomes_steps_that_are_saved_and_replay() {
     let tapped = act(&place, json!({"action": "tap"}));
     assert_eq!((&tapped["isDone"], &tapped["text"]), (&json!(true), &json!("Tap \"Add one\"")), "{tapped:#}");
     let screen = screens.until("the next count", |screen| has(screen, "Count: 1"));
+    let proposed = page.watch("steps", &session).next().expect("steps");
+    let expected = json!([{"text": "\"Count: 1\" is shown", "call": {"assertVisible": {"id": "count", "expectedText": "Count: 1"}}}]);
+    assert_eq!(proposed["proposals"], expected);
     let count = element(&screen, "Count: 1");
     let place = json!({"session": session, "generation": screen["generation"], "element": count["index"]});
     let found = page.call("Inspect", place.clone());

@@ -27,8 +27,6 @@ pub struct ByHand {
     has_assertions: bool,
     /// The screen before the last deed, until what appeared after it is asserted.
     before: Option<Screen>,
-    /// Assertions for what appeared after the last action: in words, and the call.
-    pub proposals: Vec<(String, Value)>,
 }
 
 /// The step that a deed becomes.
@@ -118,10 +116,10 @@ impl Interactive {
         let cx = self.cx(cancel);
         self.note_call(call);
         let is_last = self.by_hand.person.as_ref().is_none_or(|person| person.deeds.is_empty());
-        self.by_hand.proposals.clear();
+        self.proposals.clear();
         // What another deed has changed already is not the effect of this one.
         if is_last && let Ok(after) = self.session.device.look(&cx).await {
-            self.by_hand.proposals = proposals(&deed.screen, &after);
+            self.proposals = proposals(&deed.screen, &after);
         }
         self.by_hand.before = Some(deed.screen).filter(|_| self.by_hand.has_assertions);
         self.end_step();

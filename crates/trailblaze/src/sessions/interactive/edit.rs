@@ -1,6 +1,7 @@
 //! What people do with a session by pointing: actions that are aimed at a screen, edits of the steps, and undo.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -10,6 +11,7 @@ use trailblaze_protocol::event::{EditedStep, Event, Plan, StepKind};
 use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::outcome::Delegate;
 
+use super::appeared::proposals;
 use super::{CallArguments, Interactive, Reply, done, refused};
 use crate::output::words::count;
 use crate::sessions::viewing::{Aim, Mistaken, delegate_of};
@@ -19,6 +21,9 @@ const MOST_PAST: usize = 100;
 /// How many steps a session may have after an edit, and how long the words of one may be, in bytes.
 const MOST_STEPS: usize = 1_000;
 const LONGEST_TEXT: usize = 10_000;
+/// How long the screen must not change after an action before it is looked at, and how long that may take.
+const QUIET: Duration = Duration::from_millis(50);
+const SETTLE: Duration = Duration::from_millis(500);
 
 /// A request of a person who sees the screen and the steps.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +122,7 @@ impl Interactive {
 
     /// Assertions for what appeared after the last action: in words, and the call.
     pub fn proposals(&self) -> Vec<(String, Value)> {
-        self.by_hand.proposals.clone()
+        self.proposals.clone()
     }
 
     async fn act(&mut self, aim: &Aim, cancel: &CancellationToken) -> (Reply, bool) {
@@ -129,6 +134,8 @@ impl Interactive {
             Err(Mistaken::Invalid(why)) => return (refused(why), false),
             Err(Mistaken::Stop(stop)) => return (self.not_seen(&aim.action, stop), false),
         };
+        let before = viewer.newest();
+        self.proposals.clear();
         self.begin(aimed.kind, &aimed.text, Plan::Interactive);
         let mut said = Vec::new();
         for Delegate { tool, args } in aimed.calls {
@@ -136,6 +143,13 @@ impl Interactive {
                 Reply::Done { text, .. } => said.push(text),
                 failed => return (failed, false),
             }
+        }
+        let cx = self.cx(cancel);
+        if aimed.kind == StepKind::Step
+            && let Some(before) = before
+            && let Ok(after) = self.session.device.look_settled(&cx, QUIET, SETTLE).await
+        {
+            self.proposals = proposals(&before.screen, &after);
         }
         (done(aimed.text, json!({ "calls": said })), false)
     }

@@ -78,6 +78,8 @@ pub struct Interactive {
     /// Why the device can no longer be used.
     lost: Option<String>,
     history: History,
+    /// Assertions for what appeared after the last action: in words, and the call.
+    proposals: Vec<(String, Value)>,
     viewer: Arc<Viewer>,
     by_hand: ByHand,
 }
@@ -161,6 +163,7 @@ impl Interactive {
             saved: Vec::new(),
             lost: None,
             history: History::default(),
+            proposals: Vec::new(),
             viewer,
             by_hand: ByHand::default(),
         }
