@@ -74,6 +74,7 @@ const steps = () => ({
   canUndo: state.undo.length > 0,
   canRedo: state.redo.length > 0,
   savedAs: state.savedAs,
+  hasModel: true,
   lost: '',
 });
 
