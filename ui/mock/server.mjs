@@ -7,23 +7,49 @@ import { shop } from './shop.mjs';
 
 const pages = join(import.meta.dirname, '../../crates/trailblaze/src/api/pages');
 const KEY = 'mock';
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const TYPES = { 'studio.html': 'text/html; charset=utf-8', 'studio.js': 'text/javascript; charset=utf-8', 'studio.css': 'text/css; charset=utf-8' };
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const TYPES = {
+  'studio.html': 'text/html; charset=utf-8',
+  'studio.js': 'text/javascript; charset=utf-8',
+  'studio.css': 'text/css; charset=utf-8',
+};
 
 // ---- State, and who follows it.
 
 const state = {
-  sessions: [], runs: [], reruns: [], revision: 1, steps: [], undo: [], redo: [], memory: { pin: '1234', amount: 12.5 }, working: '', savedAs: '', log: [], proposals: [],
+  sessions: [],
+  runs: [],
+  reruns: [],
+  revision: 1,
+  steps: [],
+  undo: [],
+  redo: [],
+  memory: { pin: '1234', amount: 12.5 },
+  working: '',
+  savedAs: '',
+  log: [],
+  proposals: [],
   files: { 'trails/pay.trail.yaml': 'config:\n  id: pay\n\ntrail:\n  - step: Pay\n    tools:\n      - tap: {text: Pay}\n' },
 };
 const device = shop(Number(process.env.ELEMENTS ?? 0));
 const listeners = new Set();
-const changed = (what) => { for (const listener of [...listeners]) if (listener.what === what) listener.send(); };
-const note = (kind, title, level = 'ok', detail = '') => { state.log.push({ number: state.log.length + 1, kind, at: process.uptime(), level, title, detail }); changed('session'); };
+const changed = (what) => {
+  for (const listener of [...listeners]) if (listener.what === what) listener.send();
+};
+const note = (kind, title, level = 'ok', detail = '') => {
+  state.log.push({ number: state.log.length + 1, kind, at: process.uptime(), level, title, detail });
+  changed('session');
+};
 const reply = (more = {}) => ({ isDone: true, text: '', isStale: false, value: null, ...more });
 
 const workspace = () => ({
-  name: 'web-shop', folder: '/projects/web-shop', version: '0.9.0', device: '', problem: '', reruns: state.reruns,
+  name: 'web-shop',
+  folder: '/projects/web-shop',
+  version: '0.9.0',
+  device: '',
+  problem: '',
+  reruns: state.reruns,
   devices: [
     { id: 'web/chromium', platform: 'web', summary: 'Chromium', width: 1280, height: 800, sessions: state.sessions.map((one) => one.name) },
     { id: 'android/sim-1', platform: 'android', summary: 'Simulated phone', width: 390, height: 844, sessions: [] },
@@ -31,12 +57,26 @@ const workspace = () => ({
   ],
   sessions: state.sessions,
   trails: [
-    ['trails/pay.trail.yaml', 'Pay for the basket', ['smoke', 'payments'], 'passed'], ['trails/basics/search.trail.yaml', 'Search for a product', ['smoke'], 'failed'],
-    ['trails/basics/mouse.trail.yaml', 'Use the mouse', [], 'passed'], ['trails/account/sign-in.trail.yaml', 'Sign in and out', ['account'], ''], ['trails/account/forgot.trail.yaml', 'Forgotten password', ['account'], 'environment'],
+    ['trails/pay.trail.yaml', 'Pay for the basket', ['smoke', 'payments'], 'passed'],
+    ['trails/basics/search.trail.yaml', 'Search for a product', ['smoke'], 'failed'],
+    ['trails/basics/mouse.trail.yaml', 'Use the mouse', [], 'passed'],
+    ['trails/account/sign-in.trail.yaml', 'Sign in and out', ['account'], ''],
+    ['trails/account/forgot.trail.yaml', 'Forgotten password', ['account'], 'environment'],
   ].map(([path, title, tags, last], nth) => ({ path, title, tags, last, steps: 4 + nth })),
   runs: state.runs.map(({ report, ...run }) => run),
 });
-const steps = () => ({ revision: state.revision, steps: state.steps, memory: state.memory, working: state.working, proposals: state.proposals, canUndo: state.undo.length > 0, canRedo: state.redo.length > 0, savedAs: state.savedAs, lost: '' });
+const steps = () => ({
+  revision: state.revision,
+  steps: state.steps,
+  memory: state.memory,
+  working: state.working,
+  proposals: state.proposals,
+  canUndo: state.undo.length > 0,
+  canRedo: state.redo.length > 0,
+  savedAs: state.savedAs,
+  hasModel: true,
+  lost: '',
+});
 
 function setSteps(next, isUndo = false) {
   if (!isUndo) [state.undo, state.redo] = [[...state.undo, state.steps], []];
@@ -45,17 +85,36 @@ function setSteps(next, isUndo = false) {
   changed('session');
 }
 
-const describe = (element) => [
-  element.id && { text: `id "${element.id}"`, arguments: { id: element.id }, matches: 1 },
-  element.name && { text: `text "${element.name}"`, arguments: { text: element.name }, matches: device.elements.filter((other) => other.name === element.name).length },
-  { text: `${element.role} number ${element.index}`, arguments: { role: element.role, index: element.index }, matches: 1 },
-].filter(Boolean);
-const assertions = (element) => [
-  { text: `${element.name || element.role} is visible`, call: { assertVisible: describe(element)[0].arguments } },
-  element.value && { text: `${element.name} contains “${element.value}”`, call: { assertText: { text: element.value } } },
-].filter(Boolean);
+const describe = (element) =>
+  [
+    element.id && { text: `id "${element.id}"`, arguments: { id: element.id }, matches: 1 },
+    element.name && {
+      text: `text "${element.name}"`,
+      arguments: { text: element.name },
+      matches: device.elements.filter((other) => other.name === element.name).length,
+    },
+    { text: `${element.role} number ${element.index}`, arguments: { role: element.role, index: element.index }, matches: 1 },
+  ].filter(Boolean);
+const assertions = (element) =>
+  [
+    { text: `${element.name || element.role} is visible`, call: { assertVisible: describe(element)[0].arguments } },
+    element.value && { text: `${element.name} contains “${element.value}”`, call: { assertText: { text: element.value } } },
+  ].filter(Boolean);
 
-const WORDS = { tap: 'Tap', longPress: 'Long-press', doubleTap: 'Double-tap', swipe: 'Swipe on', scroll: 'Scroll', type: 'Type', pressKey: 'Press', fill: 'Fill', back: 'Go back', home: 'Go home', hover: 'Hover over', assert: 'Check' };
+const WORDS = {
+  tap: 'Tap',
+  longPress: 'Long-press',
+  doubleTap: 'Double-tap',
+  swipe: 'Swipe on',
+  scroll: 'Scroll',
+  type: 'Type',
+  pressKey: 'Press',
+  fill: 'Fill',
+  back: 'Go back',
+  home: 'Go home',
+  hover: 'Hover over',
+  assert: 'Check',
+};
 const sleep = (ms) => new Promise((go) => setTimeout(go, ms));
 
 async function act({ generation, element, action, text, assertion, x, y, toX, toY }) {
@@ -68,9 +127,26 @@ async function act({ generation, element, action, text, assertion, x, y, toX, to
   } else {
     device.act(action, target, text);
     changed('session');
-    const args = target ? describe(target)[0].arguments : action === 'swipe' ? { from: [x, y], to: [toX, toY] } : text ? { text } : { x, y };
-    setSteps([...state.steps, { kind: 'step', text: `${WORDS[action]} ${target ? target.name || target.role : text ?? ''}`.trim(), calls: [{ [action === 'type' ? 'inputText' : action]: text && !target ? { text } : args }], needsModel: false }]);
-    state.proposals = [{ text: `“${target?.name || 'Basket'}” is visible`, call: { assertVisible: { text: target?.name || 'Basket' } } }, { text: 'The basket has 1 item', call: { assertVisible: { text: '1 item' } } }];
+    const args = target
+      ? describe(target)[0].arguments
+      : action === 'swipe'
+        ? { from: [x, y], to: [toX, toY] }
+        : text
+          ? { text }
+          : { x, y };
+    setSteps([
+      ...state.steps,
+      {
+        kind: 'step',
+        text: `${WORDS[action]} ${target ? target.name || target.role : (text ?? '')}`.trim(),
+        calls: [{ [action === 'type' ? 'inputText' : action]: text && !target ? { text } : args }],
+        needsModel: false,
+      },
+    ]);
+    state.proposals = [
+      { text: `“${target?.name || 'Basket'}” is visible`, call: { assertVisible: { text: target?.name || 'Basket' } } },
+      { text: 'The basket has 1 item', call: { assertVisible: { text: '1 item' } } },
+    ];
     changed('session');
   }
   note('call', `${action} ${target?.name ?? text ?? ''}`, 'ok', JSON.stringify({ element, x, y, text }));
@@ -90,36 +166,95 @@ async function work(what, ms, finish) {
 const UNARY = {
   OpenSession({ device: id }) {
     const name = 'shop';
-    if (!state.sessions.length) state.sessions.push({ name, device: id || 'web/chromium', platform: id.split('/')[0] || 'web', steps: 0, ageSeconds: 3, lost: '' });
+    if (!state.sessions.length)
+      state.sessions.push({ name, device: id || 'web/chromium', platform: id.split('/')[0] || 'web', steps: 0, ageSeconds: 3, lost: '' });
     changed('workspace');
     return { session: state.sessions[0].name };
   },
-  CloseSession() { state.sessions = []; changed('workspace'); return reply(); },
+  CloseSession() {
+    state.sessions = [];
+    changed('workspace');
+    return reply();
+  },
   Inspect({ generation, element }) {
     const target = device.elements[element];
     if (generation !== device.generation || !target) return { isStale: true, descriptions: [], properties: {}, assertions: [] };
-    return { isStale: false, descriptions: describe(target), assertions: assertions(target), properties: { ...target, bounds: `${target.x}, ${target.y}` } };
+    return {
+      isStale: false,
+      descriptions: describe(target),
+      assertions: assertions(target),
+      properties: { ...target, bounds: `${target.x}, ${target.y}` },
+    };
   },
   TrySelector({ selector }) {
     if (selector.endsWith('{')) return { generation: device.generation, elements: [], problem: 'expected `}` at the end', understood: '' };
-    return { generation: device.generation, problem: '', understood: `text contains "${selector}"`, elements: device.elements.filter((one) => one.name.toLowerCase().includes(selector.toLowerCase())).map((one) => one.index) };
+    return {
+      generation: device.generation,
+      problem: '',
+      understood: `text contains "${selector}"`,
+      elements: device.elements.filter((one) => one.name.toLowerCase().includes(selector.toLowerCase())).map((one) => one.index),
+    };
   },
   Act: act,
-  ListPalette: () => ({ generation: 1, tools: [
-    { name: 'shop_signIn', description: 'Sign in as a customer.\nUses the form of the shop.', group: 'shop', isCustom: true, schema: { type: 'object', required: ['user'], properties: { user: { type: 'string', description: 'Who signs in.' }, isNew: { type: 'boolean', default: false }, address: { type: 'object', description: 'Where to send it.' } } } },
-    { name: 'tap', description: 'Tap an element.', group: 'touch', isCustom: false, schema: { type: 'object', properties: { text: { type: 'string' }, id: { type: 'string' }, index: { type: 'integer', default: 0 } } } },
-    { name: 'scroll', description: 'Scroll the screen.', group: 'touch', isCustom: false, schema: { type: 'object', required: ['direction'], properties: { direction: { enum: ['UP', 'DOWN', 'LEFT', 'RIGHT'], description: 'Where to.' } } } },
-    { name: 'back', description: 'Go back.', group: 'keys', isCustom: false, schema: { type: 'object', properties: {} } },
-  ] }),
+  ListPalette: () => ({
+    generation: 1,
+    tools: [
+      {
+        name: 'shop_signIn',
+        description: 'Sign in as a customer.\nUses the form of the shop.',
+        group: 'shop',
+        isCustom: true,
+        schema: {
+          type: 'object',
+          required: ['user'],
+          properties: {
+            user: { type: 'string', description: 'Who signs in.' },
+            isNew: { type: 'boolean', default: false },
+            address: { type: 'object', description: 'Where to send it.' },
+          },
+        },
+      },
+      {
+        name: 'tap',
+        description: 'Tap an element.',
+        group: 'touch',
+        isCustom: false,
+        schema: {
+          type: 'object',
+          properties: { text: { type: 'string' }, id: { type: 'string' }, index: { type: 'integer', default: 0 } },
+        },
+      },
+      {
+        name: 'scroll',
+        description: 'Scroll the screen.',
+        group: 'touch',
+        isCustom: false,
+        schema: {
+          type: 'object',
+          required: ['direction'],
+          properties: { direction: { enum: ['UP', 'DOWN', 'LEFT', 'RIGHT'], description: 'Where to.' } },
+        },
+      },
+      { name: 'back', description: 'Go back.', group: 'keys', isCustom: false, schema: { type: 'object', properties: {} } },
+    ],
+  }),
   async CallStudioTool({ tool, arguments: args, text }) {
     await sleep(200);
     if (tool === 'back') return reply({ isDone: false, text: '`back` failed: there is nothing to go back to' });
     setSteps([...state.steps, { kind: 'step', text: text || `Call ${tool}`, calls: [{ [tool]: args ?? {} }], needsModel: false }]);
     note('call', tool, 'ok', JSON.stringify(args));
-    if (tool === 'openUrl') { device.app = args.url; device.generation += 1; changed('session'); }
+    if (tool === 'openUrl') {
+      device.app = args.url;
+      device.generation += 1;
+      changed('session');
+    }
     return reply();
   },
-  CarryOut: ({ text, isCheck }) => work(text, 2500, () => { note('turn', `model: ${text}`, 'ok', 'I will tap Pay.'); setSteps([...state.steps, { kind: isCheck ? 'verify' : 'step', text, calls: [{ tap: { text: 'Pay' } }], needsModel: false }]); }),
+  CarryOut: ({ text, isCheck }) =>
+    work(text, 2500, () => {
+      note('turn', `model: ${text}`, 'ok', 'I will tap Pay.');
+      setSteps([...state.steps, { kind: isCheck ? 'verify' : 'step', text, calls: [{ tap: { text: 'Pay' } }], needsModel: false }]);
+    }),
   EditSteps({ revision, steps: next }) {
     if (revision !== state.revision) return reply({ isDone: false, isStale: true, text: 'the steps changed' });
     setSteps(next);
@@ -134,7 +269,11 @@ const UNARY = {
     return reply();
   },
   ReplaySteps: ({ from }) => work(`replaying step ${from || 1} of ${state.steps.length}`, 1500),
-  StopWork() { state.working = ''; changed('session'); return reply(); },
+  StopWork() {
+    state.working = '';
+    changed('session');
+    return reply();
+  },
   SaveTrail({ path, merge }) {
     if (!path.endsWith('.trail.yaml')) throw Object.assign(new Error(`\`${path}\` must end in .trail.yaml`), { code: 'invalid_argument' });
     if (state.files[path] && !merge) return { path, text: `${path} exists`, exists: true };
@@ -143,7 +282,13 @@ const UNARY = {
     changed('session');
     return { path, text: `wrote ${state.steps.length} steps to ${path}`, exists: false };
   },
-  ReadTrail: ({ path }) => ({ path, text: state.files[path] ?? `# ${path}\n`, digest: String((state.files[path] ?? '').length), problems: [], isRefused: false }),
+  ReadTrail: ({ path }) => ({
+    path,
+    text: state.files[path] ?? `# ${path}\n`,
+    digest: String((state.files[path] ?? '').length),
+    problems: [],
+    isRefused: false,
+  }),
   WriteTrail({ path, text, digest }) {
     const now = UNARY.ReadTrail({ path });
     if (now.digest !== digest) return { ...now, isRefused: true };
@@ -154,14 +299,37 @@ const UNARY = {
   OpenInEditor: () => reply(),
   StartRun({ trails }) {
     if (!state.runs.length) return { run: '', problem: 'this mock was started without a report' };
-    const run = { ...state.runs[0], id: `run-${state.runs.length + 1}`, startedAt: new Date().toISOString(), state: 'running', isStoppable: true, trails: trails ?? [] };
+    const run = {
+      ...state.runs[0],
+      id: `run-${state.runs.length + 1}`,
+      startedAt: new Date().toISOString(),
+      state: 'running',
+      isStoppable: true,
+      trails: trails ?? [],
+    };
     state.runs.unshift(run);
-    setTimeout(() => { run.state = 'failed'; run.isStoppable = false; changed('workspace'); changed('run'); }, 6000);
+    setTimeout(() => {
+      run.state = 'failed';
+      run.isStoppable = false;
+      changed('workspace');
+      changed('run');
+    }, 6000);
     changed('workspace');
     return { run: run.id, problem: '' };
   },
-  StopRun({ run }) { const found = state.runs.find((one) => one.id === run); found.state = 'failed'; found.isStoppable = false; changed('workspace'); changed('run'); return reply(); },
-  RerunOnChange({ trails }) { state.reruns = trails ?? []; changed('workspace'); return reply(); },
+  StopRun({ run }) {
+    const found = state.runs.find((one) => one.id === run);
+    found.state = 'failed';
+    found.isStoppable = false;
+    changed('workspace');
+    changed('run');
+    return reply();
+  },
+  RerunOnChange({ trails }) {
+    state.reruns = trails ?? [];
+    changed('workspace');
+    return reply();
+  },
   GetAttempt({ run, attempt }) {
     const { report } = state.runs.find((one) => one.id === run);
     return { attempt: withAddresses(stored(report, `attempt-${attempt}`)) };
@@ -181,14 +349,25 @@ function withAddresses(value) {
   if (typeof value !== 'object' || value === null) return value;
   if (typeof value.kept?.embedded === 'number') files.set(value.file, `picture-${value.kept.embedded}`);
   if (typeof value.tree?.embedded === 'number') files.set(value.treeFile, `tree-${value.tree.embedded}`);
-  return typeof value.embedded === 'number' ? 'nextToPage' : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withAddresses(inner)]));
+  return typeof value.embedded === 'number'
+    ? 'nextToPage'
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withAddresses(inner)]));
 }
 
 const reportFile = process.argv[2];
 if (reportFile) {
   const report = readFileSync(reportFile, 'utf8');
   const index = stored(report, 'index');
-  state.runs.push({ id: index.run, startedAt: index.startedAt, state: index.exit, totals: `${index.counts.passed} passed, ${index.counts.failed} failed`, trails: index.attempts.map((one) => one.trail.path), failed: index.attempts.filter((one) => one.state === 'failed').map((one) => one.trail.path), isStoppable: false, report });
+  state.runs.push({
+    id: index.run,
+    startedAt: index.startedAt,
+    state: index.exit,
+    totals: `${index.counts.passed} passed, ${index.counts.failed} failed`,
+    trails: index.attempts.map((one) => one.trail.path),
+    failed: index.attempts.filter((one) => one.state === 'failed').map((one) => one.trail.path),
+    isStoppable: false,
+    report,
+  });
 }
 
 /** A run that is still going shows its first attempts only. */
@@ -200,7 +379,9 @@ function runUpdate(id) {
   if (!isOver) {
     index.exit = null;
     index.attempts = index.attempts.slice(0, 1 + Math.floor((Date.now() - Date.parse(run.startedAt)) / 1000));
-    [index.failures, index.retried] = [index.failures, index.retried].map((groups) => groups.map((group) => group.filter((nth) => nth < index.attempts.length)).filter((group) => group.length));
+    [index.failures, index.retried] = [index.failures, index.retried].map((groups) =>
+      groups.map((group) => group.filter((nth) => nth < index.attempts.length)).filter((group) => group.length),
+    );
   }
   return { run: { ...index, run: id }, isOver, report: isOver ? '/studio/runs/mock/report.html' : '', problem: '' };
 }
@@ -237,7 +418,8 @@ createServer(async (request, response) => {
     return response.writeHead(204, { 'set-cookie': 'studio=1; HttpOnly; SameSite=Strict; Path=/' }).end();
   }
   const file = pathname === '/studio/' ? 'studio.html' : pathname.replace('/studio/', '');
-  if (TYPES[file]) return response.writeHead(200, { 'content-type': TYPES[file], 'content-security-policy': POLICY }).end(readFileSync(join(pages, file)));
+  if (TYPES[file])
+    return response.writeHead(200, { 'content-type': TYPES[file], 'content-security-policy': POLICY }).end(readFileSync(join(pages, file)));
   if (pathname.startsWith('/studio/runs/')) {
     const file = decodeURIComponent(pathname.split('/').slice(5).join('/'));
     const data = files.has(file) ? stored(state.runs[0].report, files.get(file)) : '';
@@ -245,28 +427,35 @@ createServer(async (request, response) => {
     return response.writeHead(200, { 'content-type': data.slice(5, data.indexOf(';')) }).end(Buffer.from(data.split(',')[1], 'base64'));
   }
   const method = pathname.split('/').pop();
-  if (!request.headers.cookie?.includes('studio=1')) return response.writeHead(401, { 'content-type': 'application/json' }).end('{"code":"unauthenticated","message":"no cookie"}');
+  if (!request.headers.cookie?.includes('studio=1'))
+    return response.writeHead(401, { 'content-type': 'application/json' }).end('{"code":"unauthenticated","message":"no cookie"}');
   if (UNARY[method]) {
     try {
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(await UNARY[method](JSON.parse(body))));
     } catch (error) {
-      return response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ code: error.code ?? 'internal', message: error.message }));
+      return response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ code: error.code ?? 'internal', message: error.message }));
     }
   }
   const stream = STREAMS[method];
   if (!stream) return response.writeHead(404).end('no such method');
   const asked = JSON.parse(body.subarray(5));
   response.writeHead(200, { 'content-type': 'application/connect+json' });
-  if (asked.session && !state.sessions.some((one) => one.name === asked.session)) return response.end(framed({ error: { code: 'not_found', message: `there is no session \`${asked.session}\`` } }, 2));
+  if (asked.session && !state.sessions.some((one) => one.name === asked.session))
+    return response.end(framed({ error: { code: 'not_found', message: `there is no session \`${asked.session}\`` } }, 2));
   const seen = {};
-  const listener = { what: stream.what, send() {
-    const update = stream.get(asked, seen);
-    response.write(framed(update));
-    if (stream.isOver?.(update)) {
-      listeners.delete(listener);
-      response.end(framed({}, 2));
-    }
-  } };
+  const listener = {
+    what: stream.what,
+    send() {
+      const update = stream.get(asked, seen);
+      response.write(framed(update));
+      if (stream.isOver?.(update)) {
+        listeners.delete(listener);
+        response.end(framed({}, 2));
+      }
+    },
+  };
   listeners.add(listener);
   response.on('close', () => listeners.delete(listener));
   listener.send();
@@ -274,4 +463,8 @@ createServer(async (request, response) => {
   console.log(`http://127.0.0.1:${this.address().port}/studio/#key=${KEY}&workspace=mock`);
 });
 setInterval(() => changed('run'), 1000);
-if (process.env.FAST) setInterval(() => { device.blink(); changed('session'); }, 16);
+if (process.env.FAST)
+  setInterval(() => {
+    device.blink();
+    changed('session');
+  }, 16);

@@ -6,7 +6,23 @@ const [WIDTH, HEIGHT] = [1280, 800];
 export function shop(more) {
   const elements = [];
   const add = (parent, role, name, x, y, width, height, extra = {}) => {
-    elements.push({ index: elements.length, parent, role, name, id: '', value: '', x, y, width, height, isInteractive: ['button', 'link', 'textbox'].includes(role), isEditable: role === 'textbox', isDisabled: false, state: '', ...extra });
+    elements.push({
+      index: elements.length,
+      parent,
+      role,
+      name,
+      id: '',
+      value: '',
+      x,
+      y,
+      width,
+      height,
+      isInteractive: ['button', 'link', 'textbox'].includes(role),
+      isEditable: role === 'textbox',
+      isDisabled: false,
+      state: '',
+      ...extra,
+    });
     return elements.length - 1;
   };
   const page = add(-1, 'document', 'Shop', 0, 0, WIDTH, HEIGHT);
@@ -36,19 +52,40 @@ export function shop(more) {
       this.generation += 1;
       this.pictures += 1;
     },
-    blink() { hue = (hue + 5) % 255; this.pictures += 1; },
+    blink() {
+      hue = (hue + 5) % 255;
+      this.pictures += 1;
+    },
     update(seen) {
       const [hasElements, hasPicture] = [seen.generation !== this.generation, seen.pictures !== this.pictures];
       [seen.generation, seen.pictures] = [this.generation, this.pictures];
       return {
-        generation: this.generation, hasElements, elements: hasElements ? elements : [], picture: hasPicture ? picture(elements, hue).toString('base64') : '', pictureType: 'image/png',
-        width: WIDTH, height: HEIGHT, app: this.app, leftOut: 0, lost: '',
+        generation: this.generation,
+        hasElements,
+        elements: hasElements ? elements : [],
+        picture: hasPicture ? picture(elements, hue).toString('base64') : '',
+        pictureType: 'image/png',
+        width: WIDTH,
+        height: HEIGHT,
+        app: this.app,
+        leftOut: 0,
+        lost: '',
       };
     },
   };
 }
 
-const COLOURS = { document: [250, 250, 248], banner: [34, 48, 60], list: [250, 250, 248], listitem: [255, 255, 255], button: [59, 84, 214], link: [240, 200, 90], textbox: [255, 255, 255], heading: [60, 60, 70], text: [150, 155, 165] };
+const COLOURS = {
+  document: [250, 250, 248],
+  banner: [34, 48, 60],
+  list: [250, 250, 248],
+  listitem: [255, 255, 255],
+  button: [59, 84, 214],
+  link: [240, 200, 90],
+  textbox: [255, 255, 255],
+  heading: [60, 60, 70],
+  text: [150, 155, 165],
+};
 
 function picture(elements, hue) {
   const rows = Buffer.alloc(HEIGHT * (1 + WIDTH * 3));
@@ -74,7 +111,12 @@ function picture(elements, hue) {
   head.writeUInt32BE(WIDTH, 0);
   head.writeUInt32BE(HEIGHT, 4);
   head.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]), part('IHDR', head), part('IDAT', deflateSync(rows, { level: 1 })), part('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]),
+    part('IHDR', head),
+    part('IDAT', deflateSync(rows, { level: 1 })),
+    part('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function crc(bytes) {

@@ -1,11 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScreenElement } from '../src/api/messages.ts';
-import { elementAt, sameElement, screenOf, wheelDirection } from '../src/studio/hit.ts';
+import { elementAt, isSameAt, sameElement, screenOf, wheelDirection } from '../src/studio/hit.ts';
 
 let next = 0;
-function element(parent: number, [x, y, width, height]: [number, number, number, number], more: Partial<ScreenElement> = {}): ScreenElement {
-  return { index: next++, parent, role: 'text', name: '', id: '', value: '', x, y, width, height, isInteractive: false, isEditable: false, isDisabled: false, state: '', ...more };
+function element(
+  parent: number,
+  [x, y, width, height]: [number, number, number, number],
+  more: Partial<ScreenElement> = {},
+): ScreenElement {
+  return {
+    index: next++,
+    parent,
+    role: 'text',
+    name: '',
+    id: '',
+    value: '',
+    x,
+    y,
+    width,
+    height,
+    isInteractive: false,
+    isEditable: false,
+    isDisabled: false,
+    state: '',
+    ...more,
+  };
 }
 
 function shop() {
@@ -54,8 +74,23 @@ test('an element is found again only if nothing about it changed', () => {
   const screen = shop();
   const old = screen.elements[1]!;
   assert.equal(sameElement(old, screen), old);
-  const movedOn = screenOf(4, screen.elements.map((one) => ({ ...one, y: one.y + 1 })), 400, 800);
+  const movedOn = screenOf(
+    4,
+    screen.elements.map((one) => ({ ...one, y: one.y + 1 })),
+    400,
+    800,
+  );
   assert.equal(sameElement(old, movedOn), undefined);
+});
+
+test('a point is the same only if the same element is on top', () => {
+  const screen = shop();
+  const list = element(0, [0, 0, 200, 200], { role: 'listbox', name: 'Suggestions', isInteractive: true });
+  const suggesting = screenOf(4, [...screen.elements, list], 400, 800);
+  assert.equal(isSameAt(screen, shop(), 30, 25), true);
+  assert.equal(isSameAt(screen, suggesting, 30, 25), false);
+  assert.equal(isSameAt(screen, suggesting, 5, 310), true);
+  assert.equal(isSameAt(screen, suggesting, 900, 900), true);
 });
 
 test('a wheel scrolls in the direction that it turned most', () => {

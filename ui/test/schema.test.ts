@@ -18,14 +18,24 @@ const SCHEMA = {
 
 test('a schema becomes fields, required ones first', () => {
   const fields = fieldsOf(SCHEMA);
-  assert.deepEqual(fields.map(({ name, kind }) => `${name} ${kind}`), ['text text', 'count integer', 'direction choice', 'isFast boolean', 'points value', 'ratio number']);
+  assert.deepEqual(
+    fields.map(({ name, kind }) => `${name} ${kind}`),
+    ['text text', 'count integer', 'direction choice', 'isFast boolean', 'points value', 'ratio number'],
+  );
   assert.deepEqual(fields[2]?.choices, ['UP', 'DOWN']);
   assert.deepEqual([fields[0]?.isRequired, fields[1]?.help, fields[1]?.preset], [true, 'How many.', '1']);
   assert.deepEqual(fieldsOf({}), []);
 });
 
 test('fields become arguments, and empty ones are left out', () => {
-  const { args, problems } = argumentsOf(fieldsOf(SCHEMA), { text: '12', count: '3', direction: '', isFast: 'true', points: '[1, 2]', ratio: '{{ratio}}' });
+  const { args, problems } = argumentsOf(fieldsOf(SCHEMA), {
+    text: '12',
+    count: '3',
+    direction: '',
+    isFast: 'true',
+    points: '[1, 2]',
+    ratio: '{{ratio}}',
+  });
   assert.deepEqual([args, problems], [{ text: '12', count: 3, isFast: true, points: [1, 2], ratio: '{{ratio}}' }, {}]);
 });
 

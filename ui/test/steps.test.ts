@@ -37,16 +37,22 @@ test('steps are removed and assertions added', () => {
 
 test('calls survive being written and read', () => {
   const calls = [
-    { tap: { text: 'Pay' } }, { tap: { text: 'yes' } }, { inputText: { text: '1234' } }, { inputText: { text: 'a, "b": {c}' } },
-    { swipe: { from: [1, 2.5], isFast: true, to: null } }, { odd: { 'a key': 'línea\ntwo', deep: { er: [{ x: -1 }] } } }, { back: {} },
+    { tap: { text: 'Pay' } },
+    { tap: { text: 'yes' } },
+    { inputText: { text: '1234' } },
+    { inputText: { text: 'a, "b": {c}' } },
+    { swipe: { from: [1, 2.5], isFast: true, to: null } },
+    { odd: { 'a key': 'línea\ntwo', deep: { er: [{ x: -1 }] } } },
+    { back: {} },
   ];
   assert.deepEqual(readCalls(writeCalls(calls)), { value: calls });
   assert.equal(writeFlow({ text: 'Pay now', id: 'true', count: 3 }), '{text: Pay now, id: "true", count: 3}');
 });
 
 test('calls are read as people write them', () => {
-  assert.deepEqual(readCalls("tap: {text: 'it''s', url: http://a.b/c?d=1}\n\n- back:\n- pressKey: {\n    keyCode: ENTER\n  }"),
-    { value: [{ tap: { text: "it's", url: 'http://a.b/c?d=1' } }, { back: {} }, { pressKey: { keyCode: 'ENTER' } }] });
+  assert.deepEqual(readCalls("tap: {text: 'it''s', url: http://a.b/c?d=1}\n\n- back:\n- pressKey: {\n    keyCode: ENTER\n  }"), {
+    value: [{ tap: { text: "it's", url: 'http://a.b/c?d=1' } }, { back: {} }, { pressKey: { keyCode: 'ENTER' } }],
+  });
   assert.deepEqual(readFlow('{"a": [1, 2], "b": {"c": null}}'), { value: { a: [1, 2], b: { c: null } } });
   assert.deepEqual(readFlow("'{{pin}}'"), { value: '{{pin}}' });
 });

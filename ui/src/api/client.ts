@@ -32,7 +32,12 @@ const GONE_AFTER = 5;
 /**
  * Reads a stream, and opens it again when it breaks or ends, until a message is the last. Returns a function that ends it.
  */
-export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMessage: (message: T) => void, onStatus: (status: Status) => void, isLast: (message: T) => boolean = () => false): () => void {
+export function follow<T>(
+  open: (signal: AbortSignal) => AsyncIterable<T>,
+  onMessage: (message: T) => void,
+  onStatus: (status: Status) => void,
+  isLast: (message: T) => boolean = () => false,
+): () => void {
   const stopped = new AbortController();
   let current: AbortController | undefined;
   let wake: (() => void) | undefined;
@@ -54,10 +59,11 @@ export function follow<T>(open: (signal: AbortSignal) => AsyncIterable<T>, onMes
   });
 
   const isStopped = () => stopped.signal.aborted;
-  const sleep = (ms: number) => new Promise<void>((done) => {
-    wake = done;
-    if (ms !== Infinity) setTimeout(done, ms);
-  });
+  const sleep = (ms: number) =>
+    new Promise<void>((done) => {
+      wake = done;
+      if (ms !== Infinity) setTimeout(done, ms);
+    });
 
   void (async () => {
     let pause = SHORTEST_PAUSE_MS;

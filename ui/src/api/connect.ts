@@ -116,7 +116,14 @@ async function send(path: string, type: string, body: string | Uint8Array<ArrayB
 }
 
 /** What a status means if the response does not say it. */
-const STATUS: Record<number, string> = { 401: 'unauthenticated', 403: 'permission_denied', 404: 'unimplemented', 502: 'unavailable', 503: 'unavailable', 504: 'unavailable' };
+const STATUS: Record<number, string> = {
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'unimplemented',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
 
 export function errorOf(status: number, text: string): RpcError {
   let json: unknown;

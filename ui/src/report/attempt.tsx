@@ -20,13 +20,28 @@ export function useDetail(attempt: Attempt): Detail | undefined {
   useEffect(() => {
     let isCurrent = true;
     const place = run.attempts.findIndex((other) => other.id === attempt.id);
-    source.attempt(place).then((detail) => { if (isCurrent) setRead({ id: attempt.id, detail }); }, () => undefined);
-    return () => { isCurrent = false; };
+    source.attempt(place).then(
+      (detail) => {
+        if (isCurrent) setRead({ id: attempt.id, detail });
+      },
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
   }, [attempt.id, stamp]);
   return read?.id === attempt.id ? read.detail : undefined;
 }
 
-export function AttemptView({ attempt, listed, onShown }: { attempt: Attempt; listed: Attempt[]; onShown: (id: string | undefined) => void }): VNode {
+export function AttemptView({
+  attempt,
+  listed,
+  onShown,
+}: {
+  attempt: Attempt;
+  listed: Attempt[];
+  onShown: (id: string | undefined) => void;
+}): VNode {
   const { run, link, isLive } = useView();
   const detail = useDetail(attempt);
   // What the user opened or closed; everything else follows how it went.
@@ -35,50 +50,141 @@ export function AttemptView({ attempt, listed, onShown }: { attempt: Attempt; li
   useEffect(() => onShown(detail && attempt.id), [detail, attempt.id]);
 
   const nth = listed.findIndex((other) => other.id === attempt.id);
-  const go = (other: Attempt | undefined, text: string, key: string) => (other
-    ? <a href={link(other)} title={`${visible(cut(other.name, 80))} (${key})`}>{text}</a>
-    : <span class="off" aria-hidden="true">{text}</span>);
-  const others = run.attempts.filter((other) => other.id !== attempt.id && other.lane === attempt.lane && other.trail.id === attempt.trail.id && other.trail.path === attempt.trail.path && other.repeat === attempt.repeat);
+  const go = (other: Attempt | undefined, text: string, key: string) =>
+    other ? (
+      <a href={link(other)} title={`${visible(cut(other.name, 80))} (${key})`}>
+        {text}
+      </a>
+    ) : (
+      <span class="off" aria-hidden="true">
+        {text}
+      </span>
+    );
+  const others = run.attempts.filter(
+    (other) =>
+      other.id !== attempt.id &&
+      other.lane === attempt.lane &&
+      other.trail.id === attempt.trail.id &&
+      other.trail.path === attempt.trail.path &&
+      other.repeat === attempt.repeat,
+  );
   const lane = run.lanes[attempt.lane]!;
   const driver = lane.sessions[0]?.device.driver;
   const steps = detail?.steps ?? [];
-  const isOpen = (step: Step, place: number) => toggled.get(place) ?? (steps.length <= 25 || isBad(step.state) || place === detail?.failingStep);
+  const isOpen = (step: Step, place: number) =>
+    toggled.get(place) ?? (steps.length <= 25 || isBad(step.state) || place === detail?.failingStep);
   const setAll = (opens: boolean) => setToggled(new Map(steps.map((_, place) => [place, opens])));
   const failing = detail?.failingStep;
-  const goToFailing = failing == null || steps.length <= 2 ? undefined : () => {
-    setToggled(new Map(toggled).set(failing, true));
-    const item = list.current?.children[failing];
-    item?.querySelector('button')?.focus({ preventScroll: true });
-    item?.scrollIntoView({ block: 'start' });
-  };
+  const goToFailing =
+    failing == null || steps.length <= 2
+      ? undefined
+      : () => {
+          setToggled(new Map(toggled).set(failing, true));
+          const item = list.current?.children[failing];
+          item?.querySelector('button')?.focus({ preventScroll: true });
+          item?.scrollIntoView({ block: 'start' });
+        };
 
-  return <>
-    <nav class="crumbs" aria-label="Attempts">
-      <a href={link(null)}>All attempts</a><span class="grow" />
-      {go(nth > 0 ? listed[nth - 1] : undefined, 'Previous', 'k')}{go(nth >= 0 ? listed[nth + 1] : undefined, 'Next', 'j')}
-    </nav>
-    <div class="title-line">
-      <State name={attempt.state} text={isLive && attempt.state === 'unfinished' ? 'Running' : ''} /> <Standing attempt={attempt} />
-      <h2 tabIndex={-1} id="attempt-title"><Data text={cut(attempt.name, 300)} /></h2>
-    </div>
-    <dl class="facts">
-      <Fact name="Device"><Data text={lane.name} /></Fact>
-      {driver && <Fact name="Driver"><Data text={driver} /></Fact>}
-      <Fact name="Duration">{time(attempt.micros)}</Fact>
-      <Fact name="Started after">{time(attempt.at)}</Fact>
-      <Fact name="Trail"><Data text={attempt.trail.path || attempt.trail.id} cls="mono" /></Fact>
-      {attempt.repeat && <Fact name="Repeat">{String(attempt.repeat)}</Fact>}
-      {(attempt.number > 1 || others.length > 0) && <Fact name="Attempt">{String(attempt.number)}{others.map((other) => <>, <a href={link(other)}>{`see ${other.number} (${other.state})`}</a></>)}</Fact>}
-      {attempt.trail.tags?.length ? <Fact name="Tags">{attempt.trail.tags.map((name) => <><Tag text={name} /> </>)}</Fact> : null}
-    </dl>
-    {attempt.trouble && !(isLive && attempt.state === 'unfinished') ? <FailureCard attempt={attempt} onStep={goToFailing} /> : attempt.message ? <p class="block" dir="auto"><Long text={attempt.message} /></p> : null}
-    {detail && <>
-      <div class="steps-head"><h3>{plural(steps.length, 'step')}<span class="faint">{` with ${plural(attempt.nCalls, 'call')}`}</span></h3>
-        {steps.length > 1 && <><button class="link" type="button" onClick={() => setAll(true)}>Open all</button><button class="link" type="button" onClick={() => setAll(false)}>Close all</button></>}</div>
-      <ol ref={list}>{steps.map((step, place) => <StepBox key={place} step={step} isOpen={isOpen(step, place)} onToggle={(opens) => setToggled(new Map(toggled).set(place, opens))} />)}</ol>
-      {detail.loose.length > 0 && <><div class="steps-head"><h3>Calls outside of any step</h3></div><div>{detail.loose.map((call) => <CallBox key={call.id} call={call} />)}</div></>}
-    </>}
-  </>;
+  return (
+    <>
+      <nav class="crumbs" aria-label="Attempts">
+        <a href={link(null)}>All attempts</a>
+        <span class="grow" />
+        {go(nth > 0 ? listed[nth - 1] : undefined, 'Previous', 'k')}
+        {go(nth >= 0 ? listed[nth + 1] : undefined, 'Next', 'j')}
+      </nav>
+      <div class="title-line">
+        <State name={attempt.state} text={isLive && attempt.state === 'unfinished' ? 'Running' : ''} /> <Standing attempt={attempt} />
+        <h2 tabIndex={-1} id="attempt-title">
+          <Data text={cut(attempt.name, 300)} />
+        </h2>
+      </div>
+      <dl class="facts">
+        <Fact name="Device">
+          <Data text={lane.name} />
+        </Fact>
+        {driver && (
+          <Fact name="Driver">
+            <Data text={driver} />
+          </Fact>
+        )}
+        <Fact name="Duration">{time(attempt.micros)}</Fact>
+        <Fact name="Started after">{time(attempt.at)}</Fact>
+        <Fact name="Trail">
+          <Data text={attempt.trail.path || attempt.trail.id} cls="mono" />
+        </Fact>
+        {attempt.repeat && <Fact name="Repeat">{String(attempt.repeat)}</Fact>}
+        {(attempt.number > 1 || others.length > 0) && (
+          <Fact name="Attempt">
+            {String(attempt.number)}
+            {others.map((other) => (
+              <>
+                , <a href={link(other)}>{`see ${other.number} (${other.state})`}</a>
+              </>
+            ))}
+          </Fact>
+        )}
+        {attempt.trail.tags?.length ? (
+          <Fact name="Tags">
+            {attempt.trail.tags.map((name) => (
+              <>
+                <Tag text={name} />{' '}
+              </>
+            ))}
+          </Fact>
+        ) : null}
+      </dl>
+      {attempt.trouble && !(isLive && attempt.state === 'unfinished') ? (
+        <FailureCard attempt={attempt} onStep={goToFailing} />
+      ) : attempt.message ? (
+        <p class="block" dir="auto">
+          <Long text={attempt.message} />
+        </p>
+      ) : null}
+      {detail && (
+        <>
+          <div class="steps-head">
+            <h3>
+              {plural(steps.length, 'step')}
+              <span class="faint">{` with ${plural(attempt.nCalls, 'call')}`}</span>
+            </h3>
+            {steps.length > 1 && (
+              <>
+                <button class="link" type="button" onClick={() => setAll(true)}>
+                  Open all
+                </button>
+                <button class="link" type="button" onClick={() => setAll(false)}>
+                  Close all
+                </button>
+              </>
+            )}
+          </div>
+          <ol ref={list}>
+            {steps.map((step, place) => (
+              <StepBox
+                key={place}
+                step={step}
+                isOpen={isOpen(step, place)}
+                onToggle={(opens) => setToggled(new Map(toggled).set(place, opens))}
+              />
+            ))}
+          </ol>
+          {detail.loose.length > 0 && (
+            <>
+              <div class="steps-head">
+                <h3>Calls outside of any step</h3>
+              </div>
+              <div>
+                {detail.loose.map((call) => (
+                  <CallBox key={call.id} call={call} />
+                ))}
+              </div>
+            </>
+          )}
+        </>
+      )}
+    </>
+  );
 }
 
 /** A step that can be opened and closed. Its body is made when it is first opened, and stays. */
@@ -86,18 +192,28 @@ function StepBox({ step, isOpen, onToggle }: { step: Step; isOpen: boolean; onTo
   const { isLive } = useView();
   const wasOpen = useRef(false);
   wasOpen.current ||= isOpen;
-  return <li class={`step ${step.state}`}>
-    <h4><button class="toggle" type="button" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
-      <span class="nth">{step.number == null ? '' : String(step.number)}</span>
-      <span>
-        <Said text={cut(step.text, 400)} cls={'text' + (step.text.length > 200 ? ' long' : '')} />
-        <span class="under">{step.kind !== 'step' && <Tag text={KINDS[step.kind]} />}<PlanTag plan={step.plan} />{step.calls.length > 0 && <span class="label">{plural(step.calls.length, 'call')}</span>}</span>
-      </span>
-      <State name={step.state} text={isLive && step.state === 'unfinished' ? 'Running' : ''} />
-      <span class="took">{step.micros == null ? '' : time(step.micros)}</span>
-    </button></h4>
-    <div class="body" hidden={!isOpen}>{wasOpen.current && <StepBody step={step} />}</div>
-  </li>;
+  return (
+    <li class={`step ${step.state}`}>
+      <h4>
+        <button class="toggle" type="button" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
+          <span class="nth">{step.number == null ? '' : String(step.number)}</span>
+          <span>
+            <Said text={cut(step.text, 400)} cls={'text' + (step.text.length > 200 ? ' long' : '')} />
+            <span class="under">
+              {step.kind !== 'step' && <Tag text={KINDS[step.kind]} />}
+              <PlanTag plan={step.plan} />
+              {step.calls.length > 0 && <span class="label">{plural(step.calls.length, 'call')}</span>}
+            </span>
+          </span>
+          <State name={step.state} text={isLive && step.state === 'unfinished' ? 'Running' : ''} />
+          <span class="took">{step.micros == null ? '' : time(step.micros)}</span>
+        </button>
+      </h4>
+      <div class="body" hidden={!isOpen}>
+        {wasOpen.current && <StepBody step={step} />}
+      </div>
+    </li>
+  );
 }
 
 function PlanTag({ plan }: { plan: Plan }): VNode {
@@ -111,21 +227,37 @@ function StepBody({ step }: { step: Step }): VNode {
   // The failed call below shows the same message with more detail.
   const isSaid = step.calls.some((call) => step.message === (call.answer?.fault?.message ?? call.answer?.outcome?.text));
   const pictures = picturesOf(step);
-  return <>
-    <div class="told">
-      {step.text.length > 400 && <Long text={step.text} cls="said-text" most={2000} />}
-      {step.message && !isSaid && <Long text={step.message} cls={isBad(step.state) ? 'said' : 'faint'} />}
-      {step.notes.length > 0 && <ul class="said-lines">{step.notes.map((note, nth) => <NoteLine key={nth} note={note} />)}</ul>}
-      {step.modelUse && <p class="label">{step.modelUse}</p>}
-      {step.heals?.map((heal, nth) => <HealBox key={nth} heal={heal} />)}
-      {inOrder(step)}
-      {!step.calls.length && <p class="label">No call was made.</p>}
-      {pictures.some(({ taken }) => taken.tree) && <div class="trees">{pictures.map(({ taken, caption }, nth) => taken.tree && <TreeBox key={nth} taken={taken} name={caption} />)}</div>}
-    </div>
-    <div class="strip" tabIndex={pictures.length > 2 ? 0 : undefined} role="group" aria-label="Pictures">
-      {pictures.map((shown) => <Picture key={`${shown.taken.file} ${shown.caption}`} {...shown} box={{ width: 288, height: 264 }} />)}
-    </div>
-  </>;
+  return (
+    <>
+      <div class="told">
+        {step.text.length > 400 && <Long text={step.text} cls="said-text" most={2000} />}
+        {step.message && !isSaid && <Long text={step.message} cls={isBad(step.state) ? 'said' : 'faint'} />}
+        {step.notes.length > 0 && (
+          <ul class="said-lines">
+            {step.notes.map((note, nth) => (
+              <NoteLine key={nth} note={note} />
+            ))}
+          </ul>
+        )}
+        {step.modelUse && <p class="label">{step.modelUse}</p>}
+        {step.heals?.map((heal, nth) => (
+          <HealBox key={nth} heal={heal} />
+        ))}
+        {inOrder(step)}
+        {!step.calls.length && <p class="label">No call was made.</p>}
+        {pictures.some(({ taken }) => taken.tree) && (
+          <div class="trees">
+            {pictures.map(({ taken, caption }, nth) => taken.tree && <TreeBox key={nth} taken={taken} name={caption} />)}
+          </div>
+        )}
+      </div>
+      <div class="strip" tabIndex={pictures.length > 2 ? 0 : undefined} role="group" aria-label="Pictures">
+        {pictures.map((shown) => (
+          <Picture key={`${shown.taken.file} ${shown.caption}`} {...shown} box={{ width: 288, height: 264 }} />
+        ))}
+      </div>
+    </>
+  );
 }
 
 /** Touches are drawn on the picture taken before them: the call's own, or that of a parent call, or the step's. */
@@ -146,7 +278,11 @@ function picturesOf(step: Step): Shown[] {
     });
   };
   const ofStep = own(step, '');
-  return [...ofStep.filter((each) => each.moment === 'before'), ...step.calls.flatMap((call) => own(call, ` ${call.tool}`)), ...ofStep.filter((each) => each.moment !== 'before')];
+  return [
+    ...ofStep.filter((each) => each.moment === 'before'),
+    ...step.calls.flatMap((call) => own(call, ` ${call.tool}`)),
+    ...ofStep.filter((each) => each.moment !== 'before'),
+  ];
 }
 
 function inOrder(step: Step): VNode[] {
@@ -170,7 +306,14 @@ function TreeBox({ taken, name }: { taken: Taken; name: string }): VNode {
     if (typeof tree === 'object' && tree.missing !== undefined) setText(`${visible(treeFile)} ${tree.missing}.`);
     else setText(visible(await source.tree(treeFile ?? '', tree)));
   };
-  return <details onToggle={open}><summary>{`Elements: ${visible(name)}`}</summary><pre class="pre" tabIndex={0} dir="auto">{text}</pre></details>;
+  return (
+    <details onToggle={open}>
+      <summary>{`Elements: ${visible(name)}`}</summary>
+      <pre class="pre" tabIndex={0} dir="auto">
+        {text}
+      </pre>
+    </details>
+  );
 }
 
 const HEALS = {
@@ -184,14 +327,39 @@ function HealBox({ heal }: { heal: Heal }): VNode {
   const isUsed = heal.result !== 'suggested';
   const used = isUsed ? heal.suggestions[0] : undefined;
   const others = isUsed ? heal.suggestions.slice(1) : heal.suggestions;
-  const about = (other: Heal['suggestions'][0]) => <><Data text={other.call} cls="mono" /> on <Said text={cut(other.element, 200)} />{` (${visible(cut(other.reason, 400))}${other.score === null ? '' : `; ${other.score} of 100`})`}{other.isByModel && <> <Tag text="model" title="Chosen by a model" /></>}</>;
-  return <section class={`heal ${heal.result}`} aria-label={HEALS[heal.result]}>
-    <p class="label">{HEALS[heal.result]}</p>
-    <dl class="facts">
-      <Fact name="Before"><Data text={heal.from} cls="mono" /></Fact>
-      {used && <Fact name="After">{about(used)}</Fact>}
-      {heal.message && <Fact name="Why not"><Said text={cut(heal.message, 400)} /></Fact>}
-    </dl>
-    {others.length > 0 && <ol class="said-lines">{others.map((other, nth) => <li key={nth}>{about(other)}</li>)}</ol>}
-  </section>;
+  const about = (other: Heal['suggestions'][0]) => (
+    <>
+      <Data text={other.call} cls="mono" /> on <Said text={cut(other.element, 200)} />
+      {` (${visible(cut(other.reason, 400))}${other.score === null ? '' : `; ${other.score} of 100`})`}
+      {other.isByModel && (
+        <>
+          {' '}
+          <Tag text="model" title="Chosen by a model" />
+        </>
+      )}
+    </>
+  );
+  return (
+    <section class={`heal ${heal.result}`} aria-label={HEALS[heal.result]}>
+      <p class="label">{HEALS[heal.result]}</p>
+      <dl class="facts">
+        <Fact name="Before">
+          <Data text={heal.from} cls="mono" />
+        </Fact>
+        {used && <Fact name="After">{about(used)}</Fact>}
+        {heal.message && (
+          <Fact name="Why not">
+            <Said text={cut(heal.message, 400)} />
+          </Fact>
+        )}
+      </dl>
+      {others.length > 0 && (
+        <ol class="said-lines">
+          {others.map((other, nth) => (
+            <li key={nth}>{about(other)}</li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
 }

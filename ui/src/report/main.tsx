@@ -44,32 +44,76 @@ function attemptOf(hash: string): string | null {
 }
 
 const KEYS: [key: string, what: string][] = [
-  ['j, ↓', 'next attempt'], ['k, ↑', 'previous attempt'], ['Enter', 'open the attempt'], ['Esc', 'back to all attempts'],
-  ['/', 'search'], ['←, →', 'other pictures, when one is enlarged'], ['?', 'these keys'],
+  ['j, ↓', 'next attempt'],
+  ['k, ↑', 'previous attempt'],
+  ['Enter', 'open the attempt'],
+  ['Esc', 'back to all attempts'],
+  ['/', 'search'],
+  ['←, →', 'other pictures, when one is enlarged'],
+  ['?', 'these keys'],
 ];
 
 function Keys(): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     document.addEventListener('keydown', (event) => {
-      if (event.key === '?' && !document.querySelector('dialog[open]') && !(event.target as HTMLElement).closest('input, select, textarea')) dialog.current!.showModal();
+      if (event.key === '?' && !document.querySelector('dialog[open]') && !(event.target as HTMLElement).closest('input, select, textarea'))
+        dialog.current!.showModal();
     });
   }, []);
-  return <dialog id="keys" aria-labelledby="keys-title" ref={dialog} onClick={(event) => { if (event.target === dialog.current) dialog.current!.close(); }}>
-    <h2 id="keys-title">Keys</h2>
-    <dl>{KEYS.map(([key, what]) => [<dt><kbd>{key}</kbd></dt>, <dd>{what}</dd>])}</dl>
-    <button class="close" type="button" onClick={() => dialog.current!.close()}>Close</button>
-  </dialog>;
+  return (
+    <dialog
+      id="keys"
+      aria-labelledby="keys-title"
+      ref={dialog}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current!.close();
+      }}
+    >
+      <h2 id="keys-title">Keys</h2>
+      <dl>
+        {KEYS.map(([key, what]) => [
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>,
+          <dd>{what}</dd>,
+        ])}
+      </dl>
+      <button class="close" type="button" onClick={() => dialog.current!.close()}>
+        Close
+      </button>
+    </dialog>
+  );
 }
 
 function Page(): VNode {
   const [current, setCurrent] = useState(() => attemptOf(location.hash));
   useEffect(() => addEventListener('hashchange', () => setCurrent(attemptOf(location.hash))), []);
-  return <>
-    <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')!.focus(); }}>Skip to the content</a>
-    <Report run={run} source={source} isLive={false} version={0} link={link} current={current} title={TITLE} scroller={() => document.scrollingElement!} />
-    <Keys />
-  </>;
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('main')!.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <Report
+        run={run}
+        source={source}
+        isLive={false}
+        version={0}
+        link={link}
+        current={current}
+        title={TITLE}
+        scroller={() => document.scrollingElement!}
+      />
+      <Keys />
+    </>
+  );
 }
 
 render(<Page />, document.getElementById('report')!);

@@ -1,10 +1,10 @@
 /** A run as html.rs writes it, and as the daemon sends it. */
 
-export type State = "failed" | "errored" | "bug" | "invalid" | "unfinished" | "cancelled" | "passed" | "skipped";
-export type Standing = "counts" | "flaky" | "healed" | "retried";
-export type Moment = "before" | "after" | "failure";
-export type StepKind = "trailhead" | "step" | "verify";
-export type Exit = "passed" | "failed" | "invalid" | "environment" | "bug";
+export type State = 'failed' | 'errored' | 'bug' | 'invalid' | 'unfinished' | 'cancelled' | 'passed' | 'skipped';
+export type Standing = 'counts' | 'flaky' | 'healed' | 'retried';
+export type Moment = 'before' | 'after' | 'failure';
+export type StepKind = 'trailhead' | 'step' | 'verify';
+export type Exit = 'passed' | 'failed' | 'invalid' | 'environment' | 'bug';
 
 export interface Run {
   run: string;
@@ -21,7 +21,7 @@ export interface Run {
   torn: number;
   unknown: number;
   stray: number;
-  counts: Record<State | "flaky" | "healed" | "total", number>;
+  counts: Record<State | 'flaky' | 'healed' | 'total', number>;
   modelUse: string | null;
   lanes: Lane[];
   servers: Server[];
@@ -126,13 +126,13 @@ export interface Reply {
 
 /** A call that did not find its element. */
 export interface Heal {
-  result: "healed" | "withdrawn" | "suggested";
+  result: 'healed' | 'withdrawn' | 'suggested';
   from: string;
   suggestions: { call: string; element: string; reason: string; score: number | null; isByModel: boolean }[];
   message: string;
 }
 
-export type Plan = "authored" | "model" | "interactive" | { recording?: { classifier?: string } };
+export type Plan = 'authored' | 'model' | 'interactive' | { recording?: { classifier?: string } };
 export type Pair = [name: string, value: string];
 
 export interface Call {
@@ -179,7 +179,7 @@ export interface Touch {
 }
 
 export interface Note {
-  level: "debug" | "info" | "warning" | "error";
+  level: 'debug' | 'info' | 'warning' | 'error';
   text: string;
 }
 
@@ -194,7 +194,7 @@ export interface Picture {
 }
 
 /** Where a file is: in the page, next to it, or nowhere. */
-export type FileInPage = "nextToPage" | { embedded: number; missing?: undefined } | { missing: string; embedded?: undefined };
+export type FileInPage = 'nextToPage' | { embedded: number; missing?: undefined } | { missing: string; embedded?: undefined };
 
 export interface Size {
   width: number;

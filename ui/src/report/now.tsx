@@ -13,9 +13,18 @@ export function Now(): VNode | null {
   const { run, isLive } = useView();
   const running = run.attempts.filter((attempt) => attempt.state === 'unfinished');
   if (!isLive || !running.length) return null;
-  return <section class="part"><h2>Now<span class="n">{plural(running.length, 'trail')}</span></h2>
-    <ul class="now">{running.slice(0, MOST).map((attempt) => <Card key={attempt.lane} attempt={attempt} />)}</ul>
-  </section>;
+  return (
+    <section class="part">
+      <h2>
+        Now<span class="n">{plural(running.length, 'trail')}</span>
+      </h2>
+      <ul class="now">
+        {running.slice(0, MOST).map((attempt) => (
+          <Card key={attempt.lane} attempt={attempt} />
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 function Card({ attempt }: { attempt: Attempt }): VNode {
@@ -25,14 +34,30 @@ function Card({ attempt }: { attempt: Attempt }): VNode {
   const taken = detail && newest(detail);
   const lane = run.lanes[attempt.lane]!;
   const size = taken?.screen ?? lane.sessions[0]?.device.size ?? { width: 9, height: 16 };
-  return <li class="now-card">
-    {taken ? <Picture taken={taken} caption={`${lane.name} now`} touches={[]} box={{ width: 200, height: 220 }} /> : <div class="now-blank" style={{ aspectRatio: `${size.width} / ${size.height}` }} />}
-    <div class="now-words">
-      <p class="label"><Data text={lane.name} /> · {time(attempt.micros)}</p>
-      <h3><a href={link(attempt)}><Data text={cut(attempt.name, 120)} /></a></h3>
-      {step && <p><Said text={cut(step.text, 160)} /></p>}
-    </div>
-  </li>;
+  return (
+    <li class="now-card">
+      {taken ? (
+        <Picture taken={taken} caption={`${lane.name} now`} touches={[]} box={{ width: 200, height: 220 }} />
+      ) : (
+        <div class="now-blank" style={{ aspectRatio: `${size.width} / ${size.height}` }} />
+      )}
+      <div class="now-words">
+        <p class="label">
+          <Data text={lane.name} /> · {time(attempt.micros)}
+        </p>
+        <h3>
+          <a href={link(attempt)}>
+            <Data text={cut(attempt.name, 120)} />
+          </a>
+        </h3>
+        {step && (
+          <p>
+            <Said text={cut(step.text, 160)} />
+          </p>
+        )}
+      </div>
+    </li>
+  );
 }
 
 function newest(detail: Detail): Taken | undefined {

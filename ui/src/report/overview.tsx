@@ -16,39 +16,94 @@ export function Overview({ listed, wanted, onWanted }: ListProps): VNode {
   const { run } = useView();
   // Problems of the run as a whole come first, such as why it was refused.
   const isSevere = (note: Note) => note.level === 'warning' || note.level === 'error';
-  return <>
-    <Notes title="About the run" notes={run.notes.filter(isSevere)} />
-    <Now />
-    <Failures title="Failures" groups={run.failures} />
-    <Failures title="Retried" groups={run.retried} />
-    <Timeline />
-    <List listed={listed} wanted={wanted} onWanted={onWanted} />
-    {run.servers.length > 0 && <section class="part servers"><h2>Tool servers<span class="n">{count(run.servers.length)}</span></h2>
-      <ul>{run.servers.map((server, nth) => <ServerItem key={nth} server={server} />)}</ul></section>}
-    <Notes title="Notes" notes={run.notes.filter((note) => !isSevere(note))} />
-    <p class="foot">{run.command && <span class="mono data">{visible(cut(run.command, 300))}</span>}<span>Press <kbd>?</kbd> for keys</span></p>
-  </>;
+  return (
+    <>
+      <Notes title="About the run" notes={run.notes.filter(isSevere)} />
+      <Now />
+      <Failures title="Failures" groups={run.failures} />
+      <Failures title="Retried" groups={run.retried} />
+      <Timeline />
+      <List listed={listed} wanted={wanted} onWanted={onWanted} />
+      {run.servers.length > 0 && (
+        <section class="part servers">
+          <h2>
+            Tool servers<span class="n">{count(run.servers.length)}</span>
+          </h2>
+          <ul>
+            {run.servers.map((server, nth) => (
+              <ServerItem key={nth} server={server} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <Notes title="Notes" notes={run.notes.filter((note) => !isSevere(note))} />
+      <p class="foot">
+        {run.command && <span class="mono data">{visible(cut(run.command, 300))}</span>}
+        <span>
+          Press <kbd>?</kbd> for keys
+        </span>
+      </p>
+    </>
+  );
 }
 
 function Notes({ title, notes }: { title: string; notes: Note[] }): VNode | null {
   if (!notes.length) return null;
-  return <section class="part"><h2>{title}<span class="n">{count(notes.length)}</span></h2><ul class="said-lines">{notes.map((note, nth) => <NoteLine key={nth} note={note} />)}</ul></section>;
+  return (
+    <section class="part">
+      <h2>
+        {title}
+        <span class="n">{count(notes.length)}</span>
+      </h2>
+      <ul class="said-lines">
+        {notes.map((note, nth) => (
+          <NoteLine key={nth} note={note} />
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 export function NoteLine({ note }: { note: Note }): VNode {
-  return <li class={note.level}>{note.level !== 'info' && <span class="level">{note.level}</span>}<Long text={note.text} most={400} /></li>;
+  return (
+    <li class={note.level}>
+      {note.level !== 'info' && <span class="level">{note.level}</span>}
+      <Long text={note.text} most={400} />
+    </li>
+  );
 }
 
 /** A tool server, and the end of its stderr. */
 function ServerItem({ server }: { server: Server }): VNode {
-  return <li class="server">
-    <p><strong class="data">{visible(server.name)}</strong>
-      <span class="soft"> for {server.device == null ? 'all devices' : <Data text={server.device} />}, MCP <Data text={server.protocol} /></span>
-      <span class="soft">{server.ended == null ? ', how it ended is unknown' : <>: <Data text={cut(server.ended.split('\n')[0]!, 300)} /></>}</span></p>
-    {server.tail
-      ? <details><summary>stderr</summary><pre class="pre">{visible(server.tail)}</pre><p class="soft mono data">{visible(server.log)}</p></details>
-      : <p class="soft">It wrote nothing to stderr.</p>}
-  </li>;
+  return (
+    <li class="server">
+      <p>
+        <strong class="data">{visible(server.name)}</strong>
+        <span class="soft">
+          {' '}
+          for {server.device == null ? 'all devices' : <Data text={server.device} />}, MCP <Data text={server.protocol} />
+        </span>
+        <span class="soft">
+          {server.ended == null ? (
+            ', how it ended is unknown'
+          ) : (
+            <>
+              : <Data text={cut(server.ended.split('\n')[0]!, 300)} />
+            </>
+          )}
+        </span>
+      </p>
+      {server.tail ? (
+        <details>
+          <summary>stderr</summary>
+          <pre class="pre">{visible(server.tail)}</pre>
+          <p class="soft mono data">{visible(server.log)}</p>
+        </details>
+      ) : (
+        <p class="soft">It wrote nothing to stderr.</p>
+      )}
+    </li>
+  );
 }
 
 // ---- The timeline.
@@ -64,16 +119,51 @@ function Timeline(): VNode {
   const left = (at: number) => `${(at / whole) * 100}%`;
   const bar = (attempt: Attempt) => {
     const state = isLive && attempt.state === 'unfinished' ? 'running' : attempt.state;
-    const text = visible(`${cut(attempt.name, 120)}: ${attempt.standing === 'retried' ? `${state}, retried` : state}, ${time(attempt.micros)}`);
-    return <a key={attempt.id} class={`span ${attempt.state} ${attempt.standing}${attempt.micros / whole < 0.008 ? ' thin' : ''}`} href={link(attempt)} tabIndex={-1} title={text} aria-label={text} style={{ left: left(attempt.at), width: left(attempt.micros) }} />;
+    const text = visible(
+      `${cut(attempt.name, 120)}: ${attempt.standing === 'retried' ? `${state}, retried` : state}, ${time(attempt.micros)}`,
+    );
+    return (
+      <a
+        key={attempt.id}
+        class={`span ${attempt.state} ${attempt.standing}${attempt.micros / whole < 0.008 ? ' thin' : ''}`}
+        href={link(attempt)}
+        tabIndex={-1}
+        title={text}
+        aria-label={text}
+        style={{ left: left(attempt.at), width: left(attempt.micros) }}
+      />
+    );
   };
-  return <section class="part"><h2>Timeline</h2><div class="timeline">
-    <div class="lane ruler" aria-hidden="true"><span class="name" /><div class="track">{ticks.map((at) => <span key={at} class={'tick' + (at / whole > 0.95 ? ' last' : '')} style={{ left: left(at) }}>{at ? time(at).replace('.0 s', ' s').replace(' 00 s', '') : '0'}</span>)}</div></div>
-    {run.lanes.map((lane, nth) => <div key={nth} class="lane" role="group" aria-label={visible(lane.name)}>
-      <span class="name data" title={visible(lane.name)}>{visible(lane.name)}</span>
-      <div class="track">{ticks.map((at) => <span key={`tick ${at}`} class="rule" style={{ left: left(at) }} />)}{run.attempts.filter((attempt) => attempt.lane === nth).map(bar)}</div>
-    </div>)}
-  </div></section>;
+  return (
+    <section class="part">
+      <h2>Timeline</h2>
+      <div class="timeline">
+        <div class="lane ruler" aria-hidden="true">
+          <span class="name" />
+          <div class="track">
+            {ticks.map((at) => (
+              <span key={at} class={'tick' + (at / whole > 0.95 ? ' last' : '')} style={{ left: left(at) }}>
+                {at ? time(at).replace('.0 s', ' s').replace(' 00 s', '') : '0'}
+              </span>
+            ))}
+          </div>
+        </div>
+        {run.lanes.map((lane, nth) => (
+          <div key={nth} class="lane" role="group" aria-label={visible(lane.name)}>
+            <span class="name data" title={visible(lane.name)}>
+              {visible(lane.name)}
+            </span>
+            <div class="track">
+              {ticks.map((at) => (
+                <span key={`tick ${at}`} class="rule" style={{ left: left(at) }} />
+              ))}
+              {run.attempts.filter((attempt) => attempt.lane === nth).map(bar)}
+            </div>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
 }
 
 // ---- The list.
@@ -92,10 +182,25 @@ const category = (attempt: Attempt) => (attempt.standing === 'retried' ? 'retrie
 export function filtered(attempts: Attempt[], lanes: { name: string }[], wanted: Wanted): Attempt[] {
   const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
   return attempts.filter((attempt) => {
-    if (wanted.state && (wanted.state === 'flaky' || wanted.state === 'healed' ? attempt.standing !== wanted.state : category(attempt) !== wanted.state)) return false;
+    if (
+      wanted.state &&
+      (wanted.state === 'flaky' || wanted.state === 'healed' ? attempt.standing !== wanted.state : category(attempt) !== wanted.state)
+    )
+      return false;
     if (wanted.lane && String(attempt.lane) !== wanted.lane) return false;
     if (wanted.tag && !(attempt.trail.tags || []).includes(wanted.tag)) return false;
-    attempt.haystack ??= [attempt.name, attempt.trail.id, attempt.trail.path, lanes[attempt.lane]?.name, attempt.message, attempt.trouble?.message, attempt.trouble?.step, ...(attempt.trail.tags || [])].join('\n').toLowerCase();
+    attempt.haystack ??= [
+      attempt.name,
+      attempt.trail.id,
+      attempt.trail.path,
+      lanes[attempt.lane]?.name,
+      attempt.message,
+      attempt.trouble?.message,
+      attempt.trouble?.step,
+      ...(attempt.trail.tags || []),
+    ]
+      .join('\n')
+      .toLowerCase();
     return words.every((word) => attempt.haystack!.includes(word));
   });
 }
@@ -115,22 +220,70 @@ function List({ listed, wanted, onWanted }: ListProps): VNode {
   for (const attempt of attempts) totals[category(attempt)] = (totals[category(attempt)] || 0) + 1;
   totals['flaky'] = run.counts.flaky;
   totals['healed'] = run.counts.healed;
-  const chip = (value: string, name: string, n: number) => <button key={value} class={'chip' + ((STATES as string[]).includes(value) ? ` ${value}` : '')} type="button" value={value} aria-pressed={wanted.state === value} onClick={() => onWanted({ ...wanted, state: wanted.state === value ? '' : value })}>{name}<b>{count(n)}</b></button>;
-  const select = (name: string, all: string, options: [value: string, text: string][], key: 'lane' | 'tag') => <select aria-label={name} value={wanted[key]} onChange={(event) => onWanted({ ...wanted, [key]: event.currentTarget.value })}>
-    <option value="">{all}</option>{options.map(([value, text]) => <option key={value} value={value}>{visible(cut(text, 60))}</option>)}</select>;
-  return <section class="part"><h2>Attempts<span class="n">{count(attempts.length)}</span></h2>
-    <div class="tools">
-      <input type="search" id="search" placeholder="Search trails, paths, messages" aria-label="Search attempts" autocomplete="off" spellcheck={false} value={wanted.text} onInput={(event) => onWanted({ ...wanted, text: event.currentTarget.value })} />
-      {run.lanes.length > 1 && select('Device', 'All devices', run.lanes.map((lane, nth) => [String(nth), lane.name]), 'lane')}
-      {tags.length > 0 && select('Tag', 'All tags', tags.map((name) => [name, name]), 'tag')}
-      <div class="chips" role="group" aria-label="State">
-        {chip('', 'All', attempts.length)}
-        {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, nameOf(name), totals[name]) : null))}
+  const chip = (value: string, name: string, n: number) => (
+    <button
+      key={value}
+      class={'chip' + ((STATES as string[]).includes(value) ? ` ${value}` : '')}
+      type="button"
+      value={value}
+      aria-pressed={wanted.state === value}
+      onClick={() => onWanted({ ...wanted, state: wanted.state === value ? '' : value })}
+    >
+      {name}
+      <b>{count(n)}</b>
+    </button>
+  );
+  const select = (name: string, all: string, options: [value: string, text: string][], key: 'lane' | 'tag') => (
+    <select aria-label={name} value={wanted[key]} onChange={(event) => onWanted({ ...wanted, [key]: event.currentTarget.value })}>
+      <option value="">{all}</option>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {visible(cut(text, 60))}
+        </option>
+      ))}
+    </select>
+  );
+  return (
+    <section class="part">
+      <h2>
+        Attempts<span class="n">{count(attempts.length)}</span>
+      </h2>
+      <div class="tools">
+        <input
+          type="search"
+          id="search"
+          placeholder="Search trails, paths, messages"
+          aria-label="Search attempts"
+          autocomplete="off"
+          spellcheck={false}
+          value={wanted.text}
+          onInput={(event) => onWanted({ ...wanted, text: event.currentTarget.value })}
+        />
+        {run.lanes.length > 1 &&
+          select(
+            'Device',
+            'All devices',
+            run.lanes.map((lane, nth) => [String(nth), lane.name]),
+            'lane',
+          )}
+        {tags.length > 0 &&
+          select(
+            'Tag',
+            'All tags',
+            tags.map((name) => [name, name]),
+            'tag',
+          )}
+        <div class="chips" role="group" aria-label="State">
+          {chip('', 'All', attempts.length)}
+          {[...STATES, 'flaky', 'healed', 'retried'].map((name) => (totals[name] ? chip(name, nameOf(name), totals[name]) : null))}
+        </div>
       </div>
-    </div>
-    <Rows listed={listed} wanted={wanted} />
-    <p id="spoken" class="unseen" role="status">{plural(listed.length, 'attempt')}</p>
-  </section>;
+      <Rows listed={listed} wanted={wanted} />
+      <p id="spoken" class="unseen" role="status">
+        {plural(listed.length, 'attempt')}
+      </p>
+    </section>
+  );
 }
 
 /** The first rows immediately, the others when the page is idle. */
@@ -148,29 +301,49 @@ function Rows({ listed, wanted }: { listed: Attempt[]; wanted: Wanted }): VNode 
     const idle = requestIdleCallback(more, { timeout: 200 });
     return () => cancelIdleCallback(idle);
   }, [most, listed.length]);
-  return <ul class="rows">
-    {!listed.length && <li class="none">{run.attempts.length ? 'No attempt matches.' : 'No attempt was made.'}</li>}
-    {listed.slice(0, most).map((attempt) => <Row key={attempt.id} attempt={attempt} />)}
-  </ul>;
+  return (
+    <ul class="rows">
+      {!listed.length && <li class="none">{run.attempts.length ? 'No attempt matches.' : 'No attempt was made.'}</li>}
+      {listed.slice(0, most).map((attempt) => (
+        <Row key={attempt.id} attempt={attempt} />
+      ))}
+    </ul>
+  );
 }
 
 function Row({ attempt }: { attempt: Attempt }): VNode {
   const { run, link, isLive } = useView();
   const { trouble } = attempt;
   const why = trouble ? trouble.message || attempt.message : attempt.state === 'skipped' ? attempt.message : '';
-  return <li><a href={link(attempt)} class={`${attempt.state} ${attempt.standing}`}>
-    <State name={attempt.state} text={isLive && attempt.state === 'unfinished' ? 'Running' : ''} />
-    <div class="what">
-      <div><Data text={cut(attempt.name, 200)} cls="title" />
-        <Standing attempt={attempt} />
-        {attempt.repeat && <Tag text={`repeat ${attempt.repeat}`} />}
-        {attempt.number > 1 && <Tag text={`attempt ${attempt.number}`} />}
-        {(attempt.trail.tags || []).slice(0, 4).map((name) => <Tag key={name} text={cut(name, 24)} />)}</div>
-      <div class="sub"><Data text={attempt.trail.path} />{why && <> · <Said text={cut(why, 200)} cls="why" /></>}</div>
-    </div>
-    <span class="device data">{visible(run.lanes[attempt.lane]!.name)}</span>
-    <span class="took">{time(attempt.micros)}</span>
-  </a></li>;
+  return (
+    <li>
+      <a href={link(attempt)} class={`${attempt.state} ${attempt.standing}`}>
+        <State name={attempt.state} text={isLive && attempt.state === 'unfinished' ? 'Running' : ''} />
+        <div class="what">
+          <div>
+            <Data text={cut(attempt.name, 200)} cls="title" />
+            <Standing attempt={attempt} />
+            {attempt.repeat && <Tag text={`repeat ${attempt.repeat}`} />}
+            {attempt.number > 1 && <Tag text={`attempt ${attempt.number}`} />}
+            {(attempt.trail.tags || []).slice(0, 4).map((name) => (
+              <Tag key={name} text={cut(name, 24)} />
+            ))}
+          </div>
+          <div class="sub">
+            <Data text={attempt.trail.path} />
+            {why && (
+              <>
+                {' '}
+                · <Said text={cut(why, 200)} cls="why" />
+              </>
+            )}
+          </div>
+        </div>
+        <span class="device data">{visible(run.lanes[attempt.lane]!.name)}</span>
+        <span class="took">{time(attempt.micros)}</span>
+      </a>
+    </li>
+  );
 }
 
 export function Standing({ attempt }: { attempt: Attempt }): VNode | null {

@@ -31,11 +31,19 @@ export function Report({ current: id, title, scroller, ...given }: ReportProps):
 
   const enlarge = (frame: HTMLElement) => {
     const frames = shownPictures();
-    setViewed({ pictures: frames.map((one) => one.shown!), at: Math.max(0, frames.findIndex((one) => one === frame)) });
+    setViewed({
+      pictures: frames.map((one) => one.shown!),
+      at: Math.max(
+        0,
+        frames.findIndex((one) => one === frame),
+      ),
+    });
   };
 
   useEffect(() => colourIcon(state), [state]);
-  useEffect(() => { document.title = current ? `${visible(cut(current.name, 60))}: ${current.state}` : `${name}: ${title}`; }, [current?.id, current?.state, name]);
+  useEffect(() => {
+    document.title = current ? `${visible(cut(current.name, 60))}: ${current.state}` : `${name}: ${title}`;
+  }, [current?.id, current?.state, name]);
   // Where the user was in the list is kept while an attempt is shown.
   const isAttempt = current !== null;
   useLayoutEffect(() => {
@@ -53,21 +61,29 @@ export function Report({ current: id, title, scroller, ...given }: ReportProps):
   }, [current?.id]);
   useEffect(() => {
     if (isAttempt) return undefined;
-    const keep = () => { if (left.current === null) scrolled.current = scroller().scrollTop; };
+    const keep = () => {
+      if (left.current === null) scrolled.current = scroller().scrollTop;
+    };
     addEventListener('scroll', keep, { capture: true, passive: true });
     return () => removeEventListener('scroll', keep, { capture: true });
   }, [isAttempt]);
   useKeys(current, listed, link);
 
   const view: View = { ...given, enlarge };
-  return <ViewContext.Provider value={view}>
-    <Head isSlim={isAttempt} />
-    <main id="main" tabIndex={-1}>
-      <div id="overview" class="wide" hidden={isAttempt} ref={overview}><Overview listed={listed} wanted={wanted} onWanted={setWanted} /></div>
-      <div id="detail" class="wide" hidden={!isAttempt} data-shown={current && shown === current.id ? shown : undefined}>{current && <AttemptView key={current.id} attempt={current} listed={listed} onShown={setShown} />}</div>
-    </main>
-    <Viewer viewed={viewed} onView={setViewed} />
-  </ViewContext.Provider>;
+  return (
+    <ViewContext.Provider value={view}>
+      <Head isSlim={isAttempt} />
+      <main id="main" tabIndex={-1}>
+        <div id="overview" class="wide" hidden={isAttempt} ref={overview}>
+          <Overview listed={listed} wanted={wanted} onWanted={setWanted} />
+        </div>
+        <div id="detail" class="wide" hidden={!isAttempt} data-shown={current && shown === current.id ? shown : undefined}>
+          {current && <AttemptView key={current.id} attempt={current} listed={listed} onShown={setShown} />}
+        </div>
+      </main>
+      <Viewer viewed={viewed} onView={setViewed} />
+    </ViewContext.Provider>
+  );
 }
 
 /** Keys for going through attempts. */

@@ -16,7 +16,9 @@ export const locked = store('');
 export const known = store<Workspace | null>(null);
 /** Whether the page was just opened for a device, whose session it should open. */
 export let isFresh = false;
-export const opened = () => { isFresh = false; };
+export const opened = () => {
+  isFresh = false;
+};
 
 const AGAIN = 'Run `trailblaze studio` again to open this page.';
 
@@ -38,7 +40,12 @@ export async function enter(): Promise<void> {
   if (key === null) return;
   isFresh = path.length === 0 && !params.has('trails');
   try {
-    const response = await fetch('/studio/enter', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ key }), credentials: 'same-origin' });
+    const response = await fetch('/studio/enter', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ key }),
+      credentials: 'same-origin',
+    });
     if (!response.ok) locked.set((await response.text()).trim() || AGAIN);
   } catch {
     locked.set(`Trailblaze does not answer. ${AGAIN}`);
@@ -50,7 +57,9 @@ export function href(path: string[], more: Record<string, string> = {}): string 
   return writeRoute(path, new URLSearchParams({ ...(workspace && { workspace }), ...more }));
 }
 
-export const go = (path: string[], more?: Record<string, string>): void => { location.hash = href(path, more); };
+export const go = (path: string[], more?: Record<string, string>): void => {
+  location.hash = href(path, more);
+};
 
 // ---- Messages.
 
@@ -77,7 +86,8 @@ export const dismiss = (id: number): void => toasts.set(toasts.value.filter((toa
 /** Shows why a request failed. */
 export function trouble(thrown: unknown): void {
   if (thrown instanceof RpcError && thrown.code === 'unauthenticated') locked.set(AGAIN);
-  else if (!(thrown instanceof DOMException && thrown.name === 'AbortError')) say(thrown instanceof Error ? thrown.message : String(thrown), 'error');
+  else if (!(thrown instanceof DOMException && thrown.name === 'AbortError'))
+    say(thrown instanceof Error ? thrown.message : String(thrown), 'error');
 }
 
 /** The answer of a request; `undefined` if it failed, which is then shown. */
@@ -97,7 +107,8 @@ export async function openInEditor(path: string): Promise<void> {
   const address = (reply.value as { url?: unknown } | null)?.url;
   if (!reply.isDone) say(reply.text || 'It was not opened.', 'error');
   // Only addresses of editors: a scheme of its own, never a page.
-  else if (typeof address === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(address) && !/^(https?|javascript|data|blob):/i.test(address)) location.href = address;
+  else if (typeof address === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(address) && !/^(https?|javascript|data|blob):/i.test(address))
+    location.href = address;
   else say(reply.text || 'Opened in the editor', 'done');
 }
 

@@ -5,11 +5,27 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }): VNode {
   const box = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => { if (!box.current!.open) box.current!.showModal(); }, []);
-  return <dialog ref={box} aria-labelledby={id} onClose={onClose} onClick={(event) => { if (event.target === box.current) box.current!.close(); }}>
-    <div class="dialog-body">
-      <header><h2 id={id}>{title}</h2><button type="button" class="close" onClick={() => box.current!.close()}>Close</button></header>
-      {children}
-    </div>
-  </dialog>;
+  useEffect(() => {
+    if (!box.current!.open) box.current!.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === box.current) box.current!.close();
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="close" onClick={() => box.current!.close()}>
+            Close
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
 }

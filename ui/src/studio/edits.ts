@@ -7,7 +7,12 @@ export const replaced = (steps: Steps, at: number, change: Partial<StudioStep>):
   steps.map((step, nth) => (nth === at ? { ...step, ...change } : step));
 
 /** Changes the step that the user edited, wherever it is now; `undefined` if somebody else changed it. */
-export function changed(steps: Steps, at: number, isMeant: (step: StudioStep) => boolean, change: Partial<StudioStep>): StudioStep[] | undefined {
+export function changed(
+  steps: Steps,
+  at: number,
+  isMeant: (step: StudioStep) => boolean,
+  change: Partial<StudioStep>,
+): StudioStep[] | undefined {
   const here = steps[at];
   if (here && isMeant(here)) return replaced(steps, at, change);
   const places = steps.flatMap((step, nth) => (isMeant(step) ? [nth] : []));

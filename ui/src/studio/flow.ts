@@ -4,22 +4,27 @@
 export function writeFlow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(writeFlow).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
-    return `{${Object.entries(value).map(([key, inner]) => `${scalar(key)}: ${writeFlow(inner)}`).join(', ')}}`;
+    return `{${Object.entries(value)
+      .map(([key, inner]) => `${scalar(key)}: ${writeFlow(inner)}`)
+      .join(', ')}}`;
   }
-  return typeof value === 'string' ? scalar(value) : JSON.stringify(value) ?? 'null';
+  return typeof value === 'string' ? scalar(value) : (JSON.stringify(value) ?? 'null');
 }
 
 /** Plain only where it cannot be read as anything else. */
 function scalar(text: string): string {
-  const isPlain = /^[A-Za-zÀ-ɏ_][\wÀ-ɏ .,/@+-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !/[ .,]$|, |,/.test(text);
+  const isPlain =
+    /^[A-Za-zÀ-ɏ_][\wÀ-ɏ .,/@+-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !/[ .,]$|, |,/.test(text);
   return isPlain ? text : JSON.stringify(text);
 }
 
 export function writeCalls(calls: readonly unknown[]): string {
-  return calls.map((call) => {
-    const [tool, args] = Object.entries((call ?? {}) as object)[0] ?? ['', {}];
-    return `- ${tool}: ${writeFlow(args)}`;
-  }).join('\n');
+  return calls
+    .map((call) => {
+      const [tool, args] = Object.entries((call ?? {}) as object)[0] ?? ['', {}];
+      return `- ${tool}: ${writeFlow(args)}`;
+    })
+    .join('\n');
 }
 
 export type Read<T> = { value: T; problem?: undefined } | { problem: string; value?: undefined };
@@ -28,7 +33,7 @@ export type Read<T> = { value: T; problem?: undefined } | { problem: string; val
 export function readCalls(text: string): Read<unknown[]> {
   const calls: unknown[] = [];
   const lines = text.split('\n');
-  for (let nth = 0; nth < lines.length; ) {
+  for (let nth = 0; nth < lines.length;) {
     const start = nth;
     const head = /^(?:- *)?([A-Za-z_][\w.-]*) *:(?: (.*)|$)/.exec(lines[nth]!);
     if (!head) {

@@ -28,15 +28,22 @@ function saysSomething(element: ScreenElement): boolean {
  * A linear search: 5,000 elements take microseconds.
  */
 export function elementAt(screen: Screen, x: number, y: number, aim: Aim): ScreenElement | undefined {
-  const top = screen.hittable.find((element) => contains(element, x, y) && !isBackdrop(screen, element))
-    ?? screen.hittable.find((element) => contains(element, x, y) && saysSomething(element));
+  const top =
+    screen.hittable.find((element) => contains(element, x, y) && !isBackdrop(screen, element)) ??
+    screen.hittable.find((element) => contains(element, x, y) && saysSomething(element));
   if (!top) return undefined;
   const isMeant = (element: ScreenElement) => (aim === 'act' ? element.isInteractive : saysSomething(element));
   return around(screen, top, x, y, isMeant) ?? around(screen, top, x, y, saysSomething) ?? top;
 }
 
 /** The element or the closest one around it that is meant. */
-function around(screen: Screen, from: ScreenElement, x: number, y: number, isMeant: (element: ScreenElement) => boolean): ScreenElement | undefined {
+function around(
+  screen: Screen,
+  from: ScreenElement,
+  x: number,
+  y: number,
+  isMeant: (element: ScreenElement) => boolean,
+): ScreenElement | undefined {
   for (let element: ScreenElement | undefined = from; element; element = screen.elements[element.parent]) {
     if (isMeant(element) && contains(element, x, y) && (element === from || !isBackdrop(screen, element))) return element;
   }
@@ -54,12 +61,24 @@ function isBackdrop(screen: Screen, element: ScreenElement): boolean {
 
 /** The element of a newer screen that is certainly the same, for an action that waited for another to finish. */
 export function sameElement(old: ScreenElement, screen: Screen): ScreenElement | undefined {
-  const isSame = (element: ScreenElement) => element.role === old.role && element.name === old.name && element.id === old.id
-    && element.x === old.x && element.y === old.y && element.width === old.width && element.height === old.height;
+  const isSame = (element: ScreenElement) =>
+    element.role === old.role &&
+    element.name === old.name &&
+    element.id === old.id &&
+    element.x === old.x &&
+    element.y === old.y &&
+    element.width === old.width &&
+    element.height === old.height;
   const there = screen.elements[old.index];
   if (there && isSame(there)) return there;
   const alike = screen.elements.filter(isSame);
   return alike.length === 1 ? alike[0] : undefined;
+}
+
+/** Whether the same element is on top at a point as before: nothing came to lie there. */
+export function isSameAt(old: Screen, screen: Screen, x: number, y: number): boolean {
+  const [before, after] = [elementAt(old, x, y, 'act'), elementAt(screen, x, y, 'act')];
+  return before ? after !== undefined && sameElement(before, screen) === after : after === undefined;
 }
 
 /** The direction in which a wheel scrolls, if it turned far enough to mean it. */

@@ -24,7 +24,20 @@ const PATHS = {
 } as const;
 
 export function Icon({ name }: { name: keyof typeof PATHS }): VNode {
-  return <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round"><path d={PATHS[name]} /></svg>;
+  return (
+    <svg
+      class="icon"
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.4"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
 }
 
 /** The icon of a device, by its platform. */

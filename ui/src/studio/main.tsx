@@ -17,46 +17,98 @@ function App(): VNode {
   const { path } = use(route);
   const [view, ...rest] = path;
   // What the user wrote stays below the cover.
-  const cover = why && <div class="center locked cover" role="alert"><Logo /><h1>This page is closed.</h1><p>{rich(why)}</p></div>;
+  const cover = why && (
+    <div class="center locked cover" role="alert">
+      <Logo />
+      <h1>This page is closed.</h1>
+      <p>{rich(why)}</p>
+    </div>
+  );
   if (cover && !known.value) return cover;
-  return <>
-    {cover}
-    <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to the content</a>
-    <TopBar path={path} />
-    <Gone />
-    {view === 'session' ? <SessionPage key={rest.join('/')} name={rest.join('/')} />
-      : view === 'trail' ? <TrailPage key={rest.join('/')} path={rest.join('/')} />
-      : view === 'run' ? <RunPage key={rest[0] ?? ''} id={rest[0] ?? ''} />
-      : <Home />}
-    <Toasts />
-    <Keys />
-  </>;
+  return (
+    <>
+      {cover}
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>('main')?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <TopBar path={path} />
+      <Gone />
+      {view === 'session' ? (
+        <SessionPage key={rest.join('/')} name={rest.join('/')} />
+      ) : view === 'trail' ? (
+        <TrailPage key={rest.join('/')} path={rest.join('/')} />
+      ) : view === 'run' ? (
+        <RunPage key={rest[0] ?? ''} id={rest[0] ?? ''} />
+      ) : (
+        <Home />
+      )}
+      <Toasts />
+      <Keys />
+    </>
+  );
 }
 
 function TopBar({ path }: { path: string[] }): VNode {
   const workspace = use(known);
   const [view, ...rest] = path;
   const names: Record<string, string> = { session: 'Session', trail: 'Trail', run: 'Run' };
-  return <header class="top-bar">
-    <a class="brand" href={href([])} aria-label="Trailblaze, to the first page"><Logo /><span class="brand-name">Trailblaze</span></a>
-    <nav aria-label="Where you are"><ol class="crumb-list">
-      {workspace && <li><a href={href([])} title={workspace.folder}><Data text={workspace.name} /></a></li>}
-      {view && names[view] && <li aria-current="page"><span class="faint">{names[view]}</span> <Data text={rest.join('/')} /></li>}
-    </ol></nav>
-    <span class="grow" />
-    {workspace && <span class="faint small version">{workspace.version}</span>}
-    <Theme />
-    <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={() => areKeysShown.set(true)}>?</button>
-  </header>;
+  return (
+    <header class="top-bar">
+      <a class="brand" href={href([])} aria-label="Trailblaze, to the first page">
+        <Logo />
+        <span class="brand-name">Trailblaze</span>
+      </a>
+      <nav aria-label="Where you are">
+        <ol class="crumb-list">
+          {workspace && (
+            <li>
+              <a href={href([])} title={workspace.folder}>
+                <Data text={workspace.name} />
+              </a>
+            </li>
+          )}
+          {view && names[view] && (
+            <li aria-current="page">
+              <span class="faint">{names[view]}</span> <Data text={rest.join('/')} />
+            </li>
+          )}
+        </ol>
+      </nav>
+      <span class="grow" />
+      {workspace && <span class="faint small version">{workspace.version}</span>}
+      <Theme />
+      <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={() => areKeysShown.set(true)}>
+        ?
+      </button>
+    </header>
+  );
 }
 
 function Gone(): VNode | null {
   if (!use(isGone)) return null;
-  return <p class="gone" role="alert"><strong>Trailblaze does not answer.</strong> {rich('If it was stopped or replaced, run `trailblaze studio` again. What you wrote on this page stays here.')}</p>;
+  return (
+    <p class="gone" role="alert">
+      <strong>Trailblaze does not answer.</strong>{' '}
+      {rich('If it was stopped or replaced, run `trailblaze studio` again. What you wrote on this page stays here.')}
+    </p>
+  );
 }
 
 function Logo(): VNode {
-  return <svg class="logo" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 20c0-5 4-5 8-8s4-8 8-8" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" /><circle cx="4" cy="20" r="2.5" fill="currentColor" /><circle cx="20" cy="4" r="2.5" fill="none" stroke="currentColor" stroke-width="2" /></svg>;
+  return (
+    <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M4 20c0-5 4-5 8-8s4-8 8-8" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" />
+      <circle cx="4" cy="20" r="2.5" fill="currentColor" />
+      <circle cx="20" cy="4" r="2.5" fill="none" stroke="currentColor" stroke-width="2" />
+    </svg>
+  );
 }
 
 /** Light, dark, or as the system has it. Remembered by the browser, where it lets us. */
@@ -72,7 +124,17 @@ function Theme(): VNode {
     }
   }, [theme]);
   const isDark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  return <button type="button" class="icon-button" aria-label={`Switch to ${isDark ? 'light' : 'dark'} colours`} title={`Switch to ${isDark ? 'light' : 'dark'} colours`} onClick={() => setTheme(isDark ? 'light' : 'dark')}><Icon name="sun" /></button>;
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Switch to ${isDark ? 'light' : 'dark'} colours`}
+      title={`Switch to ${isDark ? 'light' : 'dark'} colours`}
+      onClick={() => setTheme(isDark ? 'light' : 'dark')}
+    >
+      <Icon name="sun" />
+    </button>
+  );
 }
 
 function storedTheme(): string {
@@ -85,19 +147,33 @@ function storedTheme(): string {
 
 function Toasts(): VNode {
   const shown = use(toasts);
-  return <div class="toasts" role="status" aria-live="polite">
-    {shown.map((toast) => <div key={toast.id} class={`toast ${toast.kind}`}>
-      <div class="grow"><p class="block">{rich(toast.text)}</p>{toast.kept !== undefined && <textarea class="mono" readOnly aria-label="What you wrote" rows={3} value={toast.kept} />}</div>
-      <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}><Icon name="close" /></button>
-    </div>)}
-  </div>;
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown.map((toast) => (
+        <div key={toast.id} class={`toast ${toast.kind}`}>
+          <div class="grow">
+            <p class="block">{rich(toast.text)}</p>
+            {toast.kept !== undefined && <textarea class="mono" readOnly aria-label="What you wrote" rows={3} value={toast.kept} />}
+          </div>
+          <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
 }
 
 const areKeysShown = store(false);
 const KEYS: [key: string, what: string][] = [
-  ['1, 2, 3', 'act, assert, inspect'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo and redo a change of the steps'], ['Ctrl+S', 'save as trail'],
-  ['Alt+↑, Alt+↓', 'move the step that has the focus'], ['Right click', 'all actions for an element'], ['Esc', 'leave the picture'],
-  ['j, k', 'next and previous attempt of a run'], ['?', 'these keys'],
+  ['1, 2, 3', 'act, assert, inspect'],
+  ['Ctrl+Z, Ctrl+Shift+Z', 'undo and redo a change of the steps'],
+  ['Ctrl+S', 'save as trail'],
+  ['Alt+↑, Alt+↓', 'move the step that has the focus'],
+  ['Right click', 'all actions for an element'],
+  ['Esc', 'leave the picture'],
+  ['j, k', 'next and previous attempt of a run'],
+  ['?', 'these keys'],
 ];
 
 function Keys(): VNode | null {
@@ -110,7 +186,18 @@ function Keys(): VNode | null {
     return () => removeEventListener('keydown', open);
   }, []);
   if (!isShown) return null;
-  return <Dialog title="Keys" onClose={() => areKeysShown.set(false)}><dl class="keys">{KEYS.map(([key, what]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={what}>{what}</dd>])}</dl></Dialog>;
+  return (
+    <Dialog title="Keys" onClose={() => areKeysShown.set(false)}>
+      <dl class="keys">
+        {KEYS.map(([key, what]) => [
+          <dt key={key}>
+            <kbd>{key}</kbd>
+          </dt>,
+          <dd key={what}>{what}</dd>,
+        ])}
+      </dl>
+    </Dialog>
+  );
 }
 
 const theme = storedTheme();

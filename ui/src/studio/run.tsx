@@ -12,29 +12,68 @@ import { Data } from '../shared/text.tsx';
 import { pathOf } from '../shared/words.ts';
 import { api, ask, done, go, href, known, route, say, trouble, workspaceName } from './app.ts';
 import { Icon } from './icons.tsx';
-import { readWorkspace } from './workspace.ts';
+import { readWorkspace, rerunOnChange } from './workspace.ts';
 
 export function RunPage({ id }: { id: string }): VNode {
   const [{ update, version }, setUpdate] = useState<{ update?: RunUpdate; version: number }>({ version: 0 });
   const [status, setStatus] = useState<Status>('connecting');
   const current = use(route).params.get('attempt');
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLElement>(null);
   const source = useMemo(() => daemon(id), [id]);
-  useEffect(() => follow((signal) => api.watchRun({ run: id }, signal), (next) => setUpdate((old) => ({ update: next, version: old.version + 1 })), (now) => {
-    if (now instanceof RpcError) trouble(now);
-    setStatus(now);
-  }, (next) => next.isOver), [id]);
+  useEffect(
+    () =>
+      follow(
+        (signal) => api.watchRun({ run: id }, signal),
+        (next) => setUpdate((old) => ({ update: next, version: old.version + 1 })),
+        (now) => {
+          if (now instanceof RpcError) trouble(now);
+          setStatus(now);
+        },
+        (next) => next.isOver,
+      ),
+    [id],
+  );
   // Whether there are reruns on change, and which devices exist.
-  useEffect(() => { void readWorkspace(); }, [id, update?.isOver]);
+  useEffect(() => {
+    void readWorkspace();
+  }, [id, update?.isOver]);
   const run = useGrowing(update?.run as Run | null | undefined, update !== undefined && !update.isOver);
   const problem = update?.problem || (status instanceof RpcError ? status.message : '');
-  if (problem) return <main class="center"><h1>The run cannot be shown.</h1><p><Data text={problem} /></p><p><a href={href([])}>All runs</a></p></main>;
-  if (!update || !run) return <main class="center"><p role="status">{update ? 'The run is starting…' : 'Loading…'}</p>{update && !update.isOver && <Bar id={id} update={update} run={undefined} status={status} />}</main>;
+  if (problem)
+    return (
+      <main id="main" tabIndex={-1} class="center">
+        <h1>The run cannot be shown.</h1>
+        <p>
+          <Data text={problem} />
+        </p>
+        <p>
+          <a href={href([])}>All runs</a>
+        </p>
+      </main>
+    );
+  if (!update || !run)
+    return (
+      <main id="main" tabIndex={-1} class="center">
+        <p role="status">{update ? 'The run is starting…' : 'Loading…'}</p>
+        {update && !update.isOver && <Bar id={id} update={update} run={undefined} status={status} />}
+      </main>
+    );
   const link = (attempt: Attempt | null) => href(['run', id], attempt ? { attempt: attempt.id } : {});
-  return <div class="run-page" ref={box}>
-    <Bar id={id} update={update} run={run} status={status} />
-    <Report run={run} source={source} isLive={!update.isOver} version={version} link={link} current={current} title={`Run ${id}`} scroller={() => box.current!} />
-  </div>;
+  return (
+    <section class="run-page" ref={box}>
+      <Bar id={id} update={update} run={run} status={status} />
+      <Report
+        run={run}
+        source={source}
+        isLive={!update.isOver}
+        version={version}
+        link={link}
+        current={current}
+        title={`Run ${id}`}
+        scroller={() => box.current!}
+      />
+    </section>
+  );
 }
 
 /** A run in progress, whose times go on between two updates. */
@@ -49,7 +88,11 @@ function useGrowing(run: Run | null | undefined, isLive: boolean): Run | null | 
     const started = Date.parse(run?.startedAt ?? '');
     if (!run || !isLive || isNaN(started)) return run;
     const more = Math.max(0, (now - started) * 1000 - run.micros);
-    return { ...run, micros: run.micros + more, attempts: run.attempts.map((attempt) => (attempt.state === 'unfinished' ? { ...attempt, micros: attempt.micros + more } : attempt)) };
+    return {
+      ...run,
+      micros: run.micros + more,
+      attempts: run.attempts.map((attempt) => (attempt.state === 'unfinished' ? { ...attempt, micros: attempt.micros + more } : attempt)),
+    };
   }, [run, isLive, now]);
 }
 
@@ -71,7 +114,11 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
   const workspace = use(known);
   const listed = workspace?.runs.find((one) => one.id === id);
   const all = listed?.trails.length ? listed.trails : [...new Set(run?.attempts.map((attempt) => attempt.trail.path) ?? [])];
-  const failed = [...new Set(run?.attempts.filter((attempt) => isBad(attempt.state) && attempt.standing !== 'retried').map((attempt) => attempt.trail.path) ?? [])];
+  const failed = [
+    ...new Set(
+      run?.attempts.filter((attempt) => isBad(attempt.state) && attempt.standing !== 'retried').map((attempt) => attempt.trail.path) ?? [],
+    ),
+  ];
   const devices = run?.lanes.map((lane) => lane.name).filter((name) => workspace?.devices.some((device) => device.id === name)) ?? [];
   const isWatching = (workspace?.reruns.length ?? 0) > 0;
   const start = async (trails: string[]) => {
@@ -79,20 +126,40 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
     if (started?.problem) say(started.problem, 'error');
     else if (started) go(['run', started.run]);
   };
-  const watchFiles = async (isOn: boolean) => {
-    await done(api.rerunOnChange({ trails: isOn ? all : [], devices }));
-    await readWorkspace();
-  };
-  return <div class="run-bar" role="toolbar" aria-label="Run">
-    {update.isOver
-      ? <>
-          <button type="button" class="button" disabled={!all.length} onClick={() => void start(all)}><Icon name="play" /> Rerun all</button>
-          <button type="button" class="button" disabled={!failed.length} onClick={() => void start(failed)}><Icon name="play" /> Rerun failed{failed.length > 0 && ` (${failed.length})`}</button>
+  return (
+    <section class="run-bar" aria-label="Run">
+      {update.isOver ? (
+        <>
+          <button type="button" class="button" disabled={!all.length} onClick={() => void start(all)}>
+            <Icon name="play" /> Rerun all
+          </button>
+          <button type="button" class="button" disabled={!failed.length} onClick={() => void start(failed)}>
+            <Icon name="play" /> Rerun failed{failed.length > 0 && ` (${failed.length})`}
+          </button>
         </>
-      : <button type="button" class="button danger" onClick={() => void done(api.stopRun({ run: id }))}><Icon name="stop" /> Stop</button>}
-    <label class="switch"><input type="checkbox" checked={isWatching} disabled={!all.length} onChange={(event) => void watchFiles(event.currentTarget.checked)} /> Rerun on change</label>
-    <span class="grow" />
-    <span class="small faint" role="status">{status === 'connecting' ? 'Reconnecting…' : update.isOver ? '' : 'Live'}</span>
-    {update.report && <a class="button" href={update.report} target="_blank" rel="noopener noreferrer">Report</a>}
-  </div>;
+      ) : (
+        <button type="button" class="button danger" onClick={() => void done(api.stopRun({ run: id }))}>
+          <Icon name="stop" /> Stop
+        </button>
+      )}
+      <label class="switch">
+        <input
+          type="checkbox"
+          checked={isWatching}
+          disabled={!all.length}
+          onChange={(event) => void rerunOnChange(event.currentTarget.checked ? all : [], devices)}
+        />{' '}
+        Rerun on change
+      </label>
+      <span class="grow" />
+      <span class="small faint" role="status">
+        {status === 'connecting' ? 'Reconnecting…' : update.isOver ? '' : 'Live'}
+      </span>
+      {update.report && (
+        <a class="button" href={update.report} target="_blank" rel="noopener noreferrer">
+          Report
+        </a>
+      )}
+    </section>
+  );
 }

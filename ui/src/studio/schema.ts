@@ -28,7 +28,14 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
   const preset = schema['default'];
   const help = typeof schema['description'] === 'string' ? schema['description'] : '';
   const choices = choicesOf(schema);
-  return { name, help, isRequired, choices, kind: choices.length ? 'choice' : kindOf(schema), preset: preset === undefined || preset === null ? '' : typeof preset === 'string' ? preset : JSON.stringify(preset) };
+  return {
+    name,
+    help,
+    isRequired,
+    choices,
+    kind: choices.length ? 'choice' : kindOf(schema),
+    preset: preset === undefined || preset === null ? '' : typeof preset === 'string' ? preset : JSON.stringify(preset),
+  };
 }
 
 /** Follows a reference within the schema, and takes the only alternative besides null. */
@@ -36,7 +43,10 @@ function resolved(inner: unknown, root: Schema, depth = 0): Schema {
   if (!isRecord(inner) || depth > 8) return {};
   const reference = inner['$ref'];
   if (typeof reference === 'string' && reference.startsWith('#/')) {
-    const target = reference.slice(2).split('/').reduce<unknown>((at, part) => (isRecord(at) ? at[part] : undefined), root);
+    const target = reference
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, part) => (isRecord(at) ? at[part] : undefined), root);
     return { ...resolved(target, root, depth + 1), ...inner, $ref: undefined };
   }
   for (const key of ['anyOf', 'oneOf', 'allOf']) {

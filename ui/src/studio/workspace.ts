@@ -1,16 +1,20 @@
 /** The workspace: followed by the first page, read once by others. */
 import { follow, type Status } from '../api/client.ts';
 import { store } from '../shared/store.ts';
-import { api, known, trouble } from './app.ts';
+import { api, done, known, trouble } from './app.ts';
 
 export const workspaceStatus = store<Status>('connecting');
 
 /** Follows the workspace. Returns a function that ends it. */
 export function watchWorkspace(): () => void {
-  return follow((signal) => api.watchWorkspace({}, signal), (workspace) => known.set(workspace), (status) => {
-    if (typeof status === 'object') trouble(status);
-    workspaceStatus.set(status);
-  });
+  return follow(
+    (signal) => api.watchWorkspace({}, signal),
+    (workspace) => known.set(workspace),
+    (status) => {
+      if (typeof status === 'object') trouble(status);
+      workspaceStatus.set(status);
+    },
+  );
 }
 
 /** Reads the workspace once: browsers allow few connections, and other pages need theirs for what they show. */
@@ -26,4 +30,11 @@ export async function readWorkspace(): Promise<void> {
   } finally {
     asked.abort();
   }
+}
+
+/** Runs trails again on changes, or none. Shown at once; the daemon's answer comes later. */
+export async function rerunOnChange(trails: string[], devices: string[]): Promise<void> {
+  const before = known.value;
+  if (before) known.set({ ...before, reruns: trails });
+  if (!(await done(api.rerunOnChange({ trails, devices }))) && before) known.set({ ...known.value!, reruns: before.reruns });
 }

@@ -20,38 +20,70 @@ const MODES: [mode: Mode, name: string, icon: 'pointer' | 'check' | 'inspect', h
   ['assert', 'Assert', 'check', 'Click what should be true (2)'],
   ['inspect', 'Inspect', 'inspect', 'Click an element to see all about it (3)'],
 ];
-const TABS: [tab: Tab, name: string][] = [['steps', 'Steps'], ['tree', 'Tree'], ['tools', 'Tools'], ['memory', 'Memory'], ['log', 'Log']];
+const TABS: [tab: Tab, name: string][] = [
+  ['steps', 'Steps'],
+  ['tree', 'Tree'],
+  ['tools', 'Tools'],
+  ['memory', 'Memory'],
+  ['log', 'Log'],
+];
 
 export function SessionPage({ name }: { name: string }): VNode {
   const of = useMemo(() => session(name), [name]);
   const [isSaving, setSaving] = useState(false);
   useEffect(() => watch(of), [of]);
-  useEffect(() => { void readWorkspace(); }, [name]);
+  useEffect(() => {
+    void readWorkspace();
+  }, [name]);
   useEffect(() => {
     const keys = (event: KeyboardEvent) => pageKeys(of, event, () => setSaving(true));
     addEventListener('keydown', keys);
     return () => removeEventListener('keydown', keys);
   }, [of]);
-  useEffect(() => { document.title = `${name} – Trailblaze`; }, [name]);
+  useEffect(() => {
+    document.title = `${name} – Trailblaze`;
+  }, [name]);
   const status = use(of.status);
   const { lost } = use(of.about);
   if (typeof status === 'object' && !of.steps.value) {
-    return <main class="center"><h1>This session is not open.</h1><p><Data text={status.message} /></p><p><a href={href([])}>All devices and sessions</a></p></main>;
+    return (
+      <main id="main" tabIndex={-1} class="center">
+        <h1>This session is not open.</h1>
+        <p>
+          <Data text={status.message} />
+        </p>
+        <p>
+          <a href={href([])}>All devices and sessions</a>
+        </p>
+      </main>
+    );
   }
-  return <main class="session">
-    <section class="left" aria-label="Device">
-      <DeviceBar of={of} />
-      {typeof status === 'object' && <p class="lost-device" role="alert"><strong>This session is not open any more.</strong> <Data text={status.message} /> <a href={href([])}>All devices and sessions</a></p>}
-      {lost && <p class="lost-device" role="alert"><strong>The device cannot be used any more.</strong> <Data text={lost} /></p>}
-      <Picture of={of} />
-      <Foot of={of} />
-    </section>
-    <section class="right" aria-label="Recording">
-      <Tabs of={of} />
-      <Pane of={of} onSave={() => setSaving(true)} />
-    </section>
-    {isSaving && <Save of={of} onClose={() => setSaving(false)} />}
-  </main>;
+  return (
+    <main id="main" tabIndex={-1} class="session">
+      <h1 class="unseen">Session {name}</h1>
+      <section class="left" aria-label="Device">
+        <DeviceBar of={of} />
+        {typeof status === 'object' && (
+          <p class="lost-device" role="alert">
+            <strong>This session is not open any more.</strong> <Data text={status.message} />{' '}
+            <a href={href([])}>All devices and sessions</a>
+          </p>
+        )}
+        {lost && (
+          <p class="lost-device" role="alert">
+            <strong>The device cannot be used any more.</strong> <Data text={lost} />
+          </p>
+        )}
+        <Picture of={of} />
+        <Foot of={of} />
+      </section>
+      <section class="right" aria-label="Recording">
+        <Tabs of={of} />
+        <Pane of={of} onSave={() => setSaving(true)} />
+      </section>
+      {isSaving && <Save of={of} onClose={() => setSaving(false)} />}
+    </main>
+  );
 }
 
 function pageKeys(of: Session, event: KeyboardEvent, onSave: () => void): void {
@@ -76,55 +108,139 @@ function DeviceBar({ of }: { of: Session }): VNode {
   const platform = use(known)?.sessions.find((one) => one.name === of.name)?.platform ?? '';
   const [url, setUrl] = useState<string | undefined>(undefined);
   const isWeb = platform === 'web' || /^(https?|file|about|data|chrome):/.test(app);
-  return <div class="device-bar">
-    <div class="modes" role="group" aria-label="Mode">
-      {MODES.map(([value, name, icon, help]) => <button key={value} type="button" aria-pressed={mode === value} title={help} onClick={() => of.mode.set(value)}><Icon name={icon} /> {name}</button>)}
-    </div>
-    <button type="button" class="icon-button" aria-label="Back" title="Back" onClick={() => void act(of, { action: 'back' })}><Icon name="back" /></button>
-    {!isWeb && <button type="button" class="icon-button" aria-label="Home screen" title="Home screen" onClick={() => void act(of, { action: 'home' })}><Icon name="home" /></button>}
-    {isWeb && <button type="button" class="icon-button" aria-label="Reload" title="Reload" onClick={() => void call(of, 'web_navigate', { action: 'RELOAD' }, 'Reload the page')}><Icon name="reload" /></button>}
-    {isWeb
-      ? <form class="grow" onSubmit={(event) => { event.preventDefault(); if (url?.trim()) void openUrl(of, withScheme(url.trim())).then((isDone) => { if (isDone) setUrl(undefined); }); }}>
-          <input class="url" type="text" inputMode="url" value={url ?? app} aria-label="Address" spellcheck={false} autocomplete="off" onInput={(event) => setUrl(event.currentTarget.value)}
-            onFocus={(event) => event.currentTarget.select()} onKeyDown={(event) => { if (event.key === 'Escape') { setUrl(undefined); event.currentTarget.blur(); } }} />
+  return (
+    <div class="device-bar">
+      <div class="modes" role="group" aria-label="Mode">
+        {MODES.map(([value, name, icon, help]) => (
+          <button key={value} type="button" aria-pressed={mode === value} title={help} onClick={() => of.mode.set(value)}>
+            <Icon name={icon} /> {name}
+          </button>
+        ))}
+      </div>
+      <button type="button" class="icon-button" aria-label="Back" title="Back" onClick={() => void act(of, { action: 'back' })}>
+        <Icon name="back" />
+      </button>
+      {!isWeb && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Home screen"
+          title="Home screen"
+          onClick={() => void act(of, { action: 'home' })}
+        >
+          <Icon name="home" />
+        </button>
+      )}
+      {isWeb && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Reload"
+          title="Reload"
+          onClick={() => void call(of, 'web_navigate', { action: 'RELOAD' }, 'Reload the page')}
+        >
+          <Icon name="reload" />
+        </button>
+      )}
+      {isWeb ? (
+        <form
+          class="grow"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (url?.trim())
+              void openUrl(of, withScheme(url.trim())).then((isDone) => {
+                if (isDone) setUrl(undefined);
+              });
+          }}
+        >
+          <input
+            class="url"
+            type="text"
+            inputMode="url"
+            value={url ?? app}
+            aria-label="Address"
+            spellcheck={false}
+            autocomplete="off"
+            onInput={(event) => setUrl(event.currentTarget.value)}
+            onFocus={(event) => event.currentTarget.select()}
+            onKeyDown={(event) => {
+              if (event.key === 'Escape') {
+                setUrl(undefined);
+                event.currentTarget.blur();
+              }
+            }}
+          />
         </form>
-      : <Data text={cut(app, 80)} cls="app grow mono" />}
-    <SessionMenu of={of} />
-  </div>;
+      ) : (
+        <Data text={cut(app, 80)} cls="app grow mono" />
+      )}
+      <SessionMenu of={of} />
+    </div>
+  );
 }
 
 const openUrl = (of: Session, url: string): Promise<boolean> => call(of, 'openUrl', { url }, `Open ${url}`);
-const withScheme = (url: string): string => (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^localhost:|^[\w.-]+:\d/i.test(url) ? url : `http://${url}`);
+const withScheme = (url: string): string =>
+  /^[a-z][a-z0-9+.-]*:/i.test(url) && !/^localhost:|^[\w.-]+:\d/i.test(url) ? url : `http://${url}`;
 
 function SessionMenu({ of }: { of: Session }): VNode {
   const close = async () => {
     if (of.steps.value?.steps.length && !of.steps.value.savedAs && !confirm('The steps are not saved. End the session?')) return;
     if (await done(api.closeSession({ session: of.name }), 'The session has ended')) go([]);
   };
-  return <button type="button" class="button" title="End the session" onClick={() => void close()}>End</button>;
+  return (
+    <button type="button" class="button" title="End the session" onClick={() => void close()}>
+      End
+    </button>
+  );
 }
 
 /** What is under the pointer, what was typed, and how the connection is. */
 function Foot({ of }: { of: Session }): VNode {
   const [status, typed, unsent, pending, screen] = [use(of.status), use(of.typed), use(of.unsent), use(of.pending), use(of.screen)];
   const working = use(of.steps)?.working;
-  return <div class="foot-bar">
-    <span class={`dot ${status === 'live' ? 'live' : 'waiting'}`} aria-hidden="true" />
-    <span role="status">{status === 'live' ? (working ? 'Working' : pending ? 'Acting…' : 'Live') : typeof status === 'object' ? 'Ended' : 'Reconnecting…'}</span>
-    {typed && <span class="typed">typing <Data text={typed} cls="mono" /></span>}
-    {unsent && <span class="typed">not typed: <Data text={unsent} cls="mono" />
-      <button type="button" class="link" onClick={() => void sendAgain(of)}>type again</button> <button type="button" class="link" onClick={() => of.unsent.set('')}>discard</button></span>}
-    <span class="grow" />
-    <Hovered of={of} />
-    {screen && <span class="faint screen-size">{screen.width} × {screen.height} · {plural(screen.elements.length, 'element')}</span>}
-  </div>;
+  return (
+    <div class="foot-bar">
+      <span class={`dot ${status === 'live' ? 'live' : 'waiting'}`} aria-hidden="true" />
+      <span role="status">
+        {status === 'live' ? (working ? 'Working' : pending ? 'Acting…' : 'Live') : typeof status === 'object' ? 'Ended' : 'Reconnecting…'}
+      </span>
+      {typed && (
+        <span class="typed">
+          typing <Data text={typed} cls="mono" />
+        </span>
+      )}
+      {unsent && (
+        <span class="typed">
+          not typed: <Data text={unsent} cls="mono" />
+          <button type="button" class="link" onClick={() => void sendAgain(of)}>
+            type again
+          </button>{' '}
+          <button type="button" class="link" onClick={() => of.unsent.set('')}>
+            discard
+          </button>
+        </span>
+      )}
+      <span class="grow" />
+      <Hovered of={of} />
+      {screen && (
+        <span class="faint screen-size">
+          {screen.width} × {screen.height} · {plural(screen.elements.length, 'element')}
+        </span>
+      )}
+    </div>
+  );
 }
 
 /** The element under the pointer, in words. */
 function Hovered({ of }: { of: Session }): VNode | null {
   const [screen, hovered] = [use(of.screen), use(of.hovered)];
   const element = screen?.elements[hovered];
-  return element ? <span class="hovered-name"><Data text={described(element)} /></span> : null;
+  return element ? (
+    <span class="hovered-name">
+      <Data text={described(element)} />
+    </span>
+  ) : null;
 }
 
 function Tabs({ of }: { of: Session }): VNode {
@@ -139,23 +255,45 @@ function Tabs({ of }: { of: Session }): VNode {
     document.getElementById(`tab-${TABS[at]![0]}`)?.focus();
   };
   const counts: Partial<Record<Tab, number>> = { steps: steps?.steps.length ?? 0, memory: Object.keys(steps?.memory ?? {}).length };
-  return <div class="tabs" role="tablist" aria-label="Session" onKeyDown={move}>
-    {TABS.map(([value, name]) => <button key={value} id={`tab-${value}`} type="button" role="tab" aria-selected={tab === value} aria-controls="pane" tabIndex={tab === value ? 0 : -1} onClick={() => of.tab.set(value)}>
-      {name}{counts[value] ? <span class="n" aria-hidden="true">{counts[value]}</span> : null}
-    </button>)}
-  </div>;
+  return (
+    <div class="tabs" role="tablist" aria-label="Session" onKeyDown={move}>
+      {TABS.map(([value, name]) => (
+        <button
+          key={value}
+          id={`tab-${value}`}
+          type="button"
+          role="tab"
+          aria-selected={tab === value}
+          aria-controls="pane"
+          tabIndex={tab === value ? 0 : -1}
+          onClick={() => of.tab.set(value)}
+        >
+          {name}
+          {counts[value] ? (
+            <span class="n" aria-hidden="true">
+              {counts[value]}
+            </span>
+          ) : null}
+        </button>
+      ))}
+    </div>
+  );
 }
 
 function Pane({ of, onSave }: { of: Session; onSave: () => void }): VNode {
   const tab = use(of.tab);
   // Steps stay, so that nothing is lost that is being written.
-  return <div class="pane" id="pane" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-    <div class="pane-part" hidden={tab !== 'steps'}><Steps of={of} onSave={onSave} /></div>
-    {tab === 'tree' && <Tree of={of} />}
-    {tab === 'tools' && <Tools of={of} />}
-    {tab === 'memory' && <Memory of={of} />}
-    {tab === 'log' && <Log of={of} />}
-  </div>;
+  return (
+    <div class="pane" id="pane" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+      <div class="pane-part" hidden={tab !== 'steps'}>
+        <Steps of={of} onSave={onSave} />
+      </div>
+      {tab === 'tree' && <Tree of={of} />}
+      {tab === 'tools' && <Tools of={of} />}
+      {tab === 'memory' && <Memory of={of} />}
+      {tab === 'log' && <Log of={of} />}
+    </div>
+  );
 }
 
 /** Opens a session and goes there. */

@@ -12,7 +12,20 @@ import { act, describe, flush, inspect, typeMore, type Session } from './state.t
 /** How far a pointer moves before it is a swipe, and how long it rests before it is a long press. */
 const SWIPE_PIXELS = 12;
 const LONG_PRESS_MS = 600;
-const KEYS = new Set(['Enter', 'Backspace', 'Tab', 'Delete', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown']);
+const KEYS = new Set([
+  'Enter',
+  'Backspace',
+  'Tab',
+  'Delete',
+  'ArrowUp',
+  'ArrowDown',
+  'ArrowLeft',
+  'ArrowRight',
+  'Home',
+  'End',
+  'PageUp',
+  'PageDown',
+]);
 
 interface Press {
   x: number;
@@ -45,7 +58,9 @@ export function Picture({ of }: { of: Session }): VNode {
 
   useEffect(() => {
     of.onPicture = painter(canvas.current!, () => setHasPicture(true));
-    return () => { of.onPicture = undefined; };
+    return () => {
+      of.onPicture = undefined;
+    };
   }, [of]);
 
   useEffect(() => {
@@ -55,7 +70,9 @@ export function Picture({ of }: { of: Session }): VNode {
   }, []);
 
   // A new screen may have another element under a pointer that rests.
-  useEffect(() => { if (pointer.current) hover(pointer.current); }, [screen, mode]);
+  useEffect(() => {
+    if (pointer.current) hover(pointer.current);
+  }, [screen, mode]);
   useEffect(() => setMenu(undefined), [screen?.generation, mode]);
 
   useEffect(() => {
@@ -71,9 +88,13 @@ export function Picture({ of }: { of: Session }): VNode {
   /** The place in the screen's own pixels. */
   const place = (event: MouseEvent) => {
     const box = device.current!.getBoundingClientRect();
-    return { x: Math.round(((event.clientX - box.left) / box.width) * width), y: Math.round(((event.clientY - box.top) / box.height) * height) };
+    return {
+      x: Math.round(((event.clientX - box.left) / box.width) * width),
+      y: Math.round(((event.clientY - box.top) / box.height) * height),
+    };
   };
-  const at = (point: { x: number; y: number }) => (of.screen.value ? elementAt(of.screen.value, point.x, point.y, of.mode.value === 'act' ? 'act' : 'read') : undefined);
+  const at = (point: { x: number; y: number }) =>
+    of.screen.value ? elementAt(of.screen.value, point.x, point.y, of.mode.value === 'act' ? 'act' : 'read') : undefined;
   const hover = (point: { x: number; y: number }) => of.hovered.set(at(point)?.index ?? -1);
 
   const down = (event: PointerEvent) => {
@@ -108,7 +129,11 @@ export function Picture({ of }: { of: Session }): VNode {
       const isSwipe = far(start, point);
       const isLong = event.timeStamp - start.at > LONG_PRESS_MS;
       const action = isSwipe ? 'swipe' : isLong ? 'longPress' : 'tap';
-      void act(of, { action, element: element?.index ?? -1, x: start.x, y: start.y, ...(isSwipe && { toX: point.x, toY: point.y }) }, start.screen);
+      void act(
+        of,
+        { action, element: element?.index ?? -1, x: start.x, y: start.y, ...(isSwipe && { toX: point.x, toY: point.y }) },
+        start.screen,
+      );
     } else if (element) {
       pick(element, event);
     }
@@ -162,23 +187,70 @@ export function Picture({ of }: { of: Session }): VNode {
     of.hovered.set(-1);
   };
 
-  const label = mode === 'act' ? 'Screen of the device. Click to tap, drag to swipe, type to type. Escape leaves it.' : `Screen of the device. Click an element to ${mode === 'assert' ? 'assert something about it' : 'inspect it'}; the Tree tab lists them.`;
-  return <div class={`stage ${mode}`} ref={stage} tabIndex={0} role="application" aria-label={label} onKeyDown={key}
-    onPaste={(event) => { const text = event.clipboardData?.getData('text'); if (text && mode === 'act') typeMore(of, of.typed.value + text); }}
-    onFocusOut={() => void flush(of)}>
-    <div class={`screen-box${pending ? ' busy' : ''}`} ref={device} style={{ width: `${Math.floor(width * scale)}px`, height: `${Math.floor(height * scale)}px` }}
-      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={() => { press.current = undefined; setDrag(undefined); }}
-      onPointerLeave={() => { pointer.current = undefined; of.hovered.set(-1); }}
-      onContextMenu={(event) => { event.preventDefault(); const element = at(place(event)); if (element) openMenu(element, event); }}
-      onWheel={wheel}>
-      <canvas ref={canvas} role="img" aria-label="Live picture" />
-      {!hasPicture && <p class="no-picture">Waiting for the first picture…</p>}
-      {screen && <Outlines of={of} screen={screen} />}
-      {drag && <svg class="drag" viewBox={`0 0 ${width} ${height}`} aria-hidden="true"><line x1={drag.from.x} y1={drag.from.y} x2={drag.to.x} y2={drag.to.y} /><circle cx={drag.to.x} cy={drag.to.y} r={8 / scale} /></svg>}
+  const label =
+    mode === 'act'
+      ? 'Screen of the device. Click to tap, drag to swipe, type to type. Escape leaves it.'
+      : `Screen of the device. Click an element to ${mode === 'assert' ? 'assert something about it' : 'inspect it'}; the Tree tab lists them.`;
+  return (
+    <div
+      class={`stage ${mode}`}
+      ref={stage}
+      tabIndex={0}
+      role="application"
+      aria-label={label}
+      onKeyDown={key}
+      onPaste={(event) => {
+        const text = event.clipboardData?.getData('text');
+        if (text && mode === 'act') typeMore(of, of.typed.value + text);
+      }}
+      onFocusOut={() => void flush(of)}
+    >
+      <div
+        class={`screen-box${pending ? ' busy' : ''}`}
+        ref={device}
+        style={{ width: `${Math.floor(width * scale)}px`, height: `${Math.floor(height * scale)}px` }}
+        onPointerDown={down}
+        onPointerMove={move}
+        onPointerUp={up}
+        onPointerCancel={() => {
+          press.current = undefined;
+          setDrag(undefined);
+        }}
+        onPointerLeave={() => {
+          pointer.current = undefined;
+          of.hovered.set(-1);
+        }}
+        onContextMenu={(event) => {
+          event.preventDefault();
+          const element = at(place(event));
+          if (element) openMenu(element, event);
+        }}
+        onWheel={wheel}
+      >
+        <canvas ref={canvas} role="img" aria-label="Live picture" />
+        {!hasPicture && <p class="no-picture">Waiting for the first picture…</p>}
+        {screen && <Outlines of={of} screen={screen} />}
+        {drag && (
+          <svg class="drag" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+            <line x1={drag.from.x} y1={drag.from.y} x2={drag.to.x} y2={drag.to.y} />
+            <circle cx={drag.to.x} cy={drag.to.y} r={8 / scale} />
+          </svg>
+        )}
+      </div>
+      {screen && !menu && !drag && <Tip of={of} screen={screen} scale={scale} box={size} />}
+      {menu && (
+        <ElementMenu
+          of={of}
+          {...menu}
+          isAssert={mode === 'assert'}
+          onClose={() => {
+            setMenu(undefined);
+            stage.current?.focus({ preventScroll: true });
+          }}
+        />
+      )}
     </div>
-    {screen && !menu && !drag && <Tip of={of} screen={screen} scale={scale} box={size} />}
-    {menu && <ElementMenu of={of} {...menu} isAssert={mode === 'assert'} onClose={() => { setMenu(undefined); stage.current?.focus({ preventScroll: true }); }} />}
-  </div>;
+  );
 }
 
 /** Draws the newest of the pictures that arrive, at most one per frame. */
@@ -220,17 +292,40 @@ function Outlines({ of, screen }: { of: Session; screen: Screen }): VNode {
     const element = screen.elements[index];
     if (!element || !element.width || !element.height) return null;
     const percent = (part: number, whole: number) => `${(part / whole) * 100}%`;
-    return <span key={key} class={`outline ${cls}`} style={{ left: percent(element.x, screen.width), top: percent(element.y, screen.height), width: percent(element.width, screen.width), height: percent(element.height, screen.height) }} />;
+    return (
+      <span
+        key={key}
+        class={`outline ${cls}`}
+        style={{
+          left: percent(element.x, screen.width),
+          top: percent(element.y, screen.height),
+          width: percent(element.width, screen.width),
+          height: percent(element.height, screen.height),
+        }}
+      />
+    );
   };
-  return <div class="outlines" aria-hidden="true">
-    {matches.slice(0, 500).map((index) => outline(index, 'match', `m${index}`))}
-    {outline(picked, 'picked', 'p')}
-    {outline(hovered, 'hovered', 'h')}
-  </div>;
+  return (
+    <div class="outlines" aria-hidden="true">
+      {matches.slice(0, 500).map((index) => outline(index, 'match', `m${index}`))}
+      {outline(picked, 'picked', 'p')}
+      {outline(hovered, 'hovered', 'h')}
+    </div>
+  );
 }
 
 /** The card beside the outline: how the element would be found. */
-function Tip({ of, screen, scale, box }: { of: Session; screen: Screen; scale: number; box: { width: number; height: number } }): VNode | null {
+function Tip({
+  of,
+  screen,
+  scale,
+  box,
+}: {
+  of: Session;
+  screen: Screen;
+  scale: number;
+  box: { width: number; height: number };
+}): VNode | null {
   const index = use(of.hovered);
   const [found, setFound] = useState<{ index: number; generation: number; inspection: Inspection | undefined } | undefined>(undefined);
   useEffect(() => {
@@ -248,17 +343,29 @@ function Tip({ of, screen, scale, box }: { of: Session; screen: Screen; scale: n
   const isBelow = margin.top + bottom + 150 < box.height || top < 120;
   const style: Record<string, string> = {};
   // Grows towards the middle, so that it does not leave the picture.
-  if (element.x + element.width / 2 > screen.width / 2) style['right'] = `${Math.max(0, margin.left + (screen.width - element.x - element.width) * scale)}px`;
+  if (element.x + element.width / 2 > screen.width / 2)
+    style['right'] = `${Math.max(0, margin.left + (screen.width - element.x - element.width) * scale)}px`;
   else style['left'] = `${Math.max(0, margin.left + element.x * scale)}px`;
   if (isBelow) style['top'] = `${Math.min(margin.top + bottom + 6, box.height - 60)}px`;
   else style['bottom'] = `${box.height - margin.top - top + 6}px`;
-  return <div class="tip" style={style} aria-hidden="true">
-    <div class="tip-head"><span class="role">{element.role}</span><Data text={describeShort(element)} /><span class="faint">{element.width} × {element.height}</span></div>
-    {descriptions?.slice(0, 5).map((one, nth) => <div key={nth} class={nth ? 'way' : 'way best'}>
-      <Data text={one.text} cls="mono" /><span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
-    </div>)}
-    {descriptions?.length === 0 && <div class="way faint">Only by its position</div>}
-  </div>;
+  return (
+    <div class="tip" style={style} aria-hidden="true">
+      <div class="tip-head">
+        <span class="role">{element.role}</span>
+        <Data text={describeShort(element)} />
+        <span class="faint">
+          {element.width} × {element.height}
+        </span>
+      </div>
+      {descriptions?.slice(0, 5).map((one, nth) => (
+        <div key={nth} class={nth ? 'way' : 'way best'}>
+          <Data text={one.text} cls="mono" />
+          <span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
+        </div>
+      ))}
+      {descriptions?.length === 0 && <div class="way faint">Only by its position</div>}
+    </div>
+  );
 }
 
 const describeShort = (element: ScreenElement): string => (element.name || element.value || element.id || describe(element)).slice(0, 80);

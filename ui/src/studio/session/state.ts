@@ -1,9 +1,18 @@
 /** The state of the work page, and what can be done with its session. */
 import { follow, type Status } from '../../api/client.ts';
-import type { ActRequest, Inspection, LogEntry, LogUpdate, ScreenElement, ScreenUpdate, StepsUpdate, StudioStep } from '../../api/messages.ts';
+import type {
+  ActRequest,
+  Inspection,
+  LogEntry,
+  LogUpdate,
+  ScreenElement,
+  ScreenUpdate,
+  StepsUpdate,
+  StudioStep,
+} from '../../api/messages.ts';
 import { store, type Store } from '../../shared/store.ts';
 import { api, ask, done, locked, say, trouble } from '../app.ts';
-import { sameElement, screenOf, type Screen } from '../hit.ts';
+import { isSameAt, sameElement, screenOf, type Screen } from '../hit.ts';
 
 export type Mode = 'act' | 'assert' | 'inspect';
 export type Tab = 'steps' | 'tree' | 'tools' | 'memory' | 'log';
@@ -61,14 +70,18 @@ export function session(name: string): Session {
 
 /** Follows the session. Returns a function that ends it. */
 export function watch(of: Session): () => void {
-  return follow((signal) => api.watchSession({ session: of.name }, signal), ({ screen, steps, log }) => {
-    if (screen) takeScreen(of, screen);
-    if (steps) of.steps.set(steps);
-    if (log) takeLog(of, log);
-  }, (status) => {
-    if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
-    of.status.set(status);
-  });
+  return follow(
+    (signal) => api.watchSession({ session: of.name }, signal),
+    ({ screen, steps, log }) => {
+      if (screen) takeScreen(of, screen);
+      if (steps) of.steps.set(steps);
+      if (log) takeLog(of, log);
+    },
+    (status) => {
+      if (typeof status === 'object' && status.code === 'unauthenticated') trouble(status);
+      of.status.set(status);
+    },
+  );
 }
 
 function takeScreen(of: Session, update: ScreenUpdate): void {
@@ -102,7 +115,10 @@ export function inspect(of: Session, element: number): Promise<Inspection | unde
   const key = `${generation}/${element}`;
   let asked = of.inspections.get(key);
   if (!asked) {
-    asked = api.inspect({ session: of.name, generation, element }).then((found) => (found.isStale ? undefined : found), () => undefined);
+    asked = api.inspect({ session: of.name, generation, element }).then(
+      (found) => (found.isStale ? undefined : found),
+      () => undefined,
+    );
     of.inspections.set(key, asked);
   }
   return asked;
@@ -123,7 +139,8 @@ export function act(of: Session, action: Action, aimedAt = of.screen.value): Pro
     const screen = (await until(of.screen, (now) => now?.generation !== aimedAt.generation)) ?? aimedAt;
     const target = aimedAt.elements[action.element ?? -1];
     const still = target && sameElement(target, screen);
-    if (target && !still) return refuse(of);
+    const isCovered = action.x !== undefined && action.y !== undefined && !isSameAt(aimedAt, screen, action.x, action.y);
+    if (isCovered || (target && !still)) return refuse(of);
     return send(of, screen.generation, { ...action, element: still?.index ?? -1 });
   });
 }
@@ -162,7 +179,9 @@ function until<T>(from: Store<T>, isWanted: (value: T) => boolean): Promise<T> {
       resolve(from.value);
     };
     const timer = setTimeout(finish, 1000);
-    const stop = from.follow((value) => { if (isWanted(value)) finish(); });
+    const stop = from.follow((value) => {
+      if (isWanted(value)) finish();
+    });
     if (isWanted(from.value)) finish();
   });
 }
@@ -256,4 +275,5 @@ export function described({ role, name, id }: ScreenElement): string {
   return `${role}${name ? ` "${name.slice(0, 80)}"` : ''}${id ? ` · id ${id}` : ''}`;
 }
 
-export const describe = (element: ScreenElement): string => [element.role, element.name && `“${element.name}”`, element.id && `#${element.id}`].filter(Boolean).join(' ');
+export const describe = (element: ScreenElement): string =>
+  [element.role, element.name && `“${element.name}”`, element.id && `#${element.id}`].filter(Boolean).join(' ');

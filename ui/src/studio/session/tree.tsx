@@ -15,12 +15,14 @@ export function Tree({ of }: { of: Session }): VNode {
   const { leftOut } = use(of.about);
   const picked = use(of.picked);
   if (!screen) return <p class="empty">Waiting for the screen…</p>;
-  return <div class="tree-pane">
-    <Search of={of} screen={screen} />
-    <Elements of={of} screen={screen} />
-    {leftOut > 0 && <p class="faint pad">{plural(leftOut, 'element was', 'elements were')} left out, because there are too many.</p>}
-    {screen.elements[picked] && <Details of={of} screen={screen} element={screen.elements[picked]} />}
-  </div>;
+  return (
+    <div class="tree-pane">
+      <Search of={of} screen={screen} />
+      <Elements of={of} screen={screen} />
+      {leftOut > 0 && <p class="faint pad">{plural(leftOut, 'element was', 'elements were')} left out, because there are too many.</p>}
+      {screen.elements[picked] && <Details of={of} screen={screen} element={screen.elements[picked]} />}
+    </div>
+  );
 }
 
 /** Tries a selector while it is written. */
@@ -49,16 +51,51 @@ function Search({ of, screen }: { of: Session; screen: Screen }): VNode {
     };
   }, [selector, screen.generation]);
   useEffect(() => () => of.matches.set([]), []);
-  return <div class="search">
-    <input type="search" value={selector} placeholder="Try a selector: Pay, or {id: pay}" aria-label="Try a selector" spellcheck={false} autocomplete="off" onInput={(event) => setSelector(event.currentTarget.value)} />
-    <p class={found?.problem ? 'problem' : 'faint'} role="status">
-      {found && (found.problem ? <Data text={cut(found.problem, 300)} /> : <>{plural(found.elements.length, 'match', 'matches')}{found.understood && <> for <Data text={cut(found.understood, 120)} cls="mono" /></>}</>)}
-    </p>
-    {found && found.elements.length > 0 && <ul class="found">{found.elements.slice(0, 20).map((index) => {
-      const element = screen.elements[index];
-      return element && <li key={index}><button type="button" class="link" onClick={() => of.picked.set(index)} onMouseEnter={() => of.hovered.set(index)}><Data text={cut(describe(element), 80)} /></button></li>;
-    })}</ul>}
-  </div>;
+  return (
+    <div class="search">
+      <input
+        type="search"
+        value={selector}
+        placeholder="Try a selector: Pay, or {id: pay}"
+        aria-label="Try a selector"
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => setSelector(event.currentTarget.value)}
+      />
+      <p class={found?.problem ? 'problem' : 'faint'} role="status">
+        {found &&
+          (found.problem ? (
+            <Data text={cut(found.problem, 300)} />
+          ) : (
+            <>
+              {plural(found.elements.length, 'match', 'matches')}
+              {found.understood && (
+                <>
+                  {' '}
+                  for <Data text={cut(found.understood, 120)} cls="mono" />
+                </>
+              )}
+            </>
+          ))}
+      </p>
+      {found && found.elements.length > 0 && (
+        <ul class="found">
+          {found.elements.slice(0, 20).map((index) => {
+            const element = screen.elements[index];
+            return (
+              element && (
+                <li key={index}>
+                  <button type="button" class="link" onClick={() => of.picked.set(index)} onMouseEnter={() => of.hovered.set(index)}>
+                    <Data text={cut(describe(element), 80)} />
+                  </button>
+                </li>
+              )
+            );
+          })}
+        </ul>
+      )}
+    </div>
+  );
 }
 
 const SMALL = 300;
@@ -82,30 +119,64 @@ function Elements({ of, screen }: { of: Session; screen: Screen }): VNode {
   const above = new Set<number>();
   for (let element = screen.elements[picked]; element; element = screen.elements[element.parent]) above.add(element.index);
 
-  useEffect(() => { box.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }); }, [picked]);
+  useEffect(() => {
+    box.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [picked]);
 
   const item = (element: ScreenElement, level: number, path: string): VNode => {
     const inner = children.get(element.index) ?? [];
     const isOpen = toggled.get(path) ?? (opensAll || level < 3 || (above.has(element.index) && element.index !== picked));
     const toggle = (opens: boolean) => setToggled(new Map(toggled).set(path, opens));
-    return <li key={path} role="treeitem" aria-level={level} aria-expanded={inner.length ? isOpen : undefined} aria-selected={element.index === picked}
-      tabIndex={element.index === picked || (picked < 0 && path === '0') ? 0 : -1} data-index={element.index} aria-label={describe(element)}
-      onKeyDown={(event) => { if (event.target === event.currentTarget) keys(event, element, inner.length > 0, isOpen, toggle); }}>
-      <div class={`node${element.width && element.height ? '' : ' hidden-element'}`} style={{ paddingLeft: `${Math.min(level, 24) * 14 - 8}px` }}
-        onMouseEnter={() => of.hovered.set(element.index)} onMouseLeave={() => of.hovered.set(-1)} onClick={() => of.picked.set(element.index)}>
-        <span class={inner.length ? `twist${isOpen ? ' open' : ''}` : 'twist leaf'} aria-hidden="true" onClick={(event) => { if (inner.length) { event.stopPropagation(); toggle(!isOpen); } }} />
-        <span class="role">{element.role}</span>
-        {element.name && <Data text={cut(element.name, 80)} cls="name" />}
-        {element.value && element.value !== element.name && <Data text={`= ${cut(element.value, 40)}`} cls="faint" />}
-        {element.id && <Data text={`#${cut(element.id, 40)}`} cls="id" />}
-        {element.state && <span class="tag">{element.state}</span>}
-        {element.isDisabled && <span class="tag">disabled</span>}
-      </div>
-      {isOpen && inner.length > 0 && <ul role="group">
-        {inner.slice(0, MOST_CHILDREN).map((child, nth) => item(child, level + 1, `${path}/${nth}`))}
-        {inner.length > MOST_CHILDREN && <li role="none" class="faint pad">and {count(inner.length - MOST_CHILDREN)} more</li>}
-      </ul>}
-    </li>;
+    return (
+      <li
+        key={path}
+        role="treeitem"
+        aria-level={level}
+        aria-expanded={inner.length ? isOpen : undefined}
+        aria-selected={element.index === picked}
+        tabIndex={element.index === picked || (picked < 0 && path === '0') ? 0 : -1}
+        data-index={element.index}
+        aria-label={describe(element)}
+        onKeyDown={(event) => {
+          if (event.target === event.currentTarget) keys(event, element, inner.length > 0, isOpen, toggle);
+        }}
+      >
+        <div
+          class={`node${element.width && element.height ? '' : ' hidden-element'}`}
+          style={{ paddingLeft: `${Math.min(level, 24) * 14 - 8}px` }}
+          onMouseEnter={() => of.hovered.set(element.index)}
+          onMouseLeave={() => of.hovered.set(-1)}
+          onClick={() => of.picked.set(element.index)}
+        >
+          <span
+            class={inner.length ? `twist${isOpen ? ' open' : ''}` : 'twist leaf'}
+            aria-hidden="true"
+            onClick={(event) => {
+              if (inner.length) {
+                event.stopPropagation();
+                toggle(!isOpen);
+              }
+            }}
+          />
+          <span class="role">{element.role}</span>
+          {element.name && <Data text={cut(element.name, 80)} cls="name" />}
+          {element.value && element.value !== element.name && <Data text={`= ${cut(element.value, 40)}`} cls="faint" />}
+          {element.id && <Data text={`#${cut(element.id, 40)}`} cls="id" />}
+          {element.state && <span class="tag">{element.state}</span>}
+          {element.isDisabled && <span class="tag">disabled</span>}
+        </div>
+        {isOpen && inner.length > 0 && (
+          <ul role="group">
+            {inner.slice(0, MOST_CHILDREN).map((child, nth) => item(child, level + 1, `${path}/${nth}`))}
+            {inner.length > MOST_CHILDREN && (
+              <li role="none" class="faint pad">
+                and {count(inner.length - MOST_CHILDREN)} more
+              </li>
+            )}
+          </ul>
+        )}
+      </li>
+    );
   };
 
   const keys = (event: KeyboardEvent, element: ScreenElement, hasChildren: boolean, isOpen: boolean, toggle: (opens: boolean) => void) => {
@@ -118,14 +189,22 @@ function Elements({ of, screen }: { of: Session; screen: Screen }): VNode {
     };
     if (event.key === 'ArrowDown') focus(shown[here + 1]);
     else if (event.key === 'ArrowUp') focus(shown[here - 1]);
-    else if (event.key === 'ArrowRight' && hasChildren) { if (isOpen) focus(shown[here + 1]); else toggle(true); }
-    else if (event.key === 'ArrowLeft') { if (hasChildren && isOpen) toggle(false); else focus(shown.find((node) => Number(node.dataset['index']) === element.parent)); }
-    else if (event.key === 'Enter' || event.key === ' ') of.picked.set(element.index);
+    else if (event.key === 'ArrowRight' && hasChildren) {
+      if (isOpen) focus(shown[here + 1]);
+      else toggle(true);
+    } else if (event.key === 'ArrowLeft') {
+      if (hasChildren && isOpen) toggle(false);
+      else focus(shown.find((node) => Number(node.dataset['index']) === element.parent));
+    } else if (event.key === 'Enter' || event.key === ' ') of.picked.set(element.index);
     else return;
     event.preventDefault();
   };
 
-  return <ul class="tree" role="tree" aria-label="Elements" ref={box}>{(children.get(-1) ?? []).map((element, nth) => item(element, 1, String(nth)))}</ul>;
+  return (
+    <ul class="tree" role="tree" aria-label="Elements" ref={box}>
+      {(children.get(-1) ?? []).map((element, nth) => item(element, 1, String(nth)))}
+    </ul>
+  );
 }
 
 /** Everything about one element. */
@@ -134,38 +213,106 @@ function Details({ of, screen, element }: { of: Session; screen: Screen; element
   useEffect(() => {
     let isCurrent = true;
     setFound(undefined);
-    void inspect(of, element.index).then((inspection) => { if (isCurrent) setFound(inspection); });
-    return () => { isCurrent = false; };
+    void inspect(of, element.index).then((inspection) => {
+      if (isCurrent) setFound(inspection);
+    });
+    return () => {
+      isCurrent = false;
+    };
   }, [element.index, screen.generation]);
   const middle = { element: element.index, x: Math.round(element.x + element.width / 2), y: Math.round(element.y + element.height / 2) };
-  return <section class="details" aria-label="Picked element">
-    <h3><Data text={cut(describe(element), 120)} /></h3>
-    <div class="bar-row wrap">
-      {[['tap', 'Tap'], ['longPress', 'Long press'], ['doubleTap', 'Double tap']].map(([action, text]) => <button key={action} type="button" class="button" onClick={() => void act(of, { ...middle, action: action! })}>{text}</button>)}
-    </div>
-    {found && found.descriptions.length > 0 && <>
-      <h4 class="label">Found by</h4>
-      <ul class="ways">{found.descriptions.map((one, nth) => <li key={nth} class="way">
-        <span class="grow"><Data text={one.text} /><Data text={writeFlow(one.arguments)} cls="selector mono" /></span>
-        <span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
-        <button type="button" class="link" aria-label={`Tap by ${one.text}`} onClick={() => void act(of, { ...middle, action: 'tap', description: nth })}>tap by this</button>
-      </li>)}</ul>
-    </>}
-    {found && found.assertions.length > 0 && <>
-      <h4 class="label">Assert</h4>
-      <ul class="ways">{found.assertions.map((one, nth) => <li key={nth} class="way"><Data text={one.text} cls="grow" /><button type="button" class="link" aria-label={`Assert: ${one.text}`} onClick={() => void act(of, { ...middle, action: 'assert', assertion: nth })}>assert</button></li>)}</ul>
-    </>}
-    {element.isEditable && <Fill of={of} element={element} />}
-    {found && <details open><summary>Properties</summary>
-      <dl class="pairs">{Object.entries(found.properties).map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}><Data text={typeof value === 'string' ? value : JSON.stringify(value)} /></dd>])}</dl>
-    </details>}
-  </section>;
+  return (
+    <section class="details" aria-label="Picked element">
+      <h2>
+        <Data text={cut(describe(element), 120)} />
+      </h2>
+      <div class="bar-row wrap">
+        {[
+          ['tap', 'Tap'],
+          ['longPress', 'Long press'],
+          ['doubleTap', 'Double tap'],
+        ].map(([action, text]) => (
+          <button key={action} type="button" class="button" onClick={() => void act(of, { ...middle, action: action! })}>
+            {text}
+          </button>
+        ))}
+      </div>
+      {found && found.descriptions.length > 0 && (
+        <>
+          <h3 class="label">Found by</h3>
+          <ul class="ways">
+            {found.descriptions.map((one, nth) => (
+              <li key={nth} class="way">
+                <span class="grow">
+                  <Data text={one.text} />
+                  <Data text={writeFlow(one.arguments)} cls="selector mono" />
+                </span>
+                <span class={one.matches === 1 ? 'n one' : 'n'}>{plural(one.matches, 'match', 'matches')}</span>
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Tap by ${one.text}`}
+                  onClick={() => void act(of, { ...middle, action: 'tap', description: nth })}
+                >
+                  tap by this
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {found && found.assertions.length > 0 && (
+        <>
+          <h3 class="label">Assert</h3>
+          <ul class="ways">
+            {found.assertions.map((one, nth) => (
+              <li key={nth} class="way">
+                <Data text={one.text} cls="grow" />
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Assert: ${one.text}`}
+                  onClick={() => void act(of, { ...middle, action: 'assert', assertion: nth })}
+                >
+                  assert
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {element.isEditable && <Fill of={of} element={element} />}
+      {found && (
+        <details open>
+          <summary>Properties</summary>
+          <dl class="pairs">
+            {Object.entries(found.properties).map(([name, value]) => [
+              <dt key={name}>{name}</dt>,
+              <dd key={`${name}=`}>
+                <Data text={typeof value === 'string' ? value : JSON.stringify(value)} />
+              </dd>,
+            ])}
+          </dl>
+        </details>
+      )}
+    </section>
+  );
 }
 
 function Fill({ of, element }: { of: Session; element: ScreenElement }): VNode {
   const [text, setText] = useState(element.value);
-  return <form class="do" onSubmit={(event) => { event.preventDefault(); void act(of, { action: 'fill', element: element.index, text }); }}>
-    <input type="text" value={text} aria-label="Text to put into the field" onInput={(event) => setText(event.currentTarget.value)} />
-    <button type="submit" class="button">Fill</button>
-  </form>;
+  return (
+    <form
+      class="do"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act(of, { action: 'fill', element: element.index, text });
+      }}
+    >
+      <input type="text" value={text} aria-label="Text to put into the field" onInput={(event) => setText(event.currentTarget.value)} />
+      <button type="submit" class="button">
+        Fill
+      </button>
+    </form>
+  );
 }
