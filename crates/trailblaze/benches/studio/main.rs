@@ -28,9 +28,12 @@ const PROJECT: &str = "platform: web\ndevices:\n  - id: web/chromium\n  - id: we
 /// One frame of a screen that is drawn 60 times a second.
 const FRAME: Duration = Duration::from_micros(16_667);
 
+/// Prints the rows of one part, unless something is missing.
+type Rows = fn(&Place) -> Result<(), Missing>;
+
 fn main() -> ExitCode {
     support::head();
-    let parts: [fn(&Place) -> Result<(), Missing>; 5] = [files, paint, change::rows, hover, idle];
+    let parts: [Rows; 5] = [files, paint, change::rows, hover, idle];
     for part in parts {
         let place = match Place::new(PROJECT) {
             Ok(place) => place,

@@ -4,7 +4,6 @@
 #[allow(dead_code)]
 mod home;
 #[path = "../processes/marked.rs"]
-#[allow(dead_code)]
 mod marked;
 #[path = "../servers/shop.rs"]
 mod shop;

@@ -62,22 +62,15 @@ fn screens(live: &Arc<Live>) -> BoxStream<'static, ScreenUpdate> {
     let view = live.viewer.watch();
     let state = ScreenStream { live: Arc::clone(live), view, sent: (0, 0), is_first: true };
     let next = |mut state: ScreenStream| async move {
-        let view = loop {
-            let view = state.view.borrow_and_update().clone();
-            if std::mem::take(&mut state.is_first) && (view.sight.is_some() || view.lost.is_some()) {
-                break view;
-            }
-            let changed = tokio::select! {
-                changed = state.view.changed() => changed.is_ok(),
+        let has_any = |view: &View| view.sight.is_some() || view.lost.is_some();
+        if !(std::mem::take(&mut state.is_first) && has_any(&state.view.borrow())) {
+            tokio::select! {
+                changed = state.view.changed() => changed.ok()?,
                 () = state.live.until_ended() => return None,
-                () = tokio::time::sleep(ALIVE_EVERY) => break state.view.borrow().clone(),
-            };
-            if !changed {
-                return None;
+                () = tokio::time::sleep(ALIVE_EVERY) => {}
             }
-            let view = state.view.borrow_and_update().clone();
-            break view;
-        };
+        }
+        let view = state.view.borrow_and_update().clone();
         let mut update = ScreenUpdate { lost: view.lost.unwrap_or_default(), ..ScreenUpdate::default() };
         if let Some(sight) = view.sight {
             update.generation = sight.generation;

@@ -31,7 +31,7 @@ fn element(screen: &Screen, node: &Node, index: i32, parent: i32) -> ScreenEleme
         screen.visible_part(node).unwrap_or(Rect { left: 0, top: 0, right: 0, bottom: 0 });
     let is_field = node.is_editable();
     let name = name(node).map(|name| cut(&name)).unwrap_or_default();
-    let value = node.text().filter(|_| is_field && !node.is_password()).map(|text| cut(text)).unwrap_or_default();
+    let value = node.text().filter(|_| is_field && !node.is_password()).map(cut).unwrap_or_default();
     let state = [
         (node.is_checked() == Some(true), "checked"),
         (node.is_selected(), "selected"),
