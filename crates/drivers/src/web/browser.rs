@@ -69,6 +69,8 @@ pub struct Browser {
     pub cdp: Arc<Cdp>,
     /// The folder for downloads, each named by its id.
     pub downloads: PathBuf,
+    /// Whether its windows are shown.
+    pub is_headed: bool,
     /// `None` if it was already running; then we do not stop it.
     child: Option<Child>,
 }
@@ -89,7 +91,7 @@ impl Browser {
         let answer = tokio::time::timeout(STARTUP, discover).await;
         answer.map_err(|_| wrong("it did not answer".to_string()))?.map_err(|error| wrong(error.to_string()))?;
         let downloads = profile().map_err(BrowserError::Profile)?;
-        Ok(Browser { cdp, downloads, child: None })
+        Ok(Browser { cdp, downloads, is_headed: false, child: None })
     }
 
     async fn launch(options: &BrowserOptions, supervisor: &Supervisor) -> Result<Browser, BrowserError> {
@@ -128,7 +130,7 @@ impl Browser {
             Ok(Ok(_)) => {
                 // Reports the tabs that pages open.
                 let _ = cdp.call(None, "Target.setDiscoverTargets", json!({"discover": true})).await;
-                return Ok(Browser { cdp, downloads, child: Some(child) });
+                return Ok(Browser { cdp, downloads, is_headed: options.is_headed, child: Some(child) });
             }
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it did not answer within {} s", STARTUP.as_secs()),

@@ -127,6 +127,7 @@ impl Page {
         });
         self.listen(&session);
         self.set_up(&session).await;
+        self.fit_window(target).await;
         self.shared.bump(|state| {
             if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.target == target) {
                 tab.is_ready = true;
@@ -135,6 +136,20 @@ impl Page {
                 state.tell_person(|_| Some(Told::Opened { target: target.to_string(), has_opener }));
             }
         });
+    }
+
+    /// Makes a window that is shown as large as its page, so that people see all of it.
+    async fn fit_window(&self, target: &str) {
+        if !self.browser.is_headed {
+            return;
+        }
+        let Size { width, height } = self.emulation().size;
+        let window = self.browser.cdp.call(None, "Browser.getWindowForTarget", json!({"targetId": target})).await;
+        // A screen may be too small for it.
+        if let Ok(window) = window {
+            let params = json!({"windowId": window["windowId"], "width": width, "height": height});
+            let _ = self.browser.cdp.call(None, "Browser.setContentsSize", params).await;
+        }
     }
 
     pub(super) fn listen(&self, session: &str) {

@@ -28,6 +28,8 @@ const CAUSED: Duration = Duration::from_millis(1500);
 const ASKING: Duration = Duration::from_millis(150);
 /// How long ago a page may have asked for the document that loads.
 const ASKED: Duration = Duration::from_secs(3);
+/// How long a window may take to close all of its tabs.
+const CLOSING: Duration = Duration::from_millis(300);
 /// How long looking at the rest of a page may take.
 const LOOKING: Duration = Duration::from_secs(2);
 /// How long the history may take to change.
@@ -212,7 +214,12 @@ impl Follower {
             Told::Navigating { target, kind, url, at } => self.navigating(&target, &kind, url, at).await,
             Told::Opened { target, has_opener } => self.opened(target, has_opener).await,
             Told::Closed { index, .. } => {
-                if !self.is_caused() {
+                if self.is_caused() {
+                    return;
+                }
+                // All tabs close with their window, one after the other.
+                sleep(CLOSING).await;
+                if !self.page.shared.state().tabs.is_empty() {
                     self.did(PersonAction::CloseTab { index }).await;
                 }
             }

@@ -10,6 +10,8 @@
 
   const PICKED = new Set(["date", "time", "datetime-local", "month", "week", "color", "range", "file"]);
   const EDITING_KEYS = new Set(["a", "c", "v", "x", "y", "z", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Backspace", "Delete", "Home", "End", "Insert"]);
+  // With Control, Alt or Meta, these go to the browser.
+  const BROWSER_KEYS = new Set(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+", "-", "=", "d", "h", "j", "l", "n", "r", "t", "u", "w", "ArrowLeft", "ArrowRight", "Home", "PageDown", "PageUp"]);
   const MOVING_KEYS = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]);
   const HOLDING_KEYS = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Dead", "Fn", "Meta", "NumLock", "Process", "Shift", "Tab", "Unidentified"]);
   const MOVED_IN = new Set(["combobox", "grid", "gridcell", "listbox", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio", "radiogroup", "slider", "tab", "tablist", "tree", "treegrid", "treeitem"]);
@@ -206,7 +208,8 @@
         const seen = sight();
         const names = [.../** @type {any} */ (e).files].map((file) => file.name);
         this.tell("upload", seen.listed.has(e) ? e : this.press && nameable(seen, this.press.target), seen, { names });
-      } else if (this.typing?.element === e) this.flush();
+      // A number or a date changes with each key.
+      } else if (this.typing?.element === e && focused() !== e) this.flush();
     }
 
     /** @param {KeyboardEvent} event */
@@ -221,7 +224,10 @@
         // Editing a text changes its value, and copying changes nothing.
         if (field && EDITING_KEYS.has(letter) || letter === "c" || event.altKey && key.length === 1 && !event.ctrlKey && field) return;
         const held = [event.ctrlKey && "Control", event.altKey && "Alt", event.metaKey && "Meta", event.shiftKey && "Shift"].filter(Boolean);
-        return this.tellKey([...held, key === " " ? "Space" : letter].join("+"), e);
+        const chord = [...held, key === " " ? "Space" : letter].join("+");
+        // The browser handles it, and what it does is reported as such, unless the page wants it.
+        if (BROWSER_KEYS.has(letter)) return void setTimeout(() => { if (event.defaultPrevented) this.tellKey(chord, e); }, 0);
+        return this.tellKey(chord, e);
       }
       const isEditor = field != null && (field.tagName === "TEXTAREA" || field.isContentEditable);
       if (key === "Enter" && isEditor) return this.enteredIn(field);

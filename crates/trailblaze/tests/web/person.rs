@@ -88,6 +88,7 @@ async fn a_form_that_a_person_fills_in_is_reported_field_by_field() {
          <label for=b>Blue</label><input type=radio name=colour id=b>
          <select aria-label=Drink id=drink><option>Coffee<option>Tea</select>
          <textarea aria-label=Notes id=notes></textarea>
+         <input type=number aria-label=Bags id=bags value=1>
          <button>Send <b id=bold>now</b></button></form><p id=out></p>",
     )
     .await
@@ -108,6 +109,10 @@ async fn a_form_that_a_person_fills_in_is_reported_field_by_field() {
     tab.click("#drink").await;
     tab.press("ArrowDown", 40).await;
     tab.press("Enter", 13).await;
+    tab.click("#bags").await;
+    tab.press("ArrowUp", 38).await;
+    tab.press("ArrowUp", 38).await;
+    tab.press_with_control("l").await;
     tab.click("#bold").await;
     tab.click("#name").await;
     tab.type_text(" L").await;
@@ -122,6 +127,7 @@ async fn a_form_that_a_person_fills_in_is_reported_field_by_field() {
             "check true radio \"Blue\"",
             "type \"one\\ntwo\" textbox \"Notes\"",
             "choose [\"Tea\"] combobox \"Drink\"",
+            "type \"3\" spinbutton \"Bags\"",
             "click button \"Send now\"",
             "type \"Ada L\" textbox \"Name\"",
             "press Enter textbox \"Name\"",

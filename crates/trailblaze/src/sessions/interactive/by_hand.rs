@@ -27,6 +27,8 @@ pub struct ByHand {
     has_assertions: bool,
     /// The screen before the last deed, until what appeared after it is asserted.
     before: Option<Screen>,
+    /// The screen after the last deed, if there was time to look at it.
+    after: Option<Screen>,
 }
 
 /// The step that a deed becomes.
@@ -107,10 +109,11 @@ impl Interactive {
                 return;
             }
         }
-        if deed.screen.root.children.is_empty() {
-            self.by_hand.before = None;
-        } else {
-            self.assert_appeared(&deed.screen);
+        // What the person saw before this deed is what appeared after the last one.
+        match self.by_hand.after.take() {
+            Some(after) if deed.screen.root.children.is_empty() => self.assert_appeared(&after),
+            _ if deed.screen.root.children.is_empty() => self.by_hand.before = None,
+            _ => self.assert_appeared(&deed.screen),
         }
         self.begin(StepKind::Step, &text, Plan::Interactive);
         let cx = self.cx(cancel);
@@ -123,6 +126,7 @@ impl Interactive {
         // What another deed has changed already is not the effect of this one.
         if is_last && let Ok(after) = self.session.device.look(&cx).await {
             self.proposals = proposals(&deed.screen, &after);
+            self.by_hand.after = Some(after);
         }
         self.by_hand.before = Some(deed.screen).filter(|_| self.by_hand.has_assertions);
         self.end_step();
