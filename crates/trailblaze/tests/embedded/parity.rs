@@ -103,7 +103,7 @@ fn a_toolset_does_the_same_in_the_engine_as_in_a_process() {
     let (embedded, recorded_embedded) = session(&lab, "embedded");
     assert_eq!(in_process.len(), CALLS.trim().lines().count(), "{in_process:#?}");
     for (line, (one, other)) in CALLS.trim().lines().zip(in_process.iter().zip(&embedded)) {
-        assert_eq!(one, other, "{line}");
+        assert_eq!(without_waits(one), without_waits(other), "{line}");
     }
     for (one, other) in recorded_in_process.iter().zip(&recorded_embedded) {
         assert_eq!(one, other);
@@ -147,4 +147,11 @@ fn recordings_are_the_same_in_the_engine_as_in_a_process() {
     let embedded = recorded("embedded").expect("the parts are there");
     assert!(in_process.0[0].contains("acme_sendMoney"), "{}", in_process.0[0]);
     assert_eq!(in_process, embedded);
+}
+
+/// Without the length of a wait, which depends on the load of the machine.
+fn without_waits(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" within ") else { return text.to_string() };
+    let rest = after.split_once(" s").filter(|(number, _)| number.parse::<f64>().is_ok());
+    rest.map_or_else(|| text.to_string(), |(_, rest)| format!("{before}{rest}"))
 }
