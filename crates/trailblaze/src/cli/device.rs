@@ -8,8 +8,7 @@ use super::in_session::{self, SessionArgs};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::sessions::interactive::Command;
-use crate::sessions::service::{OpenRequest, SessionChoice};
+use crate::sessions::service::OpenRequest;
 
 /// Options that choose devices.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -68,13 +67,10 @@ pub async fn device(context: &Context, command: DeviceCommand) -> Result<Exit, R
 async fn connect(context: &Context, args: ConnectArgs) -> Result<Exit, Refusal> {
     let request = in_session::open_request(context, &args.on, &args.session)?;
     let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
-    if let Some(what) = &args.launch {
-        let choice = SessionChoice { name: Some(info.name.clone()), project: Some(info.project.clone()), device: None };
-        let replies = in_session::execute_in(context, choice, vec![Command::launch(what)]).await?;
-        if in_session::exit_of(&replies) != Exit::Passed {
-            print::say(format!("session `{}` stays open", info.name));
-            return Ok(in_session::show_all(&replies, args.json));
-        }
+    if let Some(what) = &args.launch
+        && let Some(exit) = in_session::launch(context, &info, what, args.json).await?
+    {
+        return Ok(exit);
     }
     if args.json {
         print::json(&info);

@@ -114,6 +114,17 @@ fn one_device(named: &[String]) -> Result<Option<String>, Refusal> {
     }
 }
 
+/// Starts an app or opens a page in a session that was opened. If that fails, prints why and returns the exit code.
+pub async fn launch(context: &Context, info: &SessionInfo, what: &str, json: bool) -> Result<Option<Exit>, Refusal> {
+    let choice = SessionChoice { name: Some(info.name.clone()), project: Some(info.project.clone()), device: None };
+    let replies = execute_in(context, choice, vec![Command::launch(what)]).await?;
+    if exit_of(&replies) == Exit::Passed {
+        return Ok(None);
+    }
+    print::say(format!("session `{}` stays open", info.name));
+    Ok(Some(show_all(&replies, json)))
+}
+
 /// Opens a session, or returns the one that is open.
 pub async fn open(context: &Context, request: OpenRequest) -> Result<SessionInfo, Refusal> {
     match context.ask(Request::Open(Box::new(request))).await? {

@@ -11,8 +11,7 @@ use super::in_session::{self, SessionArgs, unexpected};
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
-use crate::sessions::interactive::Command;
-use crate::sessions::service::{Answer, OpenRequest, Request, SessionChoice, StudioAddress, StudioRequest};
+use crate::sessions::service::{Answer, OpenRequest, Request, StudioAddress, StudioRequest};
 
 /// What needs no encoding in the parameters of an address.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/');
@@ -53,13 +52,10 @@ pub async fn studio(context: &Context, args: StudioArgs) -> Result<Exit, Refusal
     if !args.on.device.is_empty() || args.session.session.is_some() {
         let request = in_session::open_request(context, &args.on, &args.session)?;
         let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
-        if let Some(what) = &args.launch {
-            let choice =
-                SessionChoice { name: Some(info.name.clone()), project: Some(info.project.clone()), device: None };
-            let replies = in_session::execute_in(context, choice, vec![Command::launch(what)]).await?;
-            if in_session::exit_of(&replies) != Exit::Passed {
-                return Ok(in_session::show_all(&replies, false));
-            }
+        if let Some(what) = &args.launch
+            && let Some(exit) = in_session::launch(context, &info, what, args.page.json).await?
+        {
+            return Ok(exit);
         }
         view.push(("view", format!("/session/{}", utf8_percent_encode(&info.name, PLAIN))));
     }
