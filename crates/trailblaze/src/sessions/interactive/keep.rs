@@ -82,7 +82,7 @@ fn n_starts(step: &RecordedStep) -> usize {
 fn start(call: &Value) -> Option<&'static str> {
     let (tool, args) = call.as_object()?.iter().next()?;
     let (_, arg, words) = STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some())?;
-    let is_page = args[arg].as_str().is_some_and(|what| what.starts_with("http://") || what.starts_with("https://"));
+    let is_page = args[arg].as_str().is_some_and(|what| what.contains("://"));
     Some(if is_page { OPEN_PAGE } else { words })
 }
 
