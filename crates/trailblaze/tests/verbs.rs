@@ -1,5 +1,7 @@
 //! The verbs around `run`: a new project, earlier runs, single calls, the configuration, completions and man pages.
 
+#[path = "verbs/doctor.rs"]
+mod doctor;
 #[path = "verbs/mcp_clients.rs"]
 mod mcp_clients;
 #[path = "verbs/models.rs"]
@@ -559,6 +561,8 @@ fn help_of_the_program() {
       run          Run trails on devices
       heal         Show how healing changes the trails of a run, and write it into them
       check        Check every file of the project and every trail, without running anything
+      doctor       Check that everything is there that the project needs, and say what to do about what
+                   is not
       studio       Work on a device in a browser page: record by pointing, edit and save steps, watch
                    runs
       record       Open a page in a browser window, and record what you do there as a trail
