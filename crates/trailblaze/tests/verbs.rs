@@ -6,6 +6,8 @@ mod doctor;
 mod mcp_clients;
 #[path = "verbs/models.rs"]
 mod models;
+#[path = "verbs/schema.rs"]
+mod schema;
 #[path = "verbs/skill.rs"]
 mod skill;
 mod support;
@@ -585,7 +587,7 @@ fn help_of_the_program() {
       runs         List, show and remove the folders of earlier runs
       report       Write the report of a run again, even of a run that was killed
       config       Show the project's configuration, with defaults filled in and the path of each file
-      schema       Print the JSON Schema for a kind of file
+      schema       Print the JSON Schema for a kind of file, or write all of them for the editor
       trail        Work on trail files
       completions  Print a completion script for a shell
       docs         Write man pages

@@ -358,7 +358,7 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Runs(command) => runs::runs(context, command),
         Command::Report(args) => report::report(context, args),
         Command::Config(args) => config::config(context, args),
-        Command::Schema(args) => schema::schema(args),
+        Command::Schema(args) => schema::schema(context, args).await,
         Command::Trail(command) => trail::trail(command),
         Command::Completions(args) => completions::completions(&program, args),
         Command::Doctor(args) => doctor::doctor(context, args).await,
