@@ -47,6 +47,14 @@ fn gestures_on_a_web_page_are_done_and_become_steps() {
         assert_eq!(done["isDone"], true, "{done:#}");
     };
     let screen = screens.until("the page", |screen| has(screen, "Twice") && has(screen, "ready"));
+    let search = |selector: &str| page.call("TrySelector", json!({"session": session, "selector": selector}));
+    let buttons = ["Twice", "Menu", "Once"].map(|name| element(&screen, name)["index"].clone());
+    for selector in ["{web: {cssSelector: button}}", "css=button"] {
+        let found = search(selector);
+        assert_eq!((&found["elements"], &found["unlisted"]), (&json!(buttons), &json!(0)), "{selector}: {found:#}");
+    }
+    assert_eq!(search("css=button#menu")["elements"], json!([buttons[1]]));
+    assert_eq!(search("css=nav")["elements"], json!([]));
     act(&screen, Some("Twice"), json!({"action": "doubleTap"}));
     let screen = screens.until("a double click", |screen| has(screen, "double"));
     act(&screen, Some("Menu"), json!({"action": "hover"}));
