@@ -17,15 +17,15 @@ internal interface Transport {
 internal class Calls(private val transport: Transport) {
     /** Calls an action, and throws if it failed. */
     suspend fun <T> act(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        settle(transport.call(method, json(params)), isAssertion = false, reader)
+        traced { settle(transport.call(method, json(params)), isAssertion = false, reader) }
 
     /** Calls an assertion, and throws if it failed. */
     suspend fun <T> check(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        settle(transport.call(method, json(params)), isAssertion = true, reader)
+        traced { settle(transport.call(method, json(params)), isAssertion = true, reader) }
 
     /** Calls a method that returns a message or a value. */
     suspend fun <T> get(method: String, params: Map<String, Any?>, reader: (Fields) -> T): T =
-        read(transport.call(method, json(params)), reader)
+        traced { read(transport.call(method, json(params)), reader) }
 
     /** Calls a method that returns messages until it ends. */
     fun <T> stream(method: String, params: Map<String, Any?>, reader: (Fields) -> T): Flow<T> =
