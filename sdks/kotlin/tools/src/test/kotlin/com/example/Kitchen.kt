@@ -14,6 +14,9 @@ import dev.trailblaze.tools.TrailblazeContext
 import dev.trailblaze.tools.TrailblazeToolSet
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.flow.filter
+import kotlinx.coroutines.flow.take
+import kotlinx.coroutines.flow.toList
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
 import java.util.concurrent.ConcurrentHashMap
@@ -95,6 +98,37 @@ class Kitchen : TrailblazeToolSet {
         ctx.progress("done")
         return "quiet"
     }
+
+    /** Keeps its context for `kitchen_late`, which is wrong. */
+    @Tool(customName = "kitchen_keep")
+    fun keep(ctx: TrailblazeContext) {
+        kept = ctx
+    }
+
+    @Tool(customName = "kitchen_late")
+    suspend fun late(): Boolean = kept!!.client.isVisible(text = "Submit")
+
+    private var kept: TrailblazeContext? = null
+
+    @Tool(customName = "kitchen_ask")
+    suspend fun ask(prompt: String, ctx: TrailblazeContext): String =
+        "${ctx.canAskModel}: ${ctx.client.askModel(prompt, screen = true).text}"
+
+    @Tool(customName = "kitchen_check")
+    suspend fun check(ctx: TrailblazeContext) = ctx.client.assertVisible(text = "Nowhere", timeoutMs = 0)
+
+    /** Reports progress, and returns when Trailblaze has recorded it. */
+    @Tool(customName = "kitchen_watch")
+    suspend fun watch(ctx: TrailblazeContext): String {
+        ctx.log("a warning", LogLevel.WARNING)
+        ctx.progress("half")
+        val noted = ctx.client.watchEvents().filter { "noted" in "$it" && Regex("a warning|half").containsMatchIn("$it") }.take(2).toList()
+        return "${noted.size} recorded"
+    }
+
+    /** Calls another tool of its server, by name. */
+    @Tool(customName = "kitchen_nested")
+    suspend fun nested(ctx: TrailblazeContext): String = ctx.client.callTool("kitchen_device", emptyMap()).message
 
     /** Blocks its thread, without suspending, until `kitchen_release` is called. */
     @Tool(customName = "kitchen_block")

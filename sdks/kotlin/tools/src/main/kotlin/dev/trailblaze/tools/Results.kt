@@ -44,10 +44,14 @@ internal class Results(type: KType, what: String) {
 
         private fun isKnown(type: KType) = type.classifier in known
 
-        /** An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired. */
-        fun failure(thrown: Throwable): ToolResult {
+        /**
+         * An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired.
+         *
+         * @param tool Where the tool is, for an exception that does not tell: a function that only calls another one leaves no trace.
+         */
+        fun failure(thrown: Throwable, tool: String?): ToolResult {
             val said = thrown.message?.takeIf { it.isNotBlank() } ?: thrown::class.simpleName ?: "an exception without a message"
-            val text = said + DefinedTool.at(SourceLine.of(thrown))
+            val text = said + DefinedTool.at(SourceLine.of(thrown) ?: tool)
             return when {
                 thrown is AssertionError -> ToolResult.assertionFailed(text)
                 thrown is ActionFailed && thrown.variant == "FatalError" -> ToolResult.fatalError(text)

@@ -146,7 +146,7 @@ public class ToolServer @JvmOverloads constructor(
         }
     } catch (thrown: Throwable) {
         currentCoroutineContext().ensureActive()
-        Results.failure(thrown)
+        Results.failure(thrown, tool.where)
     }
 
     private fun add(tool: DefinedTool) {
