@@ -13,6 +13,7 @@ import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.jsonObject
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 
@@ -27,6 +28,7 @@ class ParityTest {
             served.end()
             record(served.runFolder)
         }
+        assertTrue(cases.isNotEmpty() && expected.second.size >= cases.size, "${cases.size} cases, ${expected.second}")
         Served(device, "tests/parity/project").use { served ->
             // Without its platform, a client has all groups.
             val tb = TrailblazeClient(served.address, key = served.key)
@@ -52,7 +54,8 @@ class ParityTest {
     /** The recording, and the tree of calls with their arguments and results. */
     private fun record(run: Path): Pair<String, List<String>> {
         val recording = run.resolve("recording.trail.yaml").takeIf { it.exists() }?.readText().orEmpty()
-        val events = run.resolve("events.jsonl").readLines().map { Json.parseToJsonElement(it).jsonObject }.mapNotNull { event ->
+        val events = run.resolve("events.jsonl").readLines().mapNotNull { line ->
+            val event = (Json.parseToJsonElement(line).jsonObject["event"] as? JsonObject).orEmpty()
             val called = event["called"] as? JsonObject
             val answered = event["answered"] as? JsonObject
             // Ids and times differ.
