@@ -50,14 +50,19 @@ internal class Results(type: KType, what: String) {
          * @param tool Where the tool is, for an exception that does not tell: a function that only calls another one leaves no trace.
          */
         fun failure(thrown: Throwable, tool: String?): ToolResult {
-            val said = thrown.message?.takeIf { it.isNotBlank() } ?: thrown::class.simpleName ?: "an exception without a message"
-            val text = said + DefinedTool.at(SourceLine.of(thrown) ?: tool)
+            val text = messageOf(thrown) + DefinedTool.at(SourceLine.of(thrown) ?: tool)
             return when {
                 thrown is AssertionError -> ToolResult.assertionFailed(text)
                 thrown is ActionFailed && thrown.variant == "FatalError" -> ToolResult.fatalError(text)
                 thrown is ApiError && thrown.code == Code.UNIMPLEMENTED -> ToolResult.unsupported(text)
                 else -> ToolResult.failure(text)
             }
+        }
+
+        private fun messageOf(thrown: Throwable): String {
+            thrown.message?.takeIf { it.isNotBlank() }?.let { return it }
+            val name = thrown::class.simpleName ?: "an exception without a message"
+            return thrown.cause?.let { "$name: ${messageOf(it)}" } ?: name
         }
 
         /** The result as MCP sends it. */

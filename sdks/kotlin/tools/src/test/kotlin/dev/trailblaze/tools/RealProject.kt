@@ -1,13 +1,13 @@
 package dev.trailblaze.tools
 
+import dev.trailblaze.REPOSITORY
 import dev.trailblaze.TrailblazeClient
+import dev.trailblaze.program
 import kotlinx.coroutines.runBlocking
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
 import org.junit.jupiter.api.Assertions.fail
-import org.junit.jupiter.api.Assumptions.assumeTrue
-import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 import kotlin.io.path.ExperimentalPathApi
@@ -22,12 +22,10 @@ import kotlin.io.path.writeText
 @OptIn(ExperimentalPathApi::class)
 internal class RealProject(main: String, devices: List<String> = listOf("android/sim-1"), entry: Map<String, String> = emptyMap(), more: String = "") : AutoCloseable {
     val folder: Path = createTempDirectory("trailblaze-kotlin")
-    private val program = Path.of(System.getenv("TRAILBLAZE_BIN") ?: "$repository/target/debug/trailblaze")
+    private val program = program()
 
     init {
-        val hint = "$program does not exist; `cargo build -p trailblaze` builds it"
-        if (System.getenv("CI").isNullOrEmpty()) assumeTrue(Files.exists(program), hint) else if (!Files.exists(program)) fail<Unit>(hint)
-        repository.resolve("sdks/python/tests/listings/driver.app.yaml").copyTo(folder.resolve("driver.app.yaml"))
+        REPOSITORY.resolve("sdks/python/tests/listings/driver.app.yaml").copyTo(folder.resolve("driver.app.yaml"))
         write("myapp.app.yaml", MY_APP)
         val command = java(main).map { Json.encodeToString(it) }
         val keys = entry.entries.joinToString("") { (key, value) -> "\n    $key: $value" }
