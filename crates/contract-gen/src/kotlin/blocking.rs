@@ -12,14 +12,14 @@ pub fn emit(model: &Model) -> String {
     out.push('\n');
     let about = "The methods of [TrailblazeCommands] for callers that block, such as Java's. The thread of a call waits for it; if it \
                  is interrupted, the call is cancelled.";
-    doc(&mut out, "", &[about.to_string(), "@property commands What the calls are made on.".to_string()]);
+    doc(&mut out, "", about, &["@property commands What the calls are made on.".to_string()]);
     out.push_str("public open class BlockingCommands(public val commands: TrailblazeCommands) {\n");
-    doc(&mut out, "    ", &["The device's platform.".to_string()]);
+    doc(&mut out, "    ", "The device's platform.", &[]);
     out.push_str("    public val platform: TrailblazeDevicePlatform get() = commands.platform\n");
     for service in &model.services {
         let Some(name) = group(service) else { continue };
         out.push('\n');
-        doc(&mut out, "    ", &[format!("{} Null if the device is known not to have them.", service.doc)]);
+        doc(&mut out, "    ", &format!("{} Null if the device is known not to have them.", service.doc), &[]);
         let _ = writeln!(
             out,
             "    public val {name}: Blocking{0}? = commands.{name}?.let {{ Blocking{0}(it) }}",
@@ -41,7 +41,7 @@ pub fn emit(model: &Model) -> String {
 
 fn class(out: &mut String, model: &Model, service: &Service) {
     out.push('\n');
-    doc(out, "", &[format!("The methods of [{}] for callers that block. {}", service.name, service.doc)]);
+    doc(out, "", &format!("The methods of [{}] for callers that block. {}", service.name, service.doc), &[]);
     let _ = writeln!(out, "public class Blocking{0} internal constructor(private val commands: {0}) {{", service.name);
     for (number, listed) in service.methods.iter().enumerate() {
         if number > 0 {
@@ -56,7 +56,7 @@ fn method(out: &mut String, model: &Model, method: &Method) {
     let name = method.tool();
     let params = params(model, method);
     let declared: Vec<String> = params.iter().map(Param::declare).collect();
-    let passed: Vec<&str> = params.iter().map(Param::name).collect();
+    let passed: Vec<&str> = params.iter().map(Param::identifier).collect();
     let returned = returned(model, method);
     method_doc(out, method, &params);
     if params.iter().any(|param| param.default.is_some()) {
@@ -73,7 +73,7 @@ fn method(out: &mut String, model: &Model, method: &Method) {
         let names: Vec<&str> = fields.iter().map(|field| field.json.as_str()).collect();
         let declared: Vec<String> = fields.iter().map(|field| format!("{}: {}", field.json, present(field))).collect();
         out.push('\n');
-        doc(out, "    ", &[format!("{} By {}.", method.doc, names.join(" and "))]);
+        doc(out, "    ", &format!("[{name}] with only [{}].", names.join("] and [")), &[]);
         let end = format!(": {returned} =\n        blocking {{ commands.{name}({}) }}\n", names.join(", "));
         signature(out, &start, &declared, &end);
     }

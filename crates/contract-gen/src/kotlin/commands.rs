@@ -20,23 +20,23 @@ fn interface(out: &mut String, model: &Model, service: &Service) {
     if is_root {
         let about = "The commands that every device has, and access to those of its kind, to what calls remember, and to the \
                      session. Actions and assertions throw if they fail; queries return what they found.";
-        doc(out, "", &[about.to_string()]);
+        doc(out, "", about, &[]);
         let parents: Vec<&str> =
             common(model).map(|service| service.name.as_str()).filter(|name| *name != "TrailblazeCommands").collect();
         let _ = writeln!(out, "public interface {} : {} {{", service.name, parents.join(", "));
-        doc(out, "    ", &["The device's platform.".to_string()]);
+        doc(out, "    ", "The device's platform.", &[]);
         out.push_str("    public val platform: TrailblazeDevicePlatform\n");
         for listed in &model.services {
             let Some(name) = group(listed) else { continue };
             out.push('\n');
-            doc(out, "    ", &[format!("{} Null if the device is known not to have them.", listed.doc)]);
+            doc(out, "    ", &format!("{} Null if the device is known not to have them.", listed.doc), &[]);
             let _ = writeln!(out, "    public val {name}: {}?", listed.name);
         }
         out.push('\n');
-        doc(out, "    ", &["The commands that only desktops have. There are none yet.".to_string()]);
+        doc(out, "    ", "The commands that only desktops have. There are none yet.", &[]);
         out.push_str("    public val desktop: DesktopCommands?\n\n");
     } else {
-        doc(out, "", &[service.doc.clone()]);
+        doc(out, "", &service.doc, &[]);
         let _ = writeln!(out, "public interface {} {{", service.name);
     }
     for (number, listed) in service.methods.iter().enumerate() {
@@ -67,16 +67,16 @@ fn method(out: &mut String, model: &Model, method: &Method) {
         let first = params.iter().find(|param| param.default.is_some()).expect("points are optional");
         let passed: Vec<String> = names.iter().map(|name| format!("{name} = {name}")).collect();
         out.push('\n');
-        doc(out, "    ", &[format!("{} By {}.", method.doc, names.join(" and "))]);
-        let end = format!(": {returned} =\n        {name}({} = null, {})\n", first.name(), passed.join(", "));
+        doc(out, "    ", &format!("[{name}] with only [{}].", names.join("] and [")), &[]);
+        let end = format!(": {returned} =\n        {name}({} = null, {})\n", first.identifier(), passed.join(", "));
         signature(out, &start, &declared, &end);
     }
     if let [param] = params.as_slice() {
         if param.field.ty == Type::Double {
             out.push('\n');
             method_doc(out, method, &params);
-            let end = format!(": {returned} = {name}({0}.toString().toDouble())\n", param.name());
-            signature(out, &start, &[format!("{}: Float", param.name())], &end);
+            let end = format!(": {returned} = {name}({0}.toString().toDouble())\n", param.identifier());
+            signature(out, &start, &[format!("{}: Float", param.identifier())], &end);
         }
     }
 }

@@ -16,11 +16,11 @@ pub fn enums(model: &Model) -> String {
     let mut out = header("", &[]);
     for listed in &model.enums {
         out.push('\n');
-        doc(&mut out, "", &[listed.doc.clone()]);
+        doc(&mut out, "", &listed.doc, &[]);
         let _ = writeln!(out, "public enum class {} {{", listed.name);
         for word in &listed.words {
             if !word.doc.is_empty() {
-                doc(&mut out, "    ", &[word.doc.clone()]);
+                doc(&mut out, "    ", &word.doc, &[]);
             }
             let _ = writeln!(out, "    {},", word.name);
         }
@@ -40,13 +40,13 @@ pub fn messages(model: &Model) -> String {
 
 fn declare(out: &mut String, message: &Message) {
     out.push('\n');
-    doc(out, "", &[message.doc.clone()]);
+    doc(out, "", &message.doc, &[]);
     let _ = writeln!(out, "public data class {}(", message.name);
     let mut last = "";
     for field in &message.fields {
         // A comment above several fields is written once.
         if field.doc != last {
-            doc(out, "    ", &[field.doc.clone()]);
+            doc(out, "    ", &field.doc, &[]);
         }
         last = &field.doc;
         let _ = writeln!(out, "    public val {}: {} = {},", field.json, ty(field), zero(field));

@@ -96,26 +96,26 @@ struct Param<'m> {
 }
 
 impl Param<'_> {
-    fn name(&self) -> &str {
+    fn identifier(&self) -> &str {
         &self.field.json
     }
 
     fn declare(&self) -> String {
         match &self.default {
-            Some(default) => format!("{}: {} = {default}", self.name(), ty(self.field)),
+            Some(default) => format!("{}: {} = {default}", self.identifier(), ty(self.field)),
             None => self.declare_bare(),
         }
     }
 
     /// Without a default value, as in an implementation.
     fn declare_bare(&self) -> String {
-        format!("{}: {}", self.name(), if self.default.is_none() { present(self.field) } else { ty(self.field) })
+        format!("{}: {}", self.identifier(), if self.default.is_none() { present(self.field) } else { ty(self.field) })
     }
 
     fn doc(&self) -> String {
         let preset =
             self.field.preset.as_ref().map(|preset| format!(" Default: {}.", preset.to_string().replace('"', "`")));
-        format!("@param {} {}{}", self.name(), self.field.doc, preset.unwrap_or_default())
+        format!("@param {} {}{}", self.identifier(), self.field.doc, preset.unwrap_or_default())
     }
 }
 
@@ -130,7 +130,7 @@ fn params<'m>(model: &'m Model, method: &Method) -> Vec<Param<'m>> {
 fn by_position<'m>(model: &'m Model, method: &Method) -> Option<Vec<&'m Field>> {
     let request = model.message(&method.request);
     let marked: Vec<&Field> = request.params().filter(|field| field.is_positional).collect();
-    let is_prefix = params(model, method).iter().zip(&marked).all(|(param, field)| param.name() == field.json);
+    let is_prefix = params(model, method).iter().zip(&marked).all(|(param, field)| param.identifier() == field.json);
     (!is_prefix).then_some(marked)
 }
 
@@ -140,7 +140,7 @@ fn returned(model: &Model, method: &Method) -> String {
     response.value().map_or_else(|| response.name.clone(), ty)
 }
 
-/// Methods of one service, as they are declared in each kind of class.
+/// The platforms that the commands of a service name, as words of the enum.
 fn platforms(service: &Service) -> Vec<String> {
     let commands = service.methods.iter().filter_map(|method| method.command.as_ref());
     let mut platforms: Vec<String> =
@@ -169,31 +169,30 @@ fn values(model: &Model) -> impl Iterator<Item = &Message> {
 
 /// The documentation of a method, with its parameters.
 fn method_doc(out: &mut String, method: &Method, params: &[Param<'_>]) {
-    let mut paragraphs = vec![method.doc.clone()];
+    let mut text = method.doc.clone();
     if let Some(command) = method.command.as_ref().filter(|command| !command.platforms.is_empty()) {
-        paragraphs[0].push_str(&format!(" Only on {}.", command.platforms.join(" and ")));
+        let _ = write!(text, " Only on {}.", command.platforms.join(" and "));
     }
-    paragraphs.extend(params.iter().map(Param::doc));
-    doc(out, "    ", &paragraphs);
+    doc(out, "    ", &text, &params.iter().map(Param::doc).collect::<Vec<_>>());
 }
 
 /// A comment of KDoc: a text, and tags.
-fn doc(out: &mut String, indent: &str, paragraphs: &[String]) {
-    let lines: Vec<Vec<String>> = paragraphs.iter().map(|text| wrap(text, indent.len() + 3)).collect();
-    if let [only] = lines.as_slice() {
-        if let [line] = only.as_slice() {
-            if line.len() + indent.len() + 7 <= WIDTH {
-                let _ = writeln!(out, "{indent}/** {line} */");
-                return;
-            }
+fn doc(out: &mut String, indent: &str, text: &str, tags: &[String]) {
+    let width = indent.len() + 3;
+    let mut lines = wrap(text, width);
+    if let ([line], []) = (lines.as_slice(), tags) {
+        if line.len() + indent.len() + 7 <= WIDTH {
+            let _ = writeln!(out, "{indent}/** {line} */");
+            return;
         }
     }
+    if !tags.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(tags.iter().flat_map(|tag| wrap(tag, width)));
     let _ = writeln!(out, "{indent}/**");
-    for (number, lines) in lines.iter().enumerate() {
-        if number == 1 {
-            let _ = writeln!(out, "{indent} *");
-        }
-        lines.iter().for_each(|line| writeln!(out, "{indent} * {line}").expect("text"));
+    for line in lines {
+        let _ = writeln!(out, "{}", format!("{indent} * {line}").trim_end());
     }
     let _ = writeln!(out, "{indent} */");
 }

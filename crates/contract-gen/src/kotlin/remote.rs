@@ -62,7 +62,7 @@ fn method(out: &mut String, model: &Model, service: &Service, method: &Method) {
         false => "get",
     };
     let path = format!("\"{}/{}\"", service.name, method.name);
-    let pairs: Vec<String> = params.iter().map(|param| format!("\"{0}\" to {0}", param.name())).collect();
+    let pairs: Vec<String> = params.iter().map(|param| format!("\"{0}\" to {0}", param.identifier())).collect();
     let map = if pairs.is_empty() { "emptyMap()".to_string() } else { format!("mapOf({})", pairs.join(", ")) };
     let (start, end) = if method.is_streaming {
         (format!("override fun {}", method.tool()), format!(": Flow<{returned}> =\n"))

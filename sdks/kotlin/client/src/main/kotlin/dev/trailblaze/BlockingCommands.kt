@@ -57,10 +57,7 @@ public open class BlockingCommands(public val commands: TrailblazeCommands) {
     ): ActionResult =
         blocking { commands.tap(text, id, index, x, y, ref, longPress, timeoutMs) }
 
-    /**
-     * Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be tapped.
-     * By x and y.
-     */
+    /** [tap] with only [x] and [y]. */
     public fun tap(x: Int, y: Int): ActionResult =
         blocking { commands.tap(x, y) }
 

@@ -57,10 +57,7 @@ public interface TrailblazeCommands : TrailblazeMemory, TrailblazeSession {
         timeoutMs: Long? = null,
     ): ActionResult
 
-    /**
-     * Tap an element, by its ref in a snapshot, its full text or its id, or tap a point. Waits until it can be tapped.
-     * By x and y.
-     */
+    /** [tap] with only [x] and [y]. */
     public suspend fun tap(x: Int, y: Int): ActionResult =
         tap(text = null, x = x, y = y)
 
