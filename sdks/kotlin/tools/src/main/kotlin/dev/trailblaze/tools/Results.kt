@@ -62,7 +62,9 @@ internal class Results(type: KType, what: String) {
         private fun messageOf(thrown: Throwable): String {
             thrown.message?.takeIf { it.isNotBlank() }?.let { return it }
             val name = thrown::class.simpleName ?: "an exception without a message"
-            return thrown.cause?.let { "$name: ${messageOf(it)}" } ?: name
+            // Coroutines copy exceptions, with the original as the cause.
+            val cause = thrown.cause?.takeIf { it::class != thrown::class } ?: return name
+            return "$name: ${messageOf(cause)}"
         }
 
         /** The result as MCP sends it. */
