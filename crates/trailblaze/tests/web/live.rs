@@ -158,12 +158,18 @@ async fn no_pictures_are_taken_unless_someone_watches() {
     let first = calm(&mut frames).await;
     drop(frames);
     for n in 0..9 {
-        bare.script(&format!("document.body.innerHTML = '<h1>{n}</h1>'; await new Promise(requestAnimationFrame)")).await;
+        bare.script(&format!("document.body.innerHTML = '<h1>{n}</h1>'; await new Promise(requestAnimationFrame)"))
+            .await;
     }
     let mut frames = bare.web.frames().expect("a browser has pictures");
     let second = calm(&mut frames).await;
     // A busy browser may draw the last screen twice.
-    assert!(second.number <= first.number + 3, "what happened in between has no picture: {}, {}", first.number, second.number);
+    assert!(
+        second.number <= first.number + 3,
+        "what happened in between has no picture: {}, {}",
+        first.number,
+        second.number
+    );
     bare.close().await;
 }
 
