@@ -1,9 +1,13 @@
 //! The verbs around `run`: a new project, earlier runs, single calls, the configuration, completions and man pages.
 
+#[path = "verbs/doctor.rs"]
+mod doctor;
 #[path = "verbs/mcp_clients.rs"]
 mod mcp_clients;
 #[path = "verbs/models.rs"]
 mod models;
+#[path = "verbs/schema.rs"]
+mod schema;
 #[path = "verbs/skill.rs"]
 mod skill;
 mod support;
@@ -559,6 +563,8 @@ fn help_of_the_program() {
       run          Run trails on devices
       heal         Show how healing changes the trails of a run, and write it into them
       check        Check every file of the project and every trail, without running anything
+      doctor       Check that everything is there that the project needs, and say what to do about what
+                   is not
       studio       Work on a device in a browser page: record by pointing, edit and save steps, watch
                    runs
       record       Open a page in a browser window, and record what you do there as a trail
@@ -581,7 +587,7 @@ fn help_of_the_program() {
       runs         List, show and remove the folders of earlier runs
       report       Write the report of a run again, even of a run that was killed
       config       Show the project's configuration, with defaults filled in and the path of each file
-      schema       Print the JSON Schema for a kind of file
+      schema       Print the JSON Schema for a kind of file, or write all of them for the editor
       trail        Work on trail files
       completions  Print a completion script for a shell
       docs         Write man pages

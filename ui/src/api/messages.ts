@@ -494,6 +494,8 @@ export interface RunUpdate {
   report: string;
   /** Why it cannot be read; empty if it can. */
   problem: string;
+  /** Whether StopRun can stop it: another process's run can only be watched. */
+  isStoppable: boolean;
 }
 
 /** Parameters of GetAttempt. */

@@ -20,6 +20,7 @@ const ORIGINS: Record<string, string> = {
   delegate: 'Made in place of the call above, which requested it in its answer',
   expansion: 'Part of the call above',
   callback: 'Made by the code of the call above',
+  person: 'Done by a person in the window of the browser',
 };
 const VARIANTS: Record<string, string> = {
   success: 'success',

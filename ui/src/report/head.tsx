@@ -16,6 +16,8 @@ export const EXITS: Record<Exit, [state: State, name: string]> = {
 };
 
 export function exitOf(run: Run, isLive: boolean): [state: State, name: string] {
+  const { cancelled, errored } = run.counts;
+  if (run.exit === 'environment' && cancelled > 0 && !errored) return ['cancelled', 'Stopped'];
   return run.exit ? EXITS[run.exit] : ['unfinished', isLive ? 'Running' : 'Did not finish'];
 }
 

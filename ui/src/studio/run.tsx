@@ -138,7 +138,11 @@ function Bar({ id, update, run, status }: { id: string; update: RunUpdate; run: 
           </button>
         </>
       ) : (
-        <button type="button" class="button danger" onClick={() => void done(api.stopRun({ run: id }))}>
+        <button
+          type="button"
+          class="button danger"
+          disabled={!update.isStoppable}
+          title={update.isStoppable ? undefined : 'It runs in another process: stop it there'} onClick={() => void done(api.stopRun({ run: id }))}>
           <Icon name="stop" /> Stop
         </button>
       )}

@@ -160,7 +160,8 @@ impl Browser {
     }
 }
 
-fn find(options: &BrowserOptions) -> Result<PathBuf, BrowserError> {
+/// The program that would be started.
+pub fn find(options: &BrowserOptions) -> Result<PathBuf, BrowserError> {
     if let Some(program) = &options.program {
         return match program.is_file() {
             true => Ok(program.clone()),

@@ -22,6 +22,6 @@ mod state;
 mod typing;
 mod want;
 
-pub use browser::{Browser, BrowserError, BrowserOptions};
+pub use browser::{Browser, BrowserError, BrowserOptions, find as find_browser};
 pub use driver::{Browsers, Start, Web};
 pub use emulation::Emulation;

@@ -90,7 +90,7 @@ fn paint(place: &Place) -> Result<(), Missing> {
         let (_, told) =
             timed(place.own(&["tool", "-d", "web/other", "evaluateJs", &format!("script={script}"), "--json"]));
         let told: Value = serde_json::from_str(&told).expect("JSON");
-        let millis = told.pointer("/structured/value").or(told.pointer("/structured")).and_then(Value::as_f64);
+        let millis = told.pointer("/answer/structured").and_then(Value::as_f64);
         times.push(Duration::from_secs_f64(millis.unwrap_or_else(|| panic!("no paint: {told}")) / 1000.0));
     }
     let (first, mut later) = (times[0], times.split_off(1));

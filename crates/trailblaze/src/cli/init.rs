@@ -7,7 +7,8 @@ use clap::Args;
 use serde_json::json;
 use trailblaze_protocol::exit::Exit;
 
-use super::{Context, Refusal, schemas};
+use super::schema::schema_files;
+use super::{Context, Refusal};
 use crate::output::print;
 
 /// Create a project that is ready to run on simulated phones
@@ -67,11 +68,7 @@ pub fn init(context: &Context, args: InitArgs) -> Result<Exit, Refusal> {
 
 fn files() -> Vec<(String, String)> {
     let own = FILES.iter().map(|(path, text)| (path.to_string(), text.to_string()));
-    let schemas = schemas().into_iter().map(|(kind, schema)| {
-        let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
-        (format!(".trailblaze/schemas/{kind}.schema.json"), text + "\n")
-    });
-    own.chain(schemas).collect()
+    own.chain(schema_files()).collect()
 }
 
 /// Whether anything exists at the path, including a dangling link.

@@ -12,6 +12,7 @@ mod config;
 mod daemon;
 mod device;
 mod docs;
+mod doctor;
 mod heal;
 mod in_session;
 mod init;
@@ -29,6 +30,7 @@ mod schema;
 mod serve;
 mod session;
 mod shell;
+mod signs;
 mod skill;
 mod snapshot;
 mod tool;
@@ -91,6 +93,7 @@ enum Command {
     Run(run::RunArgs),
     Heal(heal::HealArgs),
     Check(check::CheckArgs),
+    Doctor(doctor::DoctorArgs),
     Studio(studio::StudioArgs),
     Record(record::RecordArgs),
     Shell(shell::ShellArgs),
@@ -355,9 +358,10 @@ async fn run(cli: Cli, program: Program, compiled_in: CompiledIn) -> Result<Exit
         Command::Runs(command) => runs::runs(context, command),
         Command::Report(args) => report::report(context, args),
         Command::Config(args) => config::config(context, args),
-        Command::Schema(args) => schema::schema(args),
+        Command::Schema(args) => schema::schema(context, args).await,
         Command::Trail(command) => trail::trail(command),
         Command::Completions(args) => completions::completions(&program, args),
+        Command::Doctor(args) => doctor::doctor(context, args).await,
         Command::Docs(command) => docs::docs(command),
     }
 }

@@ -1,5 +1,9 @@
 //! `trailblaze schema`: JSON Schemas for the files of a project, for use by editors.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::Args;
 use serde_json::{Value, json};
 use trailblaze_core::config::{Project, Target, ToolFile, Toolset};
@@ -10,17 +14,47 @@ use trailblaze_models::script;
 use trailblaze_protocol::exit::Exit;
 use trailblaze_toolhost::cassette::Written;
 
-use super::Refusal;
+use super::device::DeviceArgs;
+use super::interrupt::told_to_stop;
+use super::toolbox::registries;
+use super::{Context, Refusal};
+use crate::files::write_atomically;
 use crate::output::print;
+use crate::output::progress::Progress;
+use crate::project::changes::FileChanges;
 use crate::project::sim::SimSection;
+use crate::project::trail_schema;
 use crate::run::record::effects_file::Contents;
+use crate::servers::tool_servers::{Mode, Outlets};
 
-/// Print the JSON Schema for a kind of file
+/// Changes of files within this time are one change.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// Print the JSON Schema for a kind of file, or write all of them for the editor
+///
+/// With `--tools`, the schema of a trail has the tools of the project with their arguments, so that editors complete and check them.
 #[derive(Args)]
 pub struct SchemaArgs {
     /// trail, project, target, toolset, tool, app, effects, cassette or replies [default: list them]
     kind: Option<String>,
-    /// Print the list as JSON; a schema always is
+    /// Add the tools of the project, and their arguments, to the schema of a trail
+    #[arg(long)]
+    tools: bool,
+    /// Write all schemas to .trailblaze/schemas in the project, that of a trail with its tools
+    #[arg(long, conflicts_with_all = ["kind", "tools"])]
+    write: bool,
+    /// Write them again whenever the project's files change
+    #[arg(long, requires = "write")]
+    watch: bool,
+    #[command(flatten)]
+    devices: DeviceArgs,
+    /// The app under test, by its id in trailblaze-config/targets [default: the project's target]
+    #[arg(long, env = "TRAILBLAZE_TARGET")]
+    target: Option<String>,
+    /// Start no tool servers; use the tools they listed when last started
+    #[arg(long)]
+    offline: bool,
+    /// Print the list, or what was written, as JSON; a schema always is
     #[arg(long)]
     json: bool,
 }
@@ -47,24 +81,96 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-pub fn schema(args: SchemaArgs) -> Result<Exit, Refusal> {
+/// The files of the folder, by their paths in the project.
+pub fn schema_files() -> impl Iterator<Item = (String, String)> {
+    let path = |kind: &str| trail_schema::FILE.replace("trail.schema", &format!("{kind}.schema"));
+    schemas().into_iter().map(move |(kind, schema)| (path(kind), trail_schema::text(&schema)))
+}
+
+pub async fn schema(context: &Context, args: SchemaArgs) -> Result<Exit, Refusal> {
+    if args.write {
+        return if args.watch { watch(context, &args).await } else { write(context, &args).await };
+    }
     let schemas = schemas();
-    let Some(kind) = args.kind else {
+    let Some(kind) = &args.kind else {
+        if args.tools {
+            return Err(Refusal::Usage { message: "`--tools` is for `schema trail`".to_string(), hint: None });
+        }
         match args.json {
             true => print::json(&schemas.iter().map(|(kind, _)| kind).collect::<Vec<_>>()),
             false => schemas.iter().for_each(|(kind, _)| print::data(kind)),
         }
         return Ok(Exit::Passed);
     };
-    match schemas.iter().find(|(known, _)| *known == kind) {
-        Some((_, schema)) => {
-            print::json(schema);
-            Ok(Exit::Passed)
+    let Some((_, schema)) = schemas.iter().find(|(known, _)| known == kind) else {
+        let hint = nearest(kind, schemas.iter().map(|(kind, _)| *kind)).map(|near| format!("did you mean `{near}`?"));
+        return Err(Refusal::Usage { message: format!("unknown schema `{kind}`"), hint });
+    };
+    match args.tools {
+        false => print::json(schema),
+        true if kind == "trail" => print::json(&with_tools(context, &args).await?.1),
+        true => {
+            let message = format!("`--tools` is for `schema trail`; a file of kind `{kind}` contains no calls");
+            return Err(Refusal::Usage { message, hint: None });
         }
-        None => {
-            let hint =
-                nearest(&kind, schemas.iter().map(|(kind, _)| *kind)).map(|near| format!("did you mean `{near}`?"));
-            Err(Refusal::Usage { message: format!("unknown schema `{kind}`"), hint })
+    }
+    Ok(Exit::Passed)
+}
+
+/// The schema of a trail with the tools of the project, on the devices that were chosen.
+async fn with_tools(context: &Context, args: &SchemaArgs) -> Result<(PathBuf, Value), Refusal> {
+    let loaded = context.load(None)?;
+    Refusal::unless_sound(&loaded.problems)?;
+    let mut wiring = context.wiring(&loaded, args.target.clone());
+    wiring.check_target()?;
+    let devices = match args.devices.device.as_slice() {
+        [] => loaded.all_devices()?,
+        named => loaded.devices(named)?,
+    };
+    let mode = if args.offline { Mode::Remember } else { Mode::Start };
+    let outlets = Outlets { console: Some(Arc::new(Progress::new(true))), ..Outlets::default() };
+    wiring.servers = wiring.tool_servers(mode).with_outlets(outlets).for_devices(devices.len());
+    let registries = registries(&wiring, devices).await?;
+    let tools = registries.iter().flat_map(|(_, registry)| registry.tools()).map(AsRef::as_ref);
+    Ok((loaded.root.clone(), trail_schema::trail_schema(tools)))
+}
+
+async fn write(context: &Context, args: &SchemaArgs) -> Result<Exit, Refusal> {
+    let (root, trail) = with_tools(context, args).await?;
+    let mut changed = Vec::new();
+    for (path, text) in schema_files() {
+        let text = if path == trail_schema::FILE { trail_schema::text(&trail) } else { text };
+        let file = root.join(&path);
+        if std::fs::read_to_string(&file).is_ok_and(|current| current == text) {
+            continue;
+        }
+        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let written = written.and_then(|()| write_atomically(&file, text.as_bytes()));
+        written.map_err(|source| Refusal::Io { what: format!("cannot write `{path}`"), source })?;
+        changed.push(path);
+    }
+    match (args.json, changed.is_empty()) {
+        (true, _) => print::json(&json!({"root": root, "written": changed})),
+        (false, true) => print::say("All schemas are up to date."),
+        (false, false) => changed.iter().for_each(print::data),
+    }
+    Ok(Exit::Passed)
+}
+
+async fn watch(context: &Context, args: &SchemaArgs) -> Result<Exit, Refusal> {
+    let root = context.root(Path::new("."));
+    let changes = FileChanges::of(&root, &root.join("logs"));
+    let mut changes = changes.map_err(|error| Refusal::cannot_watch(&root, &error))?;
+    loop {
+        if let Err(refusal) = write(context, args).await {
+            refusal.show();
+        }
+        print::say("watching for changes; press Ctrl-C to stop");
+        // Own files are no reason to write again.
+        let is_source = |path: &Path| !path.components().any(|part| part.as_os_str() == ".trailblaze");
+        tokio::select! {
+            _ = changes.next(QUIET, is_source) => {}
+            () = told_to_stop() => return Ok(Exit::Passed),
         }
     }
 }

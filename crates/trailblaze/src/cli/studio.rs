@@ -51,7 +51,10 @@ pub async fn studio(context: &Context, args: StudioArgs) -> Result<Exit, Refusal
     let mut view = Vec::new();
     if !args.on.device.is_empty() || args.session.session.is_some() {
         let request = in_session::open_request(context, &args.on, &args.session)?;
-        let info = in_session::open(context, OpenRequest { takes_over: args.take_over, ..request }).await?;
+        // A person can work in the window of a browser, beside the page.
+        let follows_person = args.on.headed && args.on.device.iter().any(|device| device.starts_with("web/"));
+        let request = OpenRequest { takes_over: args.take_over, follows_person, ..request };
+        let info = in_session::open(context, request).await?;
         if let Some(what) = &args.launch
             && let Some(exit) = in_session::launch(context, &info, what, args.page.json).await?
         {
@@ -60,6 +63,8 @@ pub async fn studio(context: &Context, args: StudioArgs) -> Result<Exit, Refusal
         view.push(("view", format!("/session/{}", utf8_percent_encode(&info.name, PLAIN))));
     }
     let device = args.on.device.first().cloned();
+    // The page shows them too, but only once it is open.
+    print::problems(&context.load(None)?.problems);
     let client = context.place(&args.on.secret, args.on.agent.options()?.model.model.as_deref())?;
     open_page(context, StudioRequest { client, device }, &view, args.page).await
 }

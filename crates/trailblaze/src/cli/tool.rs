@@ -15,6 +15,7 @@ use super::{Context, Refusal, pairs, tool_bundle, tool_doctor, tool_install, too
 use crate::output::print;
 use crate::project::loaded::Loaded;
 use crate::sessions::arguments::typed;
+use crate::sessions::editor_schema;
 use crate::sessions::interactive::{CallArguments, Command, Reply, Usage};
 use crate::sessions::wiring::{self};
 
@@ -75,7 +76,11 @@ struct CallArgs {
 
 pub async fn tool(context: &Context, args: ToolArgs) -> Result<Exit, Refusal> {
     match args.verb {
-        Some(Verb::New(args)) => tool_new::new(context, &args),
+        Some(Verb::New(args)) => {
+            let exit = tool_new::new(context, &args)?;
+            editor_schema::refresh(&context.load(None)?, &context.host(None)).await;
+            Ok(exit)
+        }
         Some(Verb::Test(args)) => tool_test::test(context, &args).await,
         Some(Verb::Lint(args)) => tool_lint::lint(context, &args).await,
         Some(Verb::Doctor(args)) => tool_doctor::doctor(context, &args).await,

@@ -16,6 +16,7 @@ use trailblaze_protocol::outcome::Attachment;
 use trailblaze_toolhost::listing::{RawListing, silently_strict};
 
 use super::device::DeviceArgs;
+use super::signs::{self, Sign, State};
 use super::{Context, Refusal};
 use crate::kit::lint;
 use crate::output::print;
@@ -38,23 +39,6 @@ pub struct DoctorArgs {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A check and its result.
-struct Sign {
-    state: State,
-    about: &'static str,
-    message: String,
-    hint: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Good,
-    /// Worth knowing; nothing to fix.
-    Note,
-    Warning,
-    Bad,
 }
 
 pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusal> {
@@ -97,14 +81,14 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<Exit, Refusa
         }
     };
     wiring.close().await;
-    show(&args.server, &signs, args.json);
-    Ok(exit)
-}
-
-impl Sign {
-    fn good(about: &'static str, message: String) -> Sign {
-        Sign { state: State::Good, about, message, hint: None }
+    match args.json {
+        true => print::json(&json!({"server": args.server, "signs": signs::json(&signs)})),
+        false => {
+            print::data(format!("server `{}`", args.server));
+            signs::show(&signs);
+        }
     }
+    Ok(exit)
 }
 
 /// Runs the server once, and returns what it reported.
@@ -239,29 +223,6 @@ fn context_sign(raw: &RawListing, is_decided: bool) -> Option<Sign> {
         ),
         hint: Some("`context: meta` in the server's entry leaves the argument out".to_string()),
     })
-}
-
-fn show(server: &str, signs: &[Sign], as_json: bool) {
-    let word = |state: State| match state {
-        State::Good => "ok",
-        State::Note => "note",
-        State::Warning => "warning",
-        State::Bad => "error",
-    };
-    if as_json {
-        let signs: Vec<_> = signs
-            .iter()
-            .map(|sign| json!({"state": word(sign.state), "about": sign.about, "message": sign.message, "hint": sign.hint}))
-            .collect();
-        return print::json(&json!({"server": server, "signs": signs}));
-    }
-    print::data(format!("server `{server}`"));
-    for sign in signs {
-        print::data(format!("  {:<8} {}", word(sign.state), sign.message.replace('\n', "\n           ")));
-        if let Some(hint) = &sign.hint {
-            print::data(format!("           hint: {hint}"));
-        }
-    }
 }
 
 /// Collects the events of a server.

@@ -21,6 +21,7 @@ use super::trails;
 use crate::project::devices::DeviceSpec;
 use crate::project::loaded::Loaded;
 use crate::servers::tool_servers::Mode;
+use crate::sessions::editor_schema;
 use crate::sessions::interactive::{self, Command, InteractiveOptions, OpenError, Reply, Usage};
 use crate::sessions::service::{
     Answer, ClientPlace, ClosedSession, DaemonStatus, DeviceInfo, DevicesRequest, OpenRequest, ProgressSink, Ran,
@@ -200,6 +201,8 @@ impl LocalService {
             opened.close(exit, false).await;
             return Err(ServiceError::new(exit, message));
         }
+        let (loaded, host) = (Arc::clone(loaded), self.projects.host.clone());
+        tokio::spawn(async move { editor_schema::refresh(&loaded, &host).await });
         Ok(Live::start(opened, about))
     }
 

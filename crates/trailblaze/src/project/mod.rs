@@ -11,3 +11,4 @@ pub mod sim;
 pub mod models;
 pub mod changes;
 pub mod test_runner;
+pub mod trail_schema;

@@ -1,6 +1,7 @@
 //! Sessions: a device with its tools and servers.
 
 pub mod drivers;
+pub mod editor_schema;
 pub mod host;
 pub mod models;
 pub mod viewing;

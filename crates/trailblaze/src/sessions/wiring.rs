@@ -373,7 +373,7 @@ fn random_seed() -> u64 {
 }
 
 /// Which Chromium, and how it must be started here.
-fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
+pub fn browser_options(loaded: &Loaded, is_headed: bool) -> BrowserOptions {
     let (entry, environment) = (loaded.project.browser.as_ref(), &loaded.environment);
     let program = entry.and_then(|entry| entry.program.clone()).map(PathBuf::from);
     BrowserOptions {

@@ -128,6 +128,9 @@ async fn a_password_is_recorded_as_the_name_of_a_secret() {
     }
     let run = ["run", "trails/sign-in.trail.yaml", "--secret", "PASSWORD"];
     stage.run_with(&run, &[("PASSWORD", "bluebird")]).exits(0);
+    // Without the secret, its name is not typed in its place.
+    let without = stage.run(&run[..2]).exits(1);
+    assert!(without.stdout.contains("run with `--secret PASSWORD`"), "{}", without.stdout);
 }
 
 #[tokio::test(flavor = "multi_thread")]

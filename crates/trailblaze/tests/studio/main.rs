@@ -1,5 +1,7 @@
 //! The studio: who gets in, what a page sees of a session and a run, and what pointing does.
 
+#[path = "../web/hand.rs"]
+mod hand;
 #[path = "../daemon/home.rs"]
 #[allow(dead_code)]
 mod home;
@@ -10,6 +12,7 @@ mod shop;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod browsing;
 mod entering;
 mod opening;
 mod page;

@@ -1,6 +1,6 @@
 //! A page of the studio, without a browser: what its requests and streams carry. A benchmark uses it too.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -146,6 +146,7 @@ pub struct Stream<'p> {
 impl Stream<'_> {
     /// The next message; `None` if the stream has ended.
     pub fn next(&mut self) -> Option<Value> {
+        let deadline = Instant::now() + WAIT;
         loop {
             if self.held.len() >= 5 {
                 let length = u32::from_be_bytes(self.held[1..5].try_into().expect("four bytes")) as usize;
@@ -164,7 +165,8 @@ impl Stream<'_> {
                     }
                 }
             }
-            let next = self.page.runtime.block_on(async { tokio::time::timeout(WAIT, self.body.frame()).await });
+            let next =
+                self.page.runtime.block_on(async { tokio::time::timeout_at(deadline.into(), self.body.frame()).await });
             let frame = next.expect("something in time")?.expect("a frame");
             if let Ok(data) = frame.into_data() {
                 self.held.extend_from_slice(&data);
@@ -175,7 +177,8 @@ impl Stream<'_> {
     /// Waits for a message that fits. Returns the last value of each field that was sent, as a page keeps them.
     pub fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let mut kept = json!({});
-        for _ in 0..10_000 {
+        let deadline = Instant::now() + 2 * WAIT;
+        while Instant::now() < deadline {
             let message = self.next().unwrap_or_else(|| panic!("the stream ended before {what}: {kept:#}"));
             let is_new = message["hasElements"] != json!(false);
             for (key, value) in message.as_object().expect("a message") {

@@ -65,12 +65,20 @@ fn a_run_is_stopped() {
     let running = watch.until("the first step", |update| {
         update["run"]["attempts"].as_array().is_some_and(|attempts| !attempts.is_empty())
     });
-    assert_eq!((&running["isOver"], &running["report"]), (&json!(false), &json!("")));
+    assert_eq!(
+        (&running["isOver"], &running["isStoppable"], &running["report"]),
+        (&json!(false), &json!(true), &json!(""))
+    );
     let mut workspace = page.follow("WatchWorkspace", json!({}));
     workspace.until("the run", |workspace| workspace["runs"][0]["isStoppable"] == true);
     assert_eq!(page.call("StopRun", json!({"run": run}))["isDone"], true);
     let ended = last(&mut watch);
-    assert_eq!(ended["run"]["exit"], "environment", "{ended:#}");
+    assert_eq!(
+        (&ended["run"]["exit"], &ended["run"]["counts"]["cancelled"]),
+        (&json!("environment"), &json!(1)),
+        "{ended:#}"
+    );
+    workspace.until("that it was stopped", |workspace| workspace["runs"][0]["state"] == "cancelled");
     assert_eq!(page.call("StopRun", json!({"run": run}))["isDone"], false);
 }
 

@@ -34,10 +34,7 @@ pub const ROWS: &[Row] = &[
         "web_fillSecret",
         "Fill a field with a secret.",
         &[required("value", Ty::Text, "The secret to fill in, as {{NAME}}."), REF, SELECTOR, INDEX, TIMEOUT, REASON],
-        |cx, args| {
-            let text = args.required("value").to_string();
-            Box::pin(super::touching::on_element(cx, "web_fillSecret", args, Action::SetText { text }))
-        },
+        |cx, args| Box::pin(fill_secret(cx, args)),
     )
     .on(WEB),
     Row::action(
@@ -67,6 +64,18 @@ async fn type_text(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
         Some(Aim::Ref(reference)) => restate(cx, "web_type", &reference).await,
         Some(Aim::Stable(query)) => act_on(cx, query, &action, find_wait(args)).await,
     }
+}
+
+/// A field must not get the name of a secret that this run does not have.
+async fn fill_secret(cx: &Cx, args: &Args) -> Result<Outcome, Stop> {
+    let text = args.required("value").to_string();
+    if let Some(name) = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")) {
+        let name = name.trim();
+        return Err(Stop::failed(format!(
+            "the secret `{name}` is not set; set {name} in the environment, and run with `--secret {name}`"
+        )));
+    }
+    super::touching::on_element(cx, "web_fillSecret", args, Action::SetText { text }).await
 }
 
 /// Delegates to one call per field, of the tool that fits its role.

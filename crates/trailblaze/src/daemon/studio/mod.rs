@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,9 @@ use crate::sessions::service::{
     Answer, EditRequest, Edited, NoProgress, OpenRequest, Ran, ReplayRequest, RunRequest, ServiceError, SessionChoice,
 };
 use crate::sessions::viewing::{self, Aim};
+
+/// What needs no encoding in the path of a file.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// The studio of this process.
 pub struct LocalStudio {
@@ -407,17 +411,18 @@ impl Studio for LocalStudio {
         let file = file.map_err(|error| ServiceError::invalid(error.to_string()))?;
         let editor = place.client.variables.get("TRAILBLAZE_EDITOR").map_or("vscode", String::as_str);
         let line = request.line.max(1);
-        let path = file.display();
+        let path = file.display().to_string();
+        let encoded = utf8_percent_encode(&path, PATH);
         let url = match editor {
-            "idea" => format!("idea://open?file={path}&line={line}"),
-            "vscode" | "cursor" | "zed" | "windsurf" | "vscodium" => format!("{editor}://file{path}:{line}"),
+            "idea" => format!("idea://open?file={encoded}&line={line}"),
+            "vscode" | "cursor" | "zed" | "windsurf" | "vscodium" => format!("{editor}://file{encoded}:{line}"),
             other => {
                 let known = "vscode, cursor, windsurf, vscodium, zed or idea";
                 let text = format!("TRAILBLAZE_EDITOR is `{other}`; it must be {known}. The trail is in {path}");
                 return Ok(StudioReply { text, ..StudioReply::default() });
             }
         };
-        Ok(StudioReply { value: json!({ "url": url }), ..done(path.to_string()) })
+        Ok(StudioReply { value: json!({ "url": url }), ..done(path) })
     }
 
     async fn start_run(&self, request: StartRunRequest, _: &CancellationToken) -> Result<StartedRun, ServiceError> {

@@ -97,6 +97,7 @@ impl Runs {
                 None => "unfinished",
             };
             let summary = summary::summary(&run);
+            let state = if state == "environment" && summary.counts.was_stopped() { "cancelled" } else { state };
             let mut trails: Vec<String> = summary.attempts.iter().map(|attempt| attempt.trail.path.clone()).collect();
             trails.dedup();
             let is_bad = |verdict: &str| matches!(verdict, "failed" | "errored" | "bug" | "invalid");
@@ -248,10 +249,12 @@ impl Runs {
                 let is_over = run.end.is_some() || (!self.is_running(folder) && !is_fresh(folder));
                 let id = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 let report = if is_over { format!("/studio/runs/{workspace}/{id}/report.html") } else { String::new() };
-                RunUpdate { run: served::index(&run, folder), is_over, report, problem: String::new() }
+                let is_stoppable = !is_over && self.is_running(folder);
+                RunUpdate { run: served::index(&run, folder), is_over, report, problem: String::new(), is_stoppable }
             }
             Err(error) => {
-                RunUpdate { run: Value::Null, is_over: true, report: String::new(), problem: error.to_string() }
+                let problem = error.to_string();
+                RunUpdate { run: Value::Null, is_over: true, report: String::new(), problem, is_stoppable: false }
             }
         }
     }

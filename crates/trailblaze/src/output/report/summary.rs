@@ -57,6 +57,13 @@ pub struct Counts {
     pub retried: usize,
 }
 
+impl Counts {
+    /// Whether trails did not end because someone stopped the run, and for no other reason.
+    pub fn was_stopped(&self) -> bool {
+        self.cancelled > 0 && self.errored == 0
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptSummary {

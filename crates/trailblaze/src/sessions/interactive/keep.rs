@@ -17,6 +17,7 @@ use crate::files::write_atomically;
 use crate::output::report::turns;
 use crate::output::words::count;
 use crate::project::select::is_trail_name;
+use crate::project::trail_schema;
 
 /// The text of a step that was begun implicitly, by a call.
 pub const EXPLORE: &str = "Explore";
@@ -30,9 +31,6 @@ const STARTS: [(&str, &str, &str); 4] = [
     ("web_navigate", "url", OPEN_PAGE),
 ];
 const OPEN_PAGE: &str = "Open the page";
-
-/// The path of the trail schema in a project, for editors.
-const SCHEMA: &str = ".trailblaze/schemas/trail.schema.json";
 
 /// The steps of a session in the form of a trail. Calls that are independent of the device are saved for all platforms;
 /// others for the platform they were made on. A step that cannot be replayed completely is left to a model.
@@ -82,7 +80,7 @@ fn n_starts(step: &RecordedStep) -> usize {
 fn start(call: &Value) -> Option<&'static str> {
     let (tool, args) = call.as_object()?.iter().next()?;
     let (_, arg, words) = STARTS.iter().find(|(name, arg, _)| name == tool && args.get(arg).is_some())?;
-    let is_page = args[arg].as_str().is_some_and(|what| what.starts_with("http://") || what.starts_with("https://"));
+    let is_page = args[arg].as_str().is_some_and(|what| what.contains("://"));
     Some(if is_page { OPEN_PAGE } else { words })
 }
 
@@ -312,12 +310,12 @@ fn schema_line(root: &Path, path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (root, folder) = (root.canonicalize().ok()?, folder.canonicalize().ok()?);
     let depth = folder.strip_prefix(&root).ok()?.components().count();
-    let schema: PathBuf = root.join(SCHEMA);
+    let schema: PathBuf = root.join(trail_schema::FILE);
     if !schema.exists() {
         let text = serde_json::to_string_pretty(&Trail::schema()).ok()? + "\n";
         std::fs::create_dir_all(schema.parent()?).and_then(|()| write_atomically(&schema, text)).ok()?;
     }
-    Some(format!("# yaml-language-server: $schema={}{SCHEMA}\n", "../".repeat(depth)))
+    Some(format!("# yaml-language-server: $schema={}{}\n", "../".repeat(depth), trail_schema::FILE))
 }
 
 #[cfg(test)]

@@ -810,6 +810,8 @@ pub struct RunUpdate {
     pub report: String,
     /// Why it cannot be read; empty if it can.
     pub problem: String,
+    /// Whether StopRun can stop it: another process's run can only be watched.
+    pub is_stoppable: bool,
 }
 
 /// Parameters of GetAttempt.

@@ -1,5 +1,8 @@
 package dev.trailblaze
 
+import java.net.URI
+import java.net.URISyntaxException
+
 /**
  * Where a Trailblaze listens.
  *
@@ -18,6 +21,12 @@ internal data class Address(val hosts: List<String>, val port: Int, val path: St
     companion object {
         private const val DEFAULT_PORT = "52525"
 
+        private fun isSupported(address: Address): Boolean = try {
+            URI("$address${address.path}").host != null
+        } catch (_: URISyntaxException) {
+            false
+        }
+
         fun parse(address: String): Address {
             fun wrong(why: String = ""): Nothing =
                 throw IllegalArgumentException("`$address` is not an address such as http://127.0.0.1:52525$why")
@@ -35,7 +44,10 @@ internal data class Address(val hosts: List<String>, val port: Int, val path: St
             val number = port.takeIf { text -> text.isNotEmpty() && text.all { it in '0'..'9' } }?.toIntOrNull()
             if (host.isEmpty() || number == null || number !in 1..65535) wrong()
             val hosts = if (host == "localhost") listOf("127.0.0.1", "::1") else listOf(host)
-            return Address(hosts, number, if (path.isEmpty()) "" else "/$path")
+            val parsed = Address(hosts, number, if (path.isEmpty()) "" else "/$path")
+            // Such as an underscore in the name of a host.
+            if (!isSupported(parsed)) wrong(": Java does not support it")
+            return parsed
         }
     }
 }

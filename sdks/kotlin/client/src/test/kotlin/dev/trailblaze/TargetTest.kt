@@ -46,7 +46,7 @@ class TargetTest {
 
     @ParameterizedTest
     @ValueSource(
-        strings = ["https://localhost:1", "localhost:0", "localhost:x", "localhost:99999", "", "http://", "a b:1", "a\r\nb:1", "u@h:1", "h:1?x"],
+        strings = ["https://localhost:1", "localhost:0", "localhost:x", "localhost:99999", "", "http://", "a b:1", "a\r\nb:1", "u@h:1", "h:1?x", "my_box:1", "a<b:1"],
     )
     fun `other addresses are refused`(address: String) {
         val error = assertThrows<IllegalArgumentException> { Address.parse(address) }

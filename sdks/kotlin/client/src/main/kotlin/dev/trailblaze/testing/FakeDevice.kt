@@ -37,7 +37,8 @@ public class FakeDevice private constructor(
 ) : TrailblazeCommands by RemoteCommands(Calls(state), platform) {
     /** A device of this platform, with an empty screen. */
     @JvmOverloads
-    public constructor(platform: TrailblazeDevicePlatform = TrailblazeDevicePlatform.ANDROID) : this(platform, FakeState())
+    public constructor(platform: TrailblazeDevicePlatform = TrailblazeDevicePlatform.ANDROID) :
+        this(platform, FakeState(platform))
 
     /** The calls so far. */
     public val calls: List<FakeCall> get() = state.calls()
@@ -76,11 +77,12 @@ public class FakeDevice private constructor(
     }
 
     private companion object {
-        const val WIDTH = 1080
-        const val HEIGHT = 2400
         const val ROW = 100
     }
 }
+
+private const val WIDTH = 1080
+private const val HEIGHT = 2400
 
 /**
  * A call of a tool.
@@ -91,7 +93,14 @@ public class FakeDevice private constructor(
 public data class FakeCall(public val tool: String, public val args: Map<String, Any?>)
 
 /** What a fake device shows, knows and was asked. Calls may come from many threads. */
-internal class FakeState : Transport {
+internal class FakeState(platform: TrailblazeDevicePlatform) : Transport {
+    private val device = mapOf(
+        "id" to "${platform.word}/fake",
+        "platform" to platform.word,
+        "driver" to "fake",
+        "width" to WIDTH,
+        "height" to HEIGHT,
+    )
     private val lock = Any()
     private val calls = mutableListOf<FakeCall>()
     private val reactions = mutableMapOf<String, (FakeCall) -> Any?>()
@@ -141,6 +150,8 @@ internal class FakeState : Transport {
         "adbShell" -> json("success" to true, "output" to value)
         "evaluateJs" -> json("success" to true, "value" to value)
         "callTool" -> callTool(args, shown)
+        "getSession" -> json("sessionId" to "fake", "device" to device)
+        "listDevices" -> json("number" to 1, "devices" to listOf(device))
         "askModel" -> if (value == null) throw noModel() else json("text" to value, "model" to "fake")
         else -> if (value is Map<*, *>) json("success" to true) + value else done()
     }

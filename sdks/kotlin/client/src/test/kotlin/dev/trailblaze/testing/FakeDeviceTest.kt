@@ -115,5 +115,7 @@ class FakeDeviceTest {
         assertNull(browser.maestro)
         assertNull(browser.desktop)
         assertEquals(TrailblazeDevicePlatform.WEB, browser.platform)
+        assertEquals("web", browser.getSession().device.platform)
+        assertEquals(listOf("web/fake"), browser.listDevices().devices.map { it.id })
     }
 }

@@ -1,0 +1,36 @@
+//! Keeps the schema of trails that a project's editor uses up to date with the project's tools.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::host::Host;
+use super::wiring::Wiring;
+use crate::files::write_atomically;
+use crate::project::loaded::Loaded;
+use crate::project::trail_schema;
+use crate::servers::tool_servers::Mode;
+
+/// Writes the schema again if its file is there and out of date. Starts no servers: their tools are those that they listed when they
+/// last ran. A server whose tools are not known would lose them, so nothing is written then. Returns the file if it was written.
+pub async fn refresh(loaded: &Arc<Loaded>, host: &Host) -> Option<PathBuf> {
+    let file = loaded.root.join(trail_schema::FILE);
+    let current = std::fs::read_to_string(&file).ok()?;
+    let mut wiring = Wiring::new(loaded, host, None);
+    wiring.servers = wiring.tool_servers(Mode::Remember);
+    let target = wiring.target.clone();
+    let mut registries = Vec::new();
+    let mut is_whole = true;
+    for device in loaded.all_devices().ok()? {
+        match wiring.prepare_whole(&device, target.as_deref()).await {
+            Ok(prepared) => {
+                is_whole &= prepared.unknown_servers.is_empty();
+                registries.push(prepared.discard().await);
+            }
+            Err(_) => is_whole = false,
+        }
+    }
+    wiring.close().await;
+    let tools = registries.iter().flat_map(|registry| registry.tools()).map(AsRef::as_ref);
+    let text = trail_schema::text(&trail_schema::trail_schema(tools));
+    (is_whole && text != current && write_atomically(&file, text.as_bytes()).is_ok()).then_some(file)
+}

@@ -1,0 +1,88 @@
+//! `doctor`: what is missing is told, and the exit code tells what kind of problem it is.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::support::{Project, Ran};
+
+/// Runs `doctor` where only these programs are on PATH; each prints its name and a version.
+fn doctor(project: &Project, programs: &[&str], args: &[&str]) -> Ran {
+    for program in programs {
+        project.write(&format!("bin/{program}"), format!("#!/bin/sh\necho {program} 7.0\n"));
+        let file = project.root().join("bin").join(program);
+        std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).expect("a file");
+    }
+    let mut command = project.command(&[&["doctor"], args].concat());
+    command.env("PATH", project.root().join("bin")).env("XDG_RUNTIME_DIR", project.root());
+    command.env_remove("TRAILBLAZE_DEFAULT_MODEL").env_remove("ANTHROPIC_API_KEY");
+    project.finish(command)
+}
+
+fn sign<'a>(told: &'a Value, about: &str, words: &str) -> &'a Value {
+    let signs = told["signs"].as_array().expect("signs");
+    let fits =
+        |sign: &&Value| sign["about"] == about && sign["message"].as_str().is_some_and(|text| text.contains(words));
+    signs.iter().find(fits).unwrap_or_else(|| panic!("no {about} with `{words}`: {told:#}"))
+}
+
+#[test]
+fn a_project_that_has_what_it_needs_is_well() {
+    let project = Project::empty();
+    project.write(
+        "trailblaze.yaml",
+        "devices: [{id: web/chromium}]\nmcpServers:\n  own: {command: acme-tools}\n  far: {url: 'http://127.0.0.1:9/mcp'}\n",
+    );
+    let told = doctor(&project, &["chromium", "adb", "acme-tools"], &["--json"]).exits(0).json();
+    assert_eq!(sign(&told, "browser", "chromium 7.0")["state"], "ok");
+    assert_eq!(sign(&told, "adb", "adb 7.0")["state"], "ok");
+    assert_eq!(sign(&told, "server", "server `own` can be started")["state"], "ok");
+    assert_eq!(sign(&told, "server", "`far` at `http://127.0.0.1:9/mcp` was not contacted")["state"], "note");
+    assert_eq!(sign(&told, "model", "no model is chosen")["state"], "note");
+    assert_eq!(sign(&told, "project", "can be read")["state"], "ok");
+}
+
+#[test]
+fn what_the_project_needs_and_is_missing_is_told_with_what_to_do() {
+    let project = Project::empty();
+    project.write(
+        "trailblaze.yaml",
+        "devices: [{id: web/chromium}]\nllm: {defaults: {model: anthropic/claude-sonnet-4-5}}\nbrowser: {program: /nowhere/chromium}\nmcpServers:\n  own: {command: acme-tools}\n  typed: {script: tools.ts}\n",
+    );
+    project.write("tools.ts", "export {};\n");
+    let ran = doctor(&project, &[], &["--json"]).exits(2);
+    let told = ran.json();
+    for (about, words) in [
+        ("browser", "`/nowhere/chromium` is not a program"),
+        ("server", "server `own` cannot start: there is no program `acme-tools`"),
+        ("server", "server `typed` cannot start: No compatible TypeScript runtime"),
+        ("model", "needs a key, and ANTHROPIC_API_KEY is not set"),
+    ] {
+        assert_eq!(sign(&told, about, words)["state"], "error");
+    }
+    assert_eq!(sign(&told, "adb", "does not need it")["state"], "note");
+    let text = doctor(&project, &[], &[]).exits(2).stdout;
+    assert!(text.contains("hint: set ANTHROPIC_API_KEY in the environment"), "{text}");
+}
+
+#[test]
+fn a_project_with_errors_is_invalid_and_no_project_is_only_noted() {
+    let project = Project::empty();
+    let told = doctor(&project, &["chromium"], &["--json"]).exits(0).json();
+    assert_eq!(sign(&told, "project", "there is no trailblaze.yaml")["hint"], "`trailblaze init` makes a project");
+    project.write("trailblaze.yaml", "platfrom: web\n");
+    let told = doctor(&project, &["chromium"], &["--json"]).exits(3).json();
+    assert_eq!(sign(&told, "project", "1 error")["hint"], "`trailblaze check` lists them with their places");
+}
+
+#[test]
+fn a_browser_that_does_not_start_is_told() {
+    let project = Project::empty();
+    project.write("trailblaze.yaml", "devices: [{id: web/chromium}]\n");
+    project.write("bin/chromium", "#!/bin/sh\nexit 3\n");
+    let file = project.root().join("bin/chromium");
+    std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).expect("a file");
+    let told = doctor(&project, &[], &["--json"]).exits(2).json();
+    let sign = sign(&told, "browser", "does not start: it exited with code 3, and printed nothing");
+    assert_eq!(sign["hint"], "set TRAILBLAZE_CHROMIUM to the path of another browser");
+}
