@@ -379,12 +379,12 @@ fn a_failing_test_of_a_tool_is_a_failed_test() {
     insta::assert_snapshot!(lab.go(&["tool", "test", "tools/x.test.ts"]).refusal(), @"
     exit 3
     error: `tools/x.test.ts` does not exist
-    hint: test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml
+    hint: test files are named *.test.ts (or .js), test_*.py and *Test.kt, trails *.trail.yaml
     ");
     insta::assert_snapshot!(Project::counter().run(&["tool", "test"]).refusal(), @"
     exit 3
     error: the project has no tests for tools
-    hint: a test is a file next to its tool, named *.test.ts or test_*.py, or a trail that calls it
+    hint: a test is a file next to its tool, named *.test.ts, test_*.py or *Test.kt, or a trail that calls it
     ");
 }
 
