@@ -48,8 +48,8 @@ class WalletToolSet : TrailblazeToolSet, HasRegistry by WalletRegistry {
     @Tool(customName = ToolNames.LOGIN_WITH_RETRY)
     @LLMDescription("Sign in, and try again if the wallet does not open. A wrong PIN is not tried again.")
     suspend fun loginWithRetry(
-        email: String,
-        pin: String,
+        @LLMDescription("The email address of the account") email: String,
+        @LLMDescription("The PIN of the account") pin: String,
         ctx: TrailblazeContext,
         @LLMDescription("How often to try") maxAttempts: Int = 3,
     ): ToolResult {
@@ -122,18 +122,16 @@ object WalletRegistry : HasRegistry {
     private val phones = setOf(ANDROID, IOS)
 
     override val registry = mapOf(
-        WalletToolSet.ToolNames.LOGIN to ToolMetadata(phones, groups = setOf("auth", "setup"), toolset = "wallet"),
+        WalletToolSet.ToolNames.LOGIN to ToolMetadata(phones, groups = setOf("auth"), toolset = "wallet"),
         WalletToolSet.ToolNames.LOGIN_WITH_RETRY to ToolMetadata(phones, groups = setOf("auth"), toolset = "wallet"),
         WalletToolSet.ToolNames.SEND to ToolMetadata(phones, groups = setOf("payments"), toolset = "wallet"),
         WalletToolSet.ToolNames.CHECK_BALANCE to ToolMetadata(phones, groups = setOf("payments"), toolset = "wallet"),
         WalletToolSet.ToolNames.HANDLE_DIALOGS to ToolMetadata(phones, exposedToLlm = false),
-        WalletToolSet.ToolNames.SETUP to
-            ToolMetadata(phones, groups = setOf("setup"), exposedToLlm = false, isRecordable = false),
+        WalletToolSet.ToolNames.SETUP to ToolMetadata(phones, exposedToLlm = false, isRecordable = false),
     )
 
     override val groups = mapOf(
         "auth" to GroupInfo("Signing in", defaultEnabled = true),
         "payments" to GroupInfo("Sending money", defaultEnabled = true),
-        "setup" to GroupInfo("Preparing the app", defaultEnabled = true),
     )
 }
