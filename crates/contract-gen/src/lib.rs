@@ -3,6 +3,7 @@
 
 mod core_rows;
 mod docs;
+mod kotlin;
 mod model;
 mod rust_client;
 mod python;
@@ -53,6 +54,20 @@ pub fn outputs(root: &Path) -> Result<Vec<Output>, ContractError> {
         Output { path: "sdks/python/src/trailblaze/_generated/commands.py", text: python::asynchronous(&model) },
         Output { path: "sdks/python/src/trailblaze/_generated/blocking.py", text: python::blocking(&model) },
         Output { path: "sdks/typescript/client/src/generated.ts", text: typescript::emit(&model) },
+        Output { path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Enums.kt", text: kotlin::enums(&model) },
+        Output {
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/messages/Messages.kt",
+            text: kotlin::messages(&model),
+        },
+        Output {
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/TrailblazeCommands.kt",
+            text: kotlin::commands(&model),
+        },
+        Output { path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/Remote.kt", text: kotlin::remote(&model) },
+        Output {
+            path: "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/BlockingCommands.kt",
+            text: kotlin::blocking(&model),
+        },
         Output { path: "crates/trailblaze/src/sessions/service/studio.rs", text: studio::rust(&studio) },
         Output { path: "ui/src/api/messages.ts", text: studio::typescript(&studio) },
     ])

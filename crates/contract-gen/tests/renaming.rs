@@ -10,6 +10,7 @@ use trailblaze_contract_gen::{outputs, root};
 
 const CORE: &str = "crates/core/src/tools/contract.rs";
 const CLIENT: &str = "crates/client/src/generated.rs";
+const KOTLIN: &str = "sdks/kotlin/client/src/main/kotlin/dev/trailblaze/TrailblazeCommands.kt";
 
 /// What is generated after these replacements in `commands.proto`, by path.
 fn generated(folder: &Path, replacements: &[(&str, &str)]) -> HashMap<&'static str, String> {
@@ -50,7 +51,7 @@ fn a_renamed_command_makes_generated_files_out_of_date() {
         .filter(|output| output.is_stale(&root()))
         .map(|output| output.path)
         .collect();
-    for path in ["crates/contract/src/table.rs", CORE, CLIENT, "docs/api.md"] {
+    for path in ["crates/contract/src/table.rs", CORE, CLIENT, KOTLIN, "docs/api.md"] {
         assert!(stale.contains(&path), "{path} is not among {stale:?}");
     }
 }
@@ -75,6 +76,8 @@ fn what_core_and_the_client_use_is_gone_after_a_renaming() {
         assert!(!after[path].contains(declared), "{path} still has `{declared}`");
     }
     assert!(after[CLIENT].contains("pub fn press(") && after[CLIENT].contains("pub fn keep_keyboard("));
+    assert!(after[KOTLIN].contains("fun press(") && after[KOTLIN].contains("keepKeyboard: Boolean?"));
+    assert!(!after[KOTLIN].contains("fun tap(") && !after[KOTLIN].contains("hideKeyboardAfter"));
     assert!(after[CORE].contains("    Press,\n") && after[CORE].contains("pub fn keep_keyboard("));
 }
 

@@ -191,6 +191,16 @@ pub fn missing_module(command: &str, root: &Path, said: &str) -> Option<String> 
     Some(format!("the Python module `{package}` is not installed; run `{commands}` in `{}`", root.display()))
 }
 
+/// What to do about a Java program whose jar is missing, judging by its output.
+pub fn missing_jar(root: &Path, said: &str) -> Option<String> {
+    let (_, after) = said.split_once("Unable to access jarfile ")?;
+    let jar = after.lines().next()?.trim();
+    let project = jar.split_once("target/").map(|(folder, _)| folder.trim_end_matches('/'))?;
+    let has_pom = root.join(project).join("pom.xml").is_file();
+    let folder = if project.is_empty() { String::new() } else { format!("-f {project} ") };
+    has_pom.then(|| format!("`{jar}` does not exist; run `mvn -q {folder}package` in `{}`", root.display()))
+}
+
 fn for_command(command: &str, server: &Server, root: &Path) -> Launch {
     let dir = server.working_dir.as_ref().map_or_else(|| root.to_path_buf(), |dir| root.join(dir));
     Launch::new(program(command, root), dir)

@@ -10,13 +10,26 @@ use std::path::{Path, PathBuf};
 
 use lab::{Lab, Runtime, parts};
 use serde_json::{Value, json};
-use support::{Project, files, repository};
+use support::{Project, files, repository, skip};
 
 /// A lab with Python on the PATH too.
 fn with_python(runtime: Runtime) -> Option<Lab> {
     let lab = Lab::under(runtime)?;
     let path = format!("{}:{}", lab.path("bin"), parts()?.join("python/bin").display());
     lab.env("PATH", path);
+    Some(lab)
+}
+
+/// A lab with Java and Maven on the PATH.
+fn with_maven() -> Option<Lab> {
+    let repository = parts()?.join("maven");
+    if !repository.join("stamp").exists() {
+        skip::without_part("Maven, with what the Kotlin libraries need; `scripts/parts` installs it");
+        return None;
+    }
+    let lab = Lab::under(Runtime::Nothing)?;
+    lab.env("PATH", std::env::var("PATH").expect("a PATH"));
+    lab.env("MAVEN_OPTS", format!("-Dmaven.repo.local={}", repository.display()));
     Some(lab)
 }
 
@@ -134,6 +147,53 @@ fn a_new_python_tool_runs_at_once() {
         files(folder).into_iter().filter(is_source).map(read).collect::<Vec<_>>()
     };
     assert_eq!(sources(&copy), sources(&ours), "the whole package, in the version of this build");
+}
+
+#[test]
+fn a_new_kotlin_tool_runs_once_it_is_built() {
+    let Some(lab) = with_maven() else { return };
+    let new = lab.go(&["tool", "new", "acme_countText", "--lang", "kotlin"]).exits(0);
+    assert_eq!(
+        new.stdout,
+        "tools/src/main/kotlin/AcmeCountText.kt\ntools/src/test/kotlin/AcmeCountTextTest.kt\n\
+         trails/tools/acme_countText.trail.yaml\ntools/src/main/kotlin/Main.kt\ntools/pom.xml\n.trailblaze/kotlin/\n\
+         trailblaze.yaml (changed)\n"
+    );
+    let next = "Next:\n  mvn -q -f .trailblaze/kotlin install -Dmaven.test.skip=true\n  mvn -q -f tools package\n  \
+                trailblaze tool acme_countText text=Pay\n";
+    assert!(new.stderr.contains(next), "{}", new.stderr);
+    let early = lab.go(&["tool", "acme_countText", "text=Pay"]).exits(2);
+    let hint = "hint: `tools/target/kotlin-tools.jar` does not exist; run `mvn -q -f tools package` in `";
+    assert!(early.stderr.contains(hint), "{}", early.stderr);
+
+    // The libraries are installed already: they are the same.
+    let files_of = |root: PathBuf| {
+        let is_ours = |path: &PathBuf| {
+            let text = path.display().to_string();
+            let is_main = ["client/src/main/", "tools/src/main/"].iter().any(|folder| text.starts_with(folder));
+            is_main || ["pom.xml", "client/pom.xml", "tools/pom.xml", "README.md", "LICENSE"].contains(&text.as_str())
+        };
+        let relative = |path: PathBuf| path.strip_prefix(&root).expect("a file of the folder").to_path_buf();
+        let mut found: Vec<PathBuf> = files(&root).into_iter().map(relative).filter(is_ours).collect();
+        found.sort();
+        let read = |path: PathBuf| (std::fs::read_to_string(root.join(&path)).expect("text"), path);
+        found.into_iter().map(read).collect::<Vec<_>>()
+    };
+    let (copy, ours) = (lab.project.root().join(".trailblaze/kotlin"), repository().join("sdks/kotlin"));
+    assert_eq!(files(&copy).len(), files_of(copy.clone()).len(), "nothing else is copied");
+    assert_eq!(files_of(copy), files_of(ours), "the libraries, in the version of this build");
+
+    lab.finish(lab.program("mvn", &["-q", "-B", "-o", "-f", "tools", "package"])).exits(0);
+    assert_eq!(lab.go(&["tool", "acme_countText", "text=Pay"]).exits(0).stdout, "0 on the screen\n");
+    lab.run(&[], 0);
+    let tested = lab.go(&["tool", "test", "acme_countText"]).exits(0);
+    assert!(tested.stdout.starts_with("passed  tools/src/test/kotlin/AcmeCountTextTest.kt\n"), "{}", tested.stdout);
+    assert_eq!(lab.go(&["tool", "lint", "acme_countText"]).exits(0).stdout, "1 tool, no problems\n");
+
+    let tool = lab.project.read("tools/src/main/kotlin/AcmeCountText.kt").replace("on the screen", "seen");
+    lab.with("tools/src/main/kotlin/AcmeCountText.kt", &tool);
+    let failed = lab.go(&["tool", "test", "acme_countText"]).exits(1);
+    assert!(failed.stdout.contains("failed  tools/src/test/kotlin/AcmeCountTextTest.kt\n"), "{}", failed.stdout);
 }
 
 #[test]
@@ -319,12 +379,12 @@ fn a_failing_test_of_a_tool_is_a_failed_test() {
     insta::assert_snapshot!(lab.go(&["tool", "test", "tools/x.test.ts"]).refusal(), @"
     exit 3
     error: `tools/x.test.ts` does not exist
-    hint: test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml
+    hint: test files are named *.test.ts (or .js), test_*.py and *Test.kt, trails *.trail.yaml
     ");
     insta::assert_snapshot!(Project::counter().run(&["tool", "test"]).refusal(), @"
     exit 3
     error: the project has no tests for tools
-    hint: a test is a file next to its tool, named *.test.ts or test_*.py, or a trail that calls it
+    hint: a test is a file next to its tool, named *.test.ts, test_*.py or *Test.kt, or a trail that calls it
     ");
 }
 
@@ -546,6 +606,7 @@ fn the_guides_show_what_is_written() {
     let cases = [
         ("docs/tools-typescript.md", "ts", "acme_countText"),
         ("docs/tools-python.md", "py", "acme_newEmail"),
+        ("docs/kotlin.md", "kotlin", "acme_countText"),
         ("docs/tools-yaml.md", "yaml", "acme_without"),
         ("docs/tools-script.md", "js", "acme_count"),
     ];
@@ -553,8 +614,12 @@ fn the_guides_show_what_is_written() {
         let project = Project::empty();
         let new = project.run(&["tool", "new", name, "--lang", lang, "--json"]).exits(0).json();
         let written = new["written"].as_array().unwrap().iter().map(|path| path.as_str().unwrap());
-        let is_told =
-            |path: &&str| path.contains(name) || path.ends_with("tool-server.ts") || *path == "trailblaze.yaml";
+        let is_told = |path: &&str| {
+            let is_copy = path.starts_with(".trailblaze/");
+            let is_shared =
+                path.ends_with("tool-server.ts") || path.ends_with("/Main.kt") || *path == "trailblaze.yaml";
+            !is_copy && (path.contains(name) || path.contains("AcmeCountText") || is_shared)
+        };
         for path in written.filter(is_told) {
             assert_eq!(shown_file(document, path), project.read(path), "{document}: {path}");
         }

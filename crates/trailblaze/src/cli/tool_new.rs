@@ -17,7 +17,7 @@ use super::tool::VERBS;
 use super::{Context, Refusal};
 use crate::files::write_atomically;
 use crate::kit::blueprint::{self, Language, NewFile};
-use crate::kit::{python_sdk, scripting};
+use crate::kit::{kotlin_sdk, python_sdk, scripting};
 use crate::output::print;
 use crate::project::loaded::{Loaded, PROJECT_FILE};
 
@@ -47,6 +47,8 @@ enum LanguageArg {
     Ts,
     /// Python, with FastMCP: for tools that use libraries and services
     Py,
+    /// Kotlin, with TrailblazeToolSet: for teams that write Kotlin, and tools that use libraries of the JVM
+    Kotlin,
     /// JavaScript inside Trailblaze: for tools that decide, loop or compute, and need no packages
     Js,
     /// YAML: for a sequence of calls under one name
@@ -58,6 +60,7 @@ impl From<LanguageArg> for Language {
         match language {
             LanguageArg::Ts => Language::Ts,
             LanguageArg::Py => Language::Py,
+            LanguageArg::Kotlin => Language::Kotlin,
             LanguageArg::Js => Language::Js,
             LanguageArg::Yaml => Language::Yaml,
         }
@@ -87,8 +90,8 @@ pub fn new(context: &Context, args: &NewArgs) -> Result<Exit, Refusal> {
         return Ok(Exit::Passed);
     }
     let copy_of = |path: &str| {
-        let is_python = path.starts_with(python_sdk::FOLDER);
-        scripting::folder_of(path).or(is_python.then_some(python_sdk::FOLDER))
+        let own = [python_sdk::FOLDER, kotlin_sdk::FOLDER].into_iter().find(|folder| path.starts_with(folder));
+        scripting::folder_of(path).or(own)
     };
     paths(&plan.new).iter().filter(|path| copy_of(path).is_none()).for_each(print::data);
     let copies: BTreeSet<&str> = plan.new.iter().filter_map(|(path, _)| copy_of(path)).collect();
@@ -153,11 +156,40 @@ impl Plan {
         match args.language() {
             Language::Ts => plan.add_script_parts(root, name, target)?,
             Language::Py => plan.add_python_needs(root),
+            Language::Kotlin => plan.add_kotlin_parts(root, name)?,
             Language::Js | Language::Yaml => {}
         }
         plan.new.extend(shared.into_iter().filter(|(path, _)| !is_there(&root.join(path))));
         plan.add_server(loaded, args)?;
         Ok(plan)
+    }
+
+    /// A file that is new or changed, or neither.
+    fn add_file(&mut self, path: String, before: Option<&str>, text: String) {
+        match before {
+            None => self.new.push((path, text)),
+            Some(before) if before != text => self.changed.push((path, text)),
+            Some(_) => {}
+        }
+    }
+
+    /// The server of all Kotlin tools, and the libraries that it uses.
+    fn add_kotlin_parts(&mut self, root: &Path, name: &str) -> Result<(), Refusal> {
+        let path = blueprint::KOTLIN_SERVER.to_string();
+        let existing = read_if_there(root, &path)?;
+        let text = blueprint::kotlin_server(existing.as_deref(), name).ok_or_else(|| Refusal::Usage {
+            message: format!("`{path}` exists, but it is not clear where it adds toolsets"),
+            hint: Some("write `.run(args)` on a line of its own, after the toolsets, and try again".to_string()),
+        })?;
+        self.add_file(path, existing.as_deref(), text);
+        let copy = kotlin_sdk::files().map(|(path, text)| (path, text.to_string()));
+        let missing: Vec<NewFile> = copy.filter(|(path, _)| !is_there(&root.join(path))).collect();
+        if !missing.is_empty() {
+            self.needs.push(kotlin_sdk::install_command());
+        }
+        self.new.extend(missing);
+        self.needs.push("mvn -q -f tools package".to_string());
+        Ok(())
     }
 
     /// The tool server, and the package that it uses.
@@ -168,11 +200,7 @@ impl Plan {
             message: format!("`{path}` exists, but it is not clear where it imports tools"),
             hint: Some(format!("add `import './{name}.ts';` to it and try again")),
         })?;
-        match &existing {
-            None => self.new.push((path, text)),
-            Some(before) if *before != text => self.changed.push((path, text)),
-            Some(_) => {}
-        }
+        self.add_file(path, existing.as_deref(), text);
         let manifest = read_if_there(root, "package.json")?;
         let is_installed = root.ancestors().any(|folder| folder.join("node_modules").join(scripting::PACKAGE).exists());
         let package: Value = manifest.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();

@@ -26,6 +26,9 @@ use crate::project::loaded::Loaded;
 use crate::project::source::shown;
 use crate::project::test_runner::{Runner, runner_of};
 
+/// The file of a Maven project.
+const POM: &str = "pom.xml";
+
 /// Run the tests of the project's own tools: test files next to them, and trails that call them, on simulated devices
 #[derive(Args)]
 pub struct TestArgs {
@@ -47,7 +50,8 @@ pub async fn test(context: &Context, args: &TestArgs) -> Result<Exit, Refusal> {
         return Err(Refusal::Usage {
             message: "the project has no tests for tools".to_string(),
             hint: Some(
-                "a test is a file next to its tool, named *.test.ts or test_*.py, or a trail that calls it".to_string(),
+                "a test is a file next to its tool, named *.test.ts, test_*.py or *Test.kt, or a trail that calls it"
+                    .to_string(),
             ),
         });
     }
@@ -93,8 +97,8 @@ impl Chosen {
                 }
                 () if path.is_file() && is_trail(path) => chosen.add_trail(path.to_path_buf()),
                 () if path.exists() || word.contains(['/', '.']) => {
-                    let hint =
-                        Some("test files are named *.test.ts (or .js) and test_*.py, trails *.trail.yaml".to_string());
+                    let hint = "test files are named *.test.ts (or .js), test_*.py and *Test.kt, trails *.trail.yaml";
+                    let hint = Some(hint.to_string());
                     let what = if path.exists() { "is neither a test file nor a trail" } else { "does not exist" };
                     return Err(Refusal::Usage { message: format!("`{word}` {what}"), hint });
                 }
@@ -146,11 +150,14 @@ fn is_trail(path: &Path) -> bool {
 
 type ByFolder<'f> = BTreeMap<(Runner, PathBuf), Vec<&'f PathBuf>>;
 
-/// Starts a runner once for each folder.
+/// Starts a runner once for each folder; Maven once for each of its projects.
 fn by_folder(files: &[PathBuf]) -> ByFolder<'_> {
     let mut folders: ByFolder<'_> = BTreeMap::new();
     for file in files {
-        if let (Some(runner), Some(folder)) = (runner_of(file), file.parent()) {
+        let Some(runner) = runner_of(file) else { continue };
+        let has_pom = |folder: &&Path| folder.join(POM).is_file();
+        let of_maven = file.ancestors().skip(1).find(has_pom).filter(|_| runner == Runner::Kotlin);
+        if let Some(folder) = of_maven.or(file.parent()) {
             folders.entry((runner, folder.to_path_buf())).or_default().push(file);
         }
     }
@@ -170,6 +177,7 @@ impl Runners<'_> {
         let exit = match runner {
             Runner::Script => self.finish(self.script(files).await?, &names).await?,
             Runner::Python => self.python(folder, files, &names).await?,
+            Runner::Kotlin => self.finish(self.maven(folder, files)?, &names).await?,
         };
         let word = if exit == Exit::Passed { "passed" } else { "failed" };
         names.iter().for_each(|name| print::data(format!("{word}  {name}")));
@@ -196,6 +204,27 @@ impl Runners<'_> {
         started.args.extend(script);
         started.args.extend(files.iter().skip(1).map(|file| file.as_os_str().to_os_string()));
         Ok(started)
+    }
+
+    /// Runs the tests and builds the jar, so that trails use the same tools. Maven's wrapper is preferred, if there is one.
+    fn maven(&self, folder: &Path, files: &[&PathBuf]) -> Result<Launch, Refusal> {
+        if !folder.join(POM).is_file() {
+            let shown = files.first().map(|file| shown(self.root, file)).unwrap_or_default();
+            return Err(Refusal::Usage {
+                message: format!("`{shown}` belongs to no Maven project: no folder above it has a {POM}"),
+                hint: Some(
+                    "run the tests with your build tool; `tool test` with the name of a trail runs that".to_string(),
+                ),
+            });
+        }
+        let wrapper = [folder, self.root].map(|folder| folder.join("mvnw")).into_iter().find(|path| path.is_file());
+        let classes: Vec<String> =
+            files.iter().map(|file| file.file_stem().unwrap_or_default().to_string_lossy().into_owned()).collect();
+        let mut launch = Launch::new(wrapper.map_or_else(|| "mvn".into(), PathBuf::into_os_string), self.root);
+        launch.args = ["-q", "-B", "-f"].map(OsString::from).to_vec();
+        launch.args.extend([folder.join(POM).into_os_string(), "package".into()]);
+        launch.args.push(format!("-Dtest={}", classes.join(",")).into());
+        Ok(launch)
     }
 
     /// With pytest if it is installed, otherwise with unittest.

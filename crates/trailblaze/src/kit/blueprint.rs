@@ -8,6 +8,8 @@ use crate::files::slug;
 
 /// The placeholder for the tool's name in the templates.
 const NAME: &str = "NAME_OF_TOOL";
+/// The placeholder for the name of its class.
+const CLASS: &str = "CLASS_OF_TOOL";
 /// The placeholder for the path of its script.
 const SCRIPT: &str = "PATH_OF_SCRIPT";
 
@@ -18,6 +20,8 @@ pub enum Language {
     Ts,
     /// Python, with FastMCP: for tools that use libraries and services
     Py,
+    /// Kotlin, with TrailblazeToolSet: for teams that write Kotlin, and tools that use libraries of the JVM
+    Kotlin,
     /// JavaScript inside Trailblaze: for tools that decide, loop or compute, and need no packages
     Js,
     /// YAML: for a sequence of calls under one name
@@ -35,6 +39,9 @@ pub fn ts_server_file(target: Option<&str>) -> String {
         Some(target) => format!("tools/tool-server-{}.ts", slug(target)),
     }
 }
+
+/// The server of all Kotlin tools of a project.
+pub const KOTLIN_SERVER: &str = "tools/src/main/kotlin/Main.kt";
 
 /// The tool and its tests. `trails` is the folder of the project's trails, and `script_root` that of its scripts.
 pub fn own_files(
@@ -60,6 +67,11 @@ pub fn own_files(
             (format!("tools/test_{name}.py"), include_str!("templates/test_tool.py")),
             (trail, include_str!("templates/py.trail.yaml")),
         ],
+        Language::Kotlin => vec![
+            (format!("tools/src/main/kotlin/{}.kt", class_of(name)), include_str!("templates/tool.kt")),
+            (format!("tools/src/test/kotlin/{}Test.kt", class_of(name)), include_str!("templates/Test.kt")),
+            (trail, include_str!("templates/ts.trail.yaml")),
+        ],
         Language::Js => vec![
             (yaml_file(name), include_str!("templates/script.yaml")),
             (format!("{}{script}", script_root.unwrap_or_default()), include_str!("templates/script.js")),
@@ -70,12 +82,13 @@ pub fn own_files(
             (trail, include_str!("templates/yaml.trail.yaml")),
         ],
     };
+    let named = |text: &str| text.replace(CLASS, &class_of(name)).replace(NAME, name);
     let filled = |text: &str| match target {
-        None => text.replace(NAME, name).replace(SCRIPT, &script),
+        None => named(text).replace(SCRIPT, &script),
         // The tool is available only in sessions of its target.
         Some(target) => {
             let tags = "  tags: [tools]\n";
-            text.replace(NAME, name).replace(tags, &format!("{tags}  target: {}\n", inline(&target.into())))
+            named(text).replace(tags, &format!("{tags}  target: {}\n", inline(&target.into())))
         }
     };
     files.into_iter().map(|(path, text)| (path, filled(text))).collect()
@@ -83,6 +96,15 @@ pub fn own_files(
 
 pub fn yaml_file(name: &str) -> String {
     format!("trailblaze-config/tools/{name}.yaml")
+}
+
+/// The name of a tool as that of a class: `acme_countText` is `AcmeCountText`.
+fn class_of(name: &str) -> String {
+    let capital = |word: &str| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        format!("{}{rest}", first.to_uppercase())
+    };
+    name.split('_').map(capital).collect()
 }
 
 fn python_server(name: &str) -> String {
@@ -97,6 +119,7 @@ pub fn shared_files(language: Language) -> Vec<NewFile> {
             ("tsconfig.json", include_str!("templates/tsconfig.json")),
         ],
         Language::Py => &[("requirements.txt", include_str!("templates/requirements.txt"))],
+        Language::Kotlin => &[("tools/pom.xml", include_str!("templates/kotlin.pom.xml"))],
         Language::Js | Language::Yaml => &[],
     };
     files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
@@ -119,6 +142,19 @@ pub fn ts_server(existing: Option<&str>, name: &str) -> Option<String> {
     Some(format!("{}{line_break}{import}{}", lines[..at].concat(), lines[at..].concat()))
 }
 
+/// The server of Kotlin tools with this tool added; `None` if the place for it is not clear.
+pub fn kotlin_server(existing: Option<&str>, name: &str) -> Option<String> {
+    let Some(text) = existing else {
+        return Some(include_str!("templates/Main.kt").replace(CLASS, &class_of(name)));
+    };
+    let added = format!(".toolSet({}())", class_of(name));
+    if text.contains(&added) {
+        return Some(text.to_string());
+    }
+    let (before, after) = text.split_once("\n    .run(")?;
+    Some(format!("{before}\n    {added}\n    .run({after}"))
+}
+
 /// The entry of the tool's server in the configuration. A tool without a server needs none.
 pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<NewServer> {
     let (name, entry) = match language {
@@ -127,6 +163,11 @@ pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<Ne
             (name, json!({"script": ts_server_file(target), "multiDevice": "stdio"}))
         }
         Language::Py => (name.to_string(), json!({"command": "python3", "args": [python_server(name)]})),
+        Language::Kotlin => {
+            let entry =
+                json!({"command": "java", "args": ["-jar", "tools/target/kotlin-tools.jar"], "multiDevice": "stdio"});
+            ("kotlin-tools".to_string(), entry)
+        }
         Language::Js | Language::Yaml => return None,
     };
     Some(NewServer { name, entry: entry.as_object().cloned().unwrap_or_default() })
@@ -135,7 +176,7 @@ pub fn server(language: Language, name: &str, target: Option<&str>) -> Option<Ne
 /// A working call of the new tool, to try it.
 pub fn example_call(language: Language, name: &str) -> String {
     let argument = match language {
-        Language::Ts | Language::Js | Language::Yaml => "text=Pay",
+        Language::Ts | Language::Kotlin | Language::Js | Language::Yaml => "text=Pay",
         Language::Py => "name=ada",
     };
     format!("trailblaze tool {name} {argument}")
@@ -156,10 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn a_second_class_of_tools_joins_the_server_in_kotlin() {
+        let first = kotlin_server(None, "acme_a").unwrap();
+        let both = kotlin_server(Some(&first), "acme_countAll").unwrap();
+        assert!(both.ends_with("    .toolSet(AcmeA())\n    .toolSet(AcmeCountAll())\n    .run(args)\n"), "{both}");
+        assert_eq!(kotlin_server(Some(&both), "acme_countAll").as_deref(), Some(both.as_str()), "once is enough");
+        assert_eq!(kotlin_server(Some("fun main() = serve()\n"), "x"), None);
+    }
+
+    #[test]
     fn no_template_keeps_its_placeholder() {
-        for language in [Language::Ts, Language::Py, Language::Js, Language::Yaml] {
+        for language in [Language::Ts, Language::Py, Language::Kotlin, Language::Js, Language::Yaml] {
             for (path, text) in own_files(language, "acme_x", None, "trails", None) {
-                assert!(!text.contains(NAME) && !text.contains(SCRIPT), "{path}");
+                assert!(![NAME, CLASS, SCRIPT].iter().any(|placeholder| text.contains(placeholder)), "{path}");
                 assert!(text.contains("acme_x"), "{path}");
             }
         }

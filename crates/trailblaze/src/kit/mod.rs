@@ -2,6 +2,7 @@
 
 pub mod blueprint;
 pub mod cost;
+pub mod kotlin_sdk;
 pub mod lint;
 pub mod python_sdk;
 pub mod scripting;

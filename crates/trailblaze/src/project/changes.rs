@@ -86,9 +86,12 @@ impl FileChanges {
 }
 
 fn is_ours(inside: &Path) -> bool {
+    // A tool server may be a jar, which is built there.
+    let is_jar = inside.extension().is_some_and(|ending| ending == "jar");
     let mut parts = inside.components().filter_map(|part| part.as_os_str().to_str());
-    parts.any(|part| {
-        matches!(part, "logs" | ".trailblaze" | ".git" | "target" | "node_modules" | "__pycache__")
-            || part.ends_with(".part")
+    parts.any(|part| match part {
+        "target" => !is_jar,
+        "logs" | ".trailblaze" | ".git" | "node_modules" | "__pycache__" => true,
+        part => part.ends_with(".part"),
     })
 }

@@ -9,6 +9,8 @@ pub enum Runner {
     Script,
     /// pytest or unittest.
     Python,
+    /// Maven.
+    Kotlin,
 }
 
 /// The runner for a file, or `None` if it is not a test file.
@@ -18,6 +20,7 @@ pub fn runner_of(path: &Path) -> Option<Runner> {
     match ending {
         "ts" | "mts" | "cts" | "js" | "mjs" | "cjs" if stem.ends_with(".test") => Some(Runner::Script),
         "py" if stem.starts_with("test_") || stem.ends_with("_test") => Some(Runner::Python),
+        "kt" if stem.ends_with("Test") => Some(Runner::Kotlin),
         _ => None,
     }
 }

@@ -24,7 +24,7 @@ use trailblaze_protocol::exit::Exit;
 use trailblaze_protocol::ids::SessionId;
 use trailblaze_supervise::Supervisor;
 use trailblaze_toolhost::embedded::Programs;
-use trailblaze_toolhost::launch::{Place, Runtimes, missing_module};
+use trailblaze_toolhost::launch::{Place, Runtimes, missing_jar, missing_module};
 use trailblaze_toolhost::listing::RawListing;
 use trailblaze_toolhost::notification_router::ServerEvents;
 use trailblaze_toolhost::offline::Remembered;
@@ -500,7 +500,7 @@ fn with_hint(error: SourceError, entry: &Entry, root: &Path) -> SourceError {
     match error {
         SourceError::NotStarted { source_name, mut evidence } => {
             let command = entry.command.as_deref().unwrap_or_default();
-            if let Some(hint) = missing_module(command, root, &evidence) {
+            if let Some(hint) = missing_module(command, root, &evidence).or_else(|| missing_jar(root, &evidence)) {
                 evidence.push_str(&format!("\nhint: {hint}"));
             }
             SourceError::NotStarted { source_name, evidence }

@@ -1,0 +1,57 @@
+package dev.trailblaze
+
+import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonNull
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.booleanOrNull
+import kotlinx.serialization.json.doubleOrNull
+import kotlinx.serialization.json.intOrNull
+import kotlinx.serialization.json.longOrNull
+
+/** Converts between JSON and plain values, which the methods accept and return where any JSON value may be. */
+public object JsonValues {
+    /**
+     * A plain value as JSON: null, booleans, numbers, texts, words of enums, lists, arrays, maps, and JSON itself.
+     *
+     * @throws ApiError if a value has no form in JSON.
+     */
+    @JvmStatic
+    public fun toJson(value: Any?): JsonElement = when (value) {
+        null -> JsonNull
+        is JsonElement -> value
+        is Boolean -> JsonPrimitive(value)
+        is Double -> finite(value.isFinite(), value)
+        is Float -> finite(value.isFinite(), value)
+        is Number -> JsonPrimitive(value)
+        is CharSequence, is Char -> JsonPrimitive(value.toString())
+        is Enum<*> -> JsonPrimitive(value.name)
+        is Map<*, *> -> JsonObject(value.entries.associate { (name, item) -> name.toString() to toJson(item) })
+        is Iterable<*> -> JsonArray(value.map(::toJson))
+        is Array<*> -> JsonArray(value.map(::toJson))
+        else -> throw ApiError(
+            Code.INVALID_ARGUMENT,
+            "the arguments are not JSON: a ${value::class.java.name} cannot be sent; pass a map, a list, a text or a number",
+        )
+    }
+
+    /**
+     * JSON as a plain value: null, a boolean, a text, a number (an `Int`, a `Long` if it is larger, or a `Double`), a list
+     * or a map.
+     */
+    @JvmStatic
+    public fun fromJson(json: JsonElement?): Any? = when (json) {
+        null, JsonNull -> null
+        is JsonObject -> json.mapValues { (_, value) -> fromJson(value) }
+        is JsonArray -> json.map(::fromJson)
+        is JsonPrimitive -> if (json.isString) json.content else json.booleanOrNull ?: numberOf(json)
+    }
+
+    private fun numberOf(json: JsonPrimitive): Any = json.intOrNull ?: json.longOrNull ?: json.doubleOrNull ?: json.content
+
+    private fun finite(isFinite: Boolean, value: Number): JsonPrimitive {
+        if (!isFinite) throw ApiError(Code.INVALID_ARGUMENT, "the arguments are not JSON: $value is not a number in JSON")
+        return JsonPrimitive(value)
+    }
+}

@@ -1,0 +1,69 @@
+package dev.trailblaze.tools
+
+import io.modelcontextprotocol.kotlin.sdk.server.ClientConnection
+import io.modelcontextprotocol.kotlin.sdk.shared.currentRequestHandlerExtra
+import io.modelcontextprotocol.kotlin.sdk.types.CallToolRequest
+import io.modelcontextprotocol.kotlin.sdk.types.LoggingLevel
+import io.modelcontextprotocol.kotlin.sdk.types.LoggingMessageNotification
+import io.modelcontextprotocol.kotlin.sdk.types.LoggingMessageNotificationParams
+import io.modelcontextprotocol.kotlin.sdk.types.ProgressNotification
+import io.modelcontextprotocol.kotlin.sdk.types.ProgressNotificationParams
+import io.modelcontextprotocol.kotlin.sdk.types.ProgressToken
+import io.modelcontextprotocol.kotlin.sdk.types.RequestId
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.channels.Channel
+import kotlinx.serialization.json.JsonPrimitive
+
+/** The log lines and the progress of one call, sent in order and before its result. */
+internal class ConnectedNotices private constructor(
+    private val tool: String,
+    private val connection: ClientConnection,
+    private val request: RequestId?,
+    private val token: ProgressToken?,
+) : Notices {
+    // What does not fit is dropped; Trailblaze records as many.
+    private val queue = Channel<suspend () -> Unit>(NOTICES)
+    private var step = 0
+
+    override fun log(level: LogLevel, message: String) {
+        val params = LoggingMessageNotificationParams(levels.getValue(level), JsonPrimitive(message), tool)
+        queue.trySend { connection.sendLoggingMessage(LoggingMessageNotification(params)) }
+    }
+
+    override fun progress(message: String) {
+        val token = token ?: return
+        queue.trySend {
+            step += 1
+            val params = ProgressNotificationParams(token, step.toDouble(), message = message)
+            connection.notification(ProgressNotification(params), request)
+        }
+    }
+
+    /** Sends until it is closed. A notification that cannot be sent does not fail the call. */
+    suspend fun send() {
+        for (notice in queue) {
+            try {
+                notice()
+            } catch (cancelled: CancellationException) {
+                throw cancelled
+            } catch (problem: Exception) {
+                System.err.println("$tool: ${problem.message}")
+            }
+        }
+    }
+
+    fun close() {
+        queue.close()
+    }
+
+    companion object {
+        private const val NOTICES = 1_000
+
+        private val levels = LogLevel.entries.associateWith { level ->
+            LoggingLevel.entries.first { it.name.equals(level.name, ignoreCase = true) }
+        }
+
+        suspend fun of(tool: String, connection: ClientConnection, request: CallToolRequest): ConnectedNotices =
+            ConnectedNotices(tool, connection, currentRequestHandlerExtra()?.requestId, request.meta?.progressToken)
+    }
+}

@@ -1,0 +1,78 @@
+package dev.trailblaze.tools
+
+import dev.trailblaze.ActionFailed
+import dev.trailblaze.ApiError
+import dev.trailblaze.Code
+import dev.trailblaze.messages.ActionResult
+import io.modelcontextprotocol.kotlin.sdk.types.CallToolResult
+import io.modelcontextprotocol.kotlin.sdk.types.TextContent
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonNull
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.serializerOrNull
+import kotlin.reflect.KType
+
+/** Makes results of what functions of one type return. */
+internal class Results(type: KType, what: String) {
+    private val serializer = if (isKnown(type)) {
+        null
+    } else {
+        Arguments.json.serializersModule.serializerOrNull(type)
+            ?: throw DefinitionError("$what returns a `$type`, which is neither a ToolResult nor @Serializable")
+    }
+
+    fun of(returned: Any?): ToolResult = when (returned) {
+        null, Unit -> ToolResult.success()
+        is ToolResult -> returned
+        is ActionResult -> ToolResult.success(returned.message)
+        TrailblazeToolResult.Success -> ToolResult.success()
+        is TrailblazeToolResult.Error -> ToolResult.failure(returned.message)
+        is JsonElement -> ofJson(returned)
+        else -> ofJson(Arguments.json.encodeToJsonElement(serializer ?: error("a result of an unknown type"), returned))
+    }
+
+    private fun ofJson(json: JsonElement): ToolResult = when (json) {
+        is JsonNull -> ToolResult.success()
+        is JsonPrimitive -> ToolResult.success(json.content)
+        is JsonObject -> ToolResult.success(json.toString(), json)
+        else -> ToolResult.success(json.toString())
+    }
+
+    companion object {
+        private val known = setOf(ToolResult::class, ActionResult::class, Unit::class, Nothing::class, TrailblazeToolResult::class)
+
+        private fun isKnown(type: KType) = type.classifier in known
+
+        /**
+         * An exception as a result. The failure of a command keeps its kind, because some are never retried or repaired.
+         *
+         * @param tool Where the tool is, for an exception that does not tell: a function that only calls another one leaves no trace.
+         */
+        fun failure(thrown: Throwable, tool: String?): ToolResult {
+            val text = messageOf(thrown) + DefinedTool.at(SourceLine.of(thrown) ?: tool)
+            return when {
+                thrown is AssertionError -> ToolResult.assertionFailed(text)
+                thrown is ActionFailed && thrown.variant == "FatalError" -> ToolResult.fatalError(text)
+                thrown is ApiError && thrown.code == Code.UNIMPLEMENTED -> ToolResult.unsupported(text)
+                else -> ToolResult.failure(text)
+            }
+        }
+
+        private fun messageOf(thrown: Throwable): String {
+            thrown.message?.takeIf { it.isNotBlank() }?.let { return it }
+            val name = thrown::class.simpleName ?: "an exception without a message"
+            // Coroutines copy exceptions, with the original as the cause.
+            val cause = thrown.cause?.takeIf { it::class != thrown::class } ?: return name
+            return "$name: ${messageOf(cause)}"
+        }
+
+        /** The result as MCP sends it. */
+        fun toMcp(result: ToolResult): CallToolResult = CallToolResult(
+            content = if (result.text.isEmpty()) emptyList() else listOf(TextContent(result.text)),
+            isError = result.isError,
+            structuredContent = result.structured,
+            meta = result.meta(),
+        )
+    }
+}

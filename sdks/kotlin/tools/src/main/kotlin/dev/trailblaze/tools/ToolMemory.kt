@@ -1,0 +1,60 @@
+package dev.trailblaze.tools
+
+import dev.trailblaze.JsonValues
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonNull
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+
+/**
+ * The memory of a session, as one call sees and changes it. Trailblaze gets the changes with the result, unless that is an error.
+ * Safe for use by several coroutines of the call.
+ */
+public class ToolMemory internal constructor(private val known: JsonObject) {
+    private val changes = LinkedHashMap<String, JsonElement?>()
+
+    /** The names of all values. */
+    public val keys: Set<String>
+        get() = synchronized(changes) { (known.keys + changes.filterValues { it != null }.keys).filterTo(LinkedHashSet(), ::isThere) }
+
+    /** A value: a text, number, boolean, list or map. Null if there is none. */
+    public operator fun get(name: String): Any? = element(name)?.let { JsonValues.fromJson(it) }
+
+    /** A value as text: what is no text becomes JSON. Null if there is none. */
+    public fun text(name: String): String? = when (val value = element(name)) {
+        null, JsonNull -> null
+        is JsonPrimitive -> value.content
+        else -> value.toString()
+    }
+
+    /** Whether there is a value. */
+    public operator fun contains(name: String): Boolean = synchronized(changes) { isThere(name) }
+
+    /** Remembers a text, number, boolean, list or map. Later steps can use it as `{{name}}`. */
+    public operator fun set(name: String, value: Any?) {
+        val json = JsonValues.toJson(value)
+        synchronized(changes) { changes[name] = json }
+    }
+
+    /** Forgets a value. Returns whether there was one. */
+    public fun remove(name: String): Boolean = synchronized(changes) {
+        val wasThere = isThere(name)
+        if (name in known) changes[name] = null else changes.remove(name)
+        wasThere
+    }
+
+    /** A result with the changes. What the result itself says takes precedence. */
+    internal fun addTo(result: ToolResult): ToolResult = synchronized(changes) {
+        val set = changes.mapNotNull { (name, value) -> value?.let { name to it } }.toMap()
+        val removed = changes.filterValues { it == null }.keys
+        result.copy(
+            remembered = set - result.forgotten + result.remembered,
+            forgotten = removed - result.remembered.keys + result.forgotten,
+        )
+    }
+
+    private fun element(name: String): JsonElement? =
+        synchronized(changes) { if (name in changes) changes[name] else known[name] }
+
+    private fun isThere(name: String): Boolean = if (name in changes) changes[name] != null else name in known
+}

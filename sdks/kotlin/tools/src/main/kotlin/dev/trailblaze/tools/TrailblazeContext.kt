@@ -1,0 +1,149 @@
+package dev.trailblaze.tools
+
+import dev.trailblaze.ApiError
+import dev.trailblaze.Code
+import dev.trailblaze.TrailblazeClient
+import dev.trailblaze.TrailblazeCommands
+import dev.trailblaze.TrailblazeDevicePlatform
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.booleanOrNull
+import kotlinx.serialization.json.intOrNull
+import kotlin.coroutines.AbstractCoroutineContextElement
+import kotlin.coroutines.CoroutineContext
+
+/**
+ * The context of one call of a tool. A tool gets it as a parameter; code that a tool calls asks [current] for it. It is made from the
+ * `_meta` of the call alone, so calls for several devices can run at the same time.
+ */
+public class TrailblazeContext internal constructor(
+    /** How [client] reaches the device. */
+    public val mode: ExecutionMode,
+    /** `_meta` of the call, as it was received. Empty in process. */
+    public val meta: JsonObject,
+    commands: () -> TrailblazeCommands,
+    private val notices: Notices,
+) : AbstractCoroutineContextElement(TrailblazeContext) {
+    private val received: JsonObject? = meta["trailblaze"] as? JsonObject
+
+    /** The commands of the device that the tool was called for. */
+    public val client: TrailblazeCommands by lazy(LazyThreadSafetyMode.PUBLICATION, commands)
+
+    /** Whether Trailblaze made the call, and not another MCP client. */
+    public val isTrailblaze: Boolean
+        get() = received != null
+
+    /** The id of the session. */
+    public val sessionId: String
+        get() = text("sessionId")
+
+    /** The id of this call. It is valid until the tool returns. */
+    public val invocationId: String
+        get() = text("invocationId")
+
+    /** The device that the tool was called for. */
+    public val device: TrailblazeDevice
+        get() = TrailblazeDevice.of(need("device")["device"] as? JsonObject ?: throw missing("device"))
+
+    /** The memory of the session, as it was when the call began, with the changes of this call. */
+    public val memory: ToolMemory = ToolMemory(received?.get("memory") as? JsonObject ?: JsonObject(emptyMap()))
+
+    /** Whether this call may ask the model of the run: `client.askModel(…)`. */
+    public val canAskModel: Boolean
+        get() = ((received?.get("capabilities") as? JsonObject)?.get("sampling") as? JsonPrimitive)?.booleanOrNull == true
+
+    /** Adds a line to the log of the run. */
+    @JvmOverloads
+    public fun log(message: String, level: LogLevel = LogLevel.INFO): Unit = notices.log(level, message)
+
+    /** Reports progress. This also renews the idle timeout: a call that is silent for too long is cancelled. */
+    public fun progress(message: String): Unit = notices.progress(message)
+
+    private fun text(name: String): String =
+        (need(name)[name] as? JsonPrimitive)?.content?.takeIf { it.isNotEmpty() } ?: throw missing(name)
+
+    private fun need(wanted: String): JsonObject = received ?: throw ApiError(
+        Code.FAILED_PRECONDITION,
+        "this tool needs Trailblaze for `$wanted`, and another MCP client called it",
+    )
+
+    private fun missing(name: String) =
+        ApiError(Code.FAILED_PRECONDITION, "`_meta.trailblaze` of the call has no `$name`")
+
+    public companion object Key : CoroutineContext.Key<TrailblazeContext> {
+        /** The context of the call that the current coroutine belongs to. */
+        public suspend fun current(): TrailblazeContext =
+            currentOrNull() ?: throw IllegalStateException("no tool is being called by Trailblaze in this coroutine")
+
+        /** The context of the call that the current coroutine belongs to, if any. */
+        public suspend fun currentOrNull(): TrailblazeContext? = currentCoroutineContext()[TrailblazeContext]
+
+        /**
+         * A context for a tool that is called directly, as in a unit test.
+         *
+         * @param commands The device, such as a `FakeDevice`.
+         * @param device What [TrailblazeContext.device] is.
+         * @param memory The memory when the call begins.
+         */
+        @JvmStatic
+        @JvmOverloads
+        public fun inProcess(
+            commands: TrailblazeCommands,
+            device: TrailblazeDevice = TrailblazeDevice(platform = commands.platform),
+            memory: Map<String, Any?> = emptyMap(),
+        ): TrailblazeContext =
+            TrailblazeContext(ExecutionMode.IN_PROCESS, Envelope.of(device, memory), { commands }, Notices.None)
+
+        /** The context of a call over MCP. */
+        internal fun of(meta: JsonObject?, notices: Notices): TrailblazeContext = TrailblazeContext(
+            ExecutionMode.RPC,
+            meta ?: JsonObject(emptyMap()),
+            { TrailblazeClient.fromMeta(meta) },
+            notices,
+        )
+    }
+}
+
+/**
+ * A device, as Trailblaze describes it with a call.
+ *
+ * @property id Its id, such as `android/sim-1`.
+ * @property platform Its platform.
+ * @property widthPixels The width of its screen.
+ * @property heightPixels The height of its screen.
+ * @property driverType The full key of its driver, such as `android-ondevice-accessibility`.
+ */
+public data class TrailblazeDevice(
+    val id: String = "android/fake-1",
+    val platform: TrailblazeDevicePlatform = TrailblazeDevicePlatform.ANDROID,
+    val widthPixels: Int = 1080,
+    val heightPixels: Int = 2400,
+    val driverType: String = "android-ondevice-accessibility",
+) {
+    internal companion object {
+        fun of(device: JsonObject): TrailblazeDevice {
+            fun text(name: String) = (device[name] as? JsonPrimitive)?.content.orEmpty()
+            fun number(name: String) = (device[name] as? JsonPrimitive)?.intOrNull ?: 0
+            val platform = TrailblazeDevicePlatform.of(text("platform"))
+            return TrailblazeDevice(text("id"), platform, number("widthPixels"), number("heightPixels"), text("driverType"))
+        }
+    }
+}
+
+/** How important a line of the log is, as in MCP. */
+public enum class LogLevel { DEBUG, INFO, NOTICE, WARNING, ERROR, CRITICAL, ALERT, EMERGENCY }
+
+/** Where the log lines and the progress of a call go. */
+internal interface Notices {
+    fun log(level: LogLevel, message: String)
+
+    fun progress(message: String)
+
+    /** For calls in process. */
+    object None : Notices {
+        override fun log(level: LogLevel, message: String) = Unit
+
+        override fun progress(message: String) = Unit
+    }
+}
