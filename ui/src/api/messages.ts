@@ -287,6 +287,8 @@ export interface SelectorMatches {
   problem: string;
   /** How it was understood. */
   understood: string;
+  /** How many other elements it matches, which are not listed because they have neither text nor function. */
+  unlisted: number;
 }
 
 /** Parameters of Act. */

@@ -169,7 +169,7 @@ impl Page {
             ("Target.setAutoAttach", attach),
         ];
         if self.shared.state().person.is_some() {
-            commands.push(person::record());
+            commands.extend(person::record());
         }
         if self.shared.state().sessions.contains_key(session) {
             commands.extend(self.emulation().commands());

@@ -22,7 +22,7 @@ use super::state::State;
 const WAITING: usize = 256;
 /// How long a click may be the first half of a double click.
 const DOUBLE: Duration = Duration::from_millis(500);
-/// How long a page may take to open or close a tab, or to go back, after a deed that causes it.
+/// How long a page may take to open a tab after a deed that causes it.
 const CAUSED: Duration = Duration::from_millis(1500);
 /// A page asks for a document in its own process, and the browser may report that it loads before that.
 const ASKING: Duration = Duration::from_millis(150);
@@ -35,10 +35,23 @@ const LOOKING: Duration = Duration::from_secs(2);
 /// How long the history may take to change.
 const MOVING: Duration = Duration::from_secs(2);
 
-/// The command that makes every document of a session report what a person does.
-pub fn record() -> (&'static str, Value) {
+/// Tells the recorder when a page goes back or forward, or closes its window: the browser reports only that it happens, and a person
+/// may do the same at any time. It must run in the world of the page.
+const MAIN: &str = r#"(() => {
+  const tell = (kind) => dispatchEvent(new Event(`trailblaze-${kind}`));
+  for (const name of ["back", "forward", "go"]) {
+    const own = History.prototype[name];
+    History.prototype[name] = function (...args) { tell("travels"); return own.apply(this, args); };
+  }
+  const close = window.close;
+  window.close = function () { tell("closes"); return close.call(window); };
+})()"#;
+
+/// The commands that make every document of a session report what a person does.
+pub fn record() -> [(&'static str, Value); 2] {
     let script = json!({"source": "trailblaze.record()", "worldName": WORLD, "runImmediately": true});
-    ("Page.addScriptToEvaluateOnNewDocument", script)
+    let main = json!({"source": MAIN, "runImmediately": true});
+    [script, main].map(|params| ("Page.addScriptToEvaluateOnNewDocument", params))
 }
 
 /// What a person may have done.
@@ -118,10 +131,9 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
         state.person = Some(told);
         state.sessions.keys().cloned().collect()
     });
-    let (method, params) = record();
-    for session in sessions {
+    for (session, (method, params)) in sessions.iter().flat_map(|session| record().map(|command| (session, command))) {
         // A session that has ended meanwhile needs nothing.
-        match page.command_to(budget, &session, method, params.clone()).await {
+        match page.command_to(budget, session, method, params).await {
             Ok(_) | Err(DriverError::Refused { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -131,6 +143,8 @@ pub async fn follow(page: &Arc<Page>, budget: &Budget) -> Result<Person, DriverE
         deeds: sender,
         held: None,
         last_deed: None,
+        travels: None,
+        closes: None,
         last_opened: String::new(),
         history: HashMap::new(),
     };
@@ -146,6 +160,9 @@ struct Follower {
     held: Option<(Deed, Instant)>,
     /// When a person last did something that a page may react to.
     last_deed: Option<Instant>,
+    /// When a page last said that it goes back or forward, and that it closes its window.
+    travels: Option<Instant>,
+    closes: Option<Instant>,
     /// The address that was last opened in a new tab.
     last_opened: String,
     /// The position of each tab in its history.
@@ -214,7 +231,7 @@ impl Follower {
             Told::Navigating { target, kind, url, at } => self.navigating(&target, &kind, url, at).await,
             Told::Opened { target, has_opener } => self.opened(target, has_opener).await,
             Told::Closed { index, .. } => {
-                if self.is_caused() {
+                if is_recent(&mut self.closes) || self.page.shared.state().acting.is_now() {
                     return;
                 }
                 // All tabs close with their window, one after the other.
@@ -239,8 +256,11 @@ impl Follower {
         if is_own {
             return;
         }
-        if message.kind == "shown" {
-            return self.shown(&target).await;
+        match message.kind.as_str() {
+            "shown" => return self.shown(&target).await,
+            "travels" => return self.travels = Some(Instant::now()),
+            "closes" => return self.closes = Some(Instant::now()),
+            _ => {}
         }
         if !is_front && self.select(&target) {
             // The page did not say that it is in front, or has not yet.
@@ -332,7 +352,8 @@ impl Follower {
     async fn navigating(&mut self, target: &str, kind: &str, url: String, at: Instant) {
         let is_ours = self.page.shared.state().acting.is_now();
         if kind.starts_with("history") {
-            return self.travelled(target, is_ours || self.is_caused()).await;
+            let is_asked = is_recent(&mut self.travels);
+            return self.travelled(target, is_ours || is_asked).await;
         }
         if is_ours || !matches!(kind, "differentDocument" | "reload" | "reloadBypassingCache") {
             return;
@@ -429,6 +450,11 @@ impl Message {
             _ => return None,
         })
     }
+}
+
+/// Whether a page asked for this just now. It asks once for each.
+fn is_recent(asked: &mut Option<Instant>) -> bool {
+    asked.take().is_some_and(|at| at.elapsed() < ASKED)
 }
 
 fn budget() -> Budget {

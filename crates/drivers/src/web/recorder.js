@@ -43,6 +43,8 @@
       ];
       for (const [name, handler] of handlers) addEventListener(name, (event) => { if (event.isTrusted) handler(event); }, { capture: true, passive: true });
       addEventListener("pagehide", () => { this.flush(); this.letGo(); }, { capture: true });
+      // What the page itself does with the history and its window (see `MAIN` in person.rs).
+      for (const kind of ["travels", "closes"]) addEventListener(`trailblaze-${kind}`, () => this.send({ kind, at: Date.now() }), { capture: true });
       document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") this.send({ kind: "shown", at: Date.now() }); });
     }
 

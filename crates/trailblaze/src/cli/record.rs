@@ -16,6 +16,7 @@ use super::interrupt::Signals;
 use super::shell::OnDeviceArgs;
 use super::{Context, Refusal};
 use crate::output::print;
+use crate::project::devices::{DeviceKind, DeviceSpec};
 use crate::sessions::interactive::{Command, Reply, Save};
 use crate::sessions::service::{Answer, ExecuteRequest, OpenRequest, Request, SessionChoice};
 
@@ -201,7 +202,8 @@ fn file(context: &Context, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
 fn browser(context: &Context) -> Result<String, Refusal> {
     let loaded = context.load(None)?;
     let devices = loaded.all_devices()?;
-    let own = devices.iter().find(|device| device.platform == Platform::Web).map(|device| device.id.to_string());
+    let is_browser = |device: &&DeviceSpec| device.platform == Platform::Web && device.kind != DeviceKind::Simulated;
+    let own = devices.iter().find(is_browser).map(|device| device.id.to_string());
     Ok(own.unwrap_or_else(|| "web/chromium".to_string()))
 }
 

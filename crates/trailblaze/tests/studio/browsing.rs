@@ -13,6 +13,7 @@ const LAB: &str = "<!doctype html><title>Lab</title>
 <h1 id=said>ready</h1>
 <button id=twice ondblclick=\"said.textContent = 'double'\">Twice</button>
 <button id=menu onmouseenter=\"said.textContent = 'hovered'\">Menu</button>
+<label>Password <input type=password id=password></label>
 <button id=plain onclick=\"said.textContent = 'clicked'\">Once</button>
 <div style='height: 3000px'></div>
 <p>The end</p>
@@ -47,6 +48,23 @@ fn gestures_on_a_web_page_are_done_and_become_steps() {
         assert_eq!(done["isDone"], true, "{done:#}");
     };
     let screen = screens.until("the page", |screen| has(screen, "Twice") && has(screen, "ready"));
+    let search = |selector: &str| page.call("TrySelector", json!({"session": session, "selector": selector}));
+    let buttons = ["Twice", "Menu", "Once"].map(|name| element(&screen, name)["index"].clone());
+    for selector in ["{web: {cssSelector: button}}", "css=button"] {
+        let found = search(selector);
+        assert_eq!((&found["elements"], &found["unlisted"]), (&json!(buttons), &json!(0)), "{selector}: {found:#}");
+    }
+    assert_eq!(search("css=button#menu")["elements"], json!([buttons[1]]));
+    assert_eq!(search("css=nav")["elements"], json!([]));
+    // What is typed into a password field would be in the recording.
+    let field = element(&screen, "Password")["index"].clone();
+    let fill = json!({"session": session, "generation": screen["generation"], "element": field, "action": "fill", "text": "hunter2"});
+    let refused = page.call("Act", fill);
+    assert_eq!(refused["isDone"], false);
+    assert!(
+        refused["text"].as_str().is_some_and(|text| text.contains("start the studio with `--secret NAME`")),
+        "{refused:#}"
+    );
     act(&screen, Some("Twice"), json!({"action": "doubleTap"}));
     let screen = screens.until("a double click", |screen| has(screen, "double"));
     act(&screen, Some("Menu"), json!({"action": "hover"}));

@@ -5,8 +5,13 @@ use crate::page::Page;
 
 /// Runs `trailblaze studio` with these arguments, and reads the address.
 pub fn address(home: &Home, args: &[&str]) -> String {
+    address_with(home, args, &[])
+}
+
+/// The same, with these variables.
+pub fn address_with(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> String {
     let args: Vec<&str> = ["studio", "--json"].into_iter().chain(args.iter().copied()).collect();
-    let address = home.run(&args).exits(0).json();
+    let address = home.run_with(&args, variables).exits(0).json();
     address["address"].as_str().expect("an address").to_string()
 }
 

@@ -224,7 +224,8 @@ async fn addresses_history_and_tabs_are_reported_unless_a_page_causes_them() {
     tab.click("#go").await;
     watched.hand.tab("two.html").await;
     watched.expect(&["click link \"Two\""]).await;
-    tokio::time::sleep(Duration::from_millis(1600)).await;
+    // Right after the click: pages that react to a click do not hide what a person does next.
+    tab.until("document.readyState === 'complete'").await;
     let history = tab.call("Page.getNavigationHistory", json!({})).await;
     let entry = |index: usize| json!({"entryId": history["entries"][index]["id"]});
     let last = history["entries"].as_array().map_or(0, Vec::len) - 1;
@@ -240,6 +241,14 @@ async fn addresses_history_and_tabs_are_reported_unless_a_page_causes_them() {
     tab.call("Page.navigateToHistoryEntry", entry(last - 1)).await;
     watched.expect(&["Back", "Back"]).await;
     tab.until("document.querySelector('#new')").await;
+    // A page that goes forward and back by itself.
+    tab.script("document.body.insertAdjacentHTML('beforeend', '<button id=on onclick=history.forward()>On</button>')")
+        .await;
+    tab.click("#on").await;
+    tab.until("document.querySelector('h1')?.textContent === 'Two'").await;
+    tab.script("history.back()").await;
+    tab.until("document.querySelector('#new')").await;
+    watched.expect(&["click button \"On\""]).await;
     // A tab that a page opens and closes is an effect of the click.
     tab.click("#new").await;
     let three = watched.hand.tab("three.html").await;

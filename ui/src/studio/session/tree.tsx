@@ -68,7 +68,8 @@ function Search({ of, screen }: { of: Session; screen: Screen }): VNode {
             <Data text={cut(found.problem, 300)} />
           ) : (
             <>
-              {plural(found.elements.length, 'match', 'matches')}
+              {plural(found.elements.length + found.unlisted, 'match', 'matches')}
+              {found.unlisted > 0 && `, ${found.unlisted} not listed,`}
               {found.understood && (
                 <>
                   {' '}

@@ -226,12 +226,13 @@ impl Studio for LocalStudio {
             return Ok(SelectorMatches { problem, ..SelectorMatches::default() });
         };
         let generation = sight.generation;
-        Ok(match viewing::matches(&sight, &request.selector) {
+        Ok(match viewing::matches(live.viewer.session(), &sight, &request.selector).await {
             Ok(found) => SelectorMatches {
                 generation,
                 elements: found.places,
                 problem: String::new(),
                 understood: found.understood,
+                unlisted: i32::try_from(found.n_unlisted).unwrap_or(i32::MAX),
             },
             Err(problem) => SelectorMatches { generation, problem, ..SelectorMatches::default() },
         })

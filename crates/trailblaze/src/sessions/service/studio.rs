@@ -559,6 +559,8 @@ pub struct SelectorMatches {
     pub problem: String,
     /// How it was understood.
     pub understood: String,
+    /// How many other elements it matches, which are not listed because they have neither text nor function.
+    pub unlisted: i32,
 }
 
 /// Parameters of Act.

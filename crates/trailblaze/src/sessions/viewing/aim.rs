@@ -7,6 +7,7 @@ use trailblaze_core::engine::fault::Stop;
 use trailblaze_core::query::{Stable, alternatives, descriptions};
 use trailblaze_core::screen::{Node, Screen, Shape};
 use trailblaze_core::tools::tap_on;
+use trailblaze_core::values::secret::Secrets;
 use trailblaze_protocol::event::StepKind;
 use trailblaze_protocol::geometry::{Point, Rect};
 use trailblaze_protocol::outcome::Delegate;
@@ -62,7 +63,9 @@ impl Viewer {
         let seen = self.sight(aim.generation).ok_or_else(gone)?;
         let now = self.look(cx).await.map_err(Mistaken::Stop)?;
         let device = self.session.device.description();
-        let place = Place { seen: &seen, now: &now, knows_elements: device.knows_elements, shape: device.shape };
+        let secrets = &*self.session.secrets;
+        let place =
+            Place { seen: &seen, now: &now, knows_elements: device.knows_elements, shape: device.shape, secrets };
         match aim.element {
             Some(index) => {
                 let node = seen.node(index);
@@ -82,6 +85,14 @@ struct Place<'a> {
     now: &'a Sight,
     knows_elements: bool,
     shape: Shape,
+    secrets: &'a Secrets,
+}
+
+/// Why nothing is typed into a password field.
+fn told(name: &str) -> String {
+    format!(
+        "{name} is a password field, and what is typed is recorded; start the studio with `--secret NAME`, and type {{{{NAME}}}} here"
+    )
 }
 
 impl<'a> Place<'a> {
@@ -137,6 +148,7 @@ impl<'a> Place<'a> {
                 let args = json!({"nodeSelector": self.web_selector(node)?});
                 step(format!("Move the pointer over {name}"), vec![call("web_hover", args)])
             }
+            "type" | "fill" if self.would_tell(node, &aim.text) => Err(Mistaken::Invalid(told(&name))),
             "type" | "fill" => step(format!("Type \"{}\" into {name}", aim.text), self.fill(node, &stable, &aim.text)),
             "scroll" => self.scroll(&aim.text),
             "swipe" => self.swipe(aim),
@@ -172,6 +184,9 @@ impl<'a> Place<'a> {
             "scroll" => self.scroll(&aim.text),
             "type" => {
                 let field = self.same_focus()?;
+                if let Some(field) = field.filter(|field| self.would_tell(field, &aim.text)) {
+                    return Err(Mistaken::Invalid(told(&called(field))));
+                }
                 let into = field.map(|field| format!(" into {}", called(field))).unwrap_or_default();
                 step(format!("Type \"{}\"{into}", aim.text), vec![call("inputText", json!({"text": aim.text}))])
             }
@@ -193,6 +208,13 @@ impl<'a> Place<'a> {
             "home" => step("Go to the home screen".to_string(), vec![call("pressHome", json!({}))]),
             other => Err(unknown(other)),
         }
+    }
+
+    /// Whether typing a text would record a password. The name of a secret, and the value of one, which is replaced by its name, may be
+    /// recorded.
+    fn would_tell(&self, field: &Node, text: &str) -> bool {
+        let is_name = text.starts_with("{{") && text.ends_with("}}");
+        field.is_password() && !is_name && self.secrets.redact(text) == text
     }
 
     /// The focused field, which must be the one that had the focus when the person typed.

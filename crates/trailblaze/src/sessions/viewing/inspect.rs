@@ -1,7 +1,11 @@
 //! How an element can be found and what can be asserted about it, and what a selector matches.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
-use trailblaze_core::query::{Checks, Element, Find, Query, Stable, TextMatch, What, descriptions};
+use trailblaze_core::engine::fault::Stop;
+use trailblaze_core::engine::session::Session;
+use trailblaze_core::query::{Checks, Description, Element, Find, Query, Stable, TextMatch, What, descriptions};
 use trailblaze_core::screen::{Node, Prop, Screen, Shape};
 use trailblaze_core::selector::Selector;
 use trailblaze_core::tools::visible_at;
@@ -9,13 +13,16 @@ use trailblaze_core::yaml;
 use trailblaze_protocol::outcome::Delegate;
 
 use super::{Sight, element};
-use crate::sessions::service::studio::{Description, Inspection, Proposal};
+use crate::sessions::service::studio::{self, Inspection, Proposal};
+
+/// How many elements a device is asked for.
+const MOST_FOUND: usize = 100;
 
 /// An element: how it can be found, its properties, and assertions that hold for it.
 pub fn inspect(screen: &Screen, node: &Node) -> Inspection {
     let found = descriptions(screen, node);
     let assertions = assertions(screen, node, &found[0].0);
-    let description = |(stable, count): &(Stable, usize)| Description {
+    let description = |(stable, count): &(Stable, usize)| studio::Description {
         text: words(stable),
         arguments: arguments(stable),
         matches: i32::try_from(*count).unwrap_or(i32::MAX),
@@ -118,27 +125,37 @@ fn proposal(text: String, call: &Delegate) -> Proposal {
 pub struct Found {
     /// The places of the elements in the list.
     pub places: Vec<i32>,
+    /// How many elements match that are not in the list, because they have neither text nor function.
+    pub n_unlisted: usize,
     /// How the text was understood.
     pub understood: String,
 }
 
-/// Finds what a person typed: a selector as JSON or YAML, or a text.
-pub fn matches(sight: &Sight, typed: &str) -> Result<Found, String> {
+/// Finds what a person typed: a selector as JSON or YAML, `css=` and a CSS selector, or a text.
+pub async fn matches(session: &Arc<Session>, sight: &Sight, typed: &str) -> Result<Found, String> {
     let typed = typed.trim();
-    let value = as_object(typed);
-    let nodes: Vec<u64> = match value {
+    let (nodes, understood) = match as_object(typed) {
         Some(value) => {
             let value = value.get("nodeSelector").unwrap_or(&value);
             let by_name = ["text", "id"].iter().any(|key| value.get(key).is_some_and(Value::is_string));
-            if by_name {
+            let nodes = if by_name {
                 let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
                 let element =
                     Element { text: text("text").map(TextMatch::Exact), id: text("id"), ..Element::default() };
                 all(&sight.screen, element)
             } else {
                 let selector = Selector::parse(value).map_err(|error| error.to_string())?;
-                selector.resolve(&sight.screen.root).iter().map(|node| node.id).collect()
-            }
+                // Only the browser can tell what CSS matches.
+                match value.to_string().contains("\"cssSelector\"") {
+                    true => ask(session, &What::Selector(Box::new(selector))).await?,
+                    false => selector.resolve(&sight.screen.root).iter().map(|node| node.id).collect(),
+                }
+            };
+            (nodes, "a selector".to_string())
+        }
+        None if typed.starts_with("css=") => {
+            let description = Description::parse(typed).map_err(|error| error.to_string())?;
+            (ask(session, &What::Described(Box::new(description))).await?, "CSS".to_string())
         }
         None => {
             let wanted = typed.to_lowercase();
@@ -146,16 +163,29 @@ pub fn matches(sight: &Sight, typed: &str) -> Result<Found, String> {
             let is_named = |node: &&Node| {
                 (contains(node.text()) && !node.is_password()) || contains(node.label()) || contains(node.short_id())
             };
-            sight.screen.root.walk().filter(is_named).map(|node| node.id).collect()
+            let nodes = sight.screen.root.walk().filter(is_named).map(|node| node.id).collect();
+            (nodes, format!("elements whose text, label or id contains \"{typed}\""))
         }
     };
-    let understood = match as_object(typed) {
-        Some(_) => "a selector".to_string(),
-        None => format!("elements whose text, label or id contains \"{typed}\""),
-    };
     let places = sight.screen.root.walk().take(sight.elements.len()).zip(0..);
-    let places = places.filter(|(node, _)| nodes.contains(&node.id)).map(|(_, place)| place).collect();
-    Ok(Found { places, understood })
+    let places: Vec<i32> = places.filter(|(node, _)| nodes.contains(&node.id)).map(|(_, place)| place).collect();
+    Ok(Found { n_unlisted: nodes.len().saturating_sub(places.len()), places, understood })
+}
+
+/// All elements that the device finds, up to a limit.
+async fn ask(session: &Arc<Session>, what: &What) -> Result<Vec<u64>, String> {
+    let cx = session.top_level().ok_or("the session has ended")?;
+    let mut nodes = Vec::new();
+    for index in 0..MOST_FOUND {
+        let query = Query { what: what.clone(), index: Some(index) };
+        match session.device.find(&cx, &query, Checks::Visible).await {
+            Ok(Find::Found(found)) => nodes.push(found.node),
+            Ok(Find::Not(_)) => break,
+            Err(Stop::Failed(outcome)) => return Err(outcome.text),
+            Err(Stop::Fault(fault)) => return Err(fault.to_string()),
+        }
+    }
+    Ok(nodes)
 }
 
 /// What was typed as JSON or YAML, if it is an object.
