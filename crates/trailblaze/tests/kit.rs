@@ -150,6 +150,27 @@ fn a_new_python_tool_runs_at_once() {
 }
 
 #[test]
+fn the_libraries_for_kotlin_come_along() {
+    let project = Project::empty();
+    project.run(&["tool", "new", "acme_countText", "--lang", "kotlin"]).exits(0);
+    let files_of = |root: PathBuf| {
+        let is_ours = |path: &PathBuf| {
+            let text = path.display().to_string();
+            let is_main = ["client/src/main/", "tools/src/main/"].iter().any(|folder| text.starts_with(folder));
+            is_main || ["pom.xml", "client/pom.xml", "tools/pom.xml", "README.md", "LICENSE"].contains(&text.as_str())
+        };
+        let relative = |path: PathBuf| path.strip_prefix(&root).expect("a file of the folder").to_path_buf();
+        let mut found: Vec<PathBuf> = files(&root).into_iter().map(relative).filter(is_ours).collect();
+        found.sort();
+        let read = |path: PathBuf| (std::fs::read_to_string(root.join(&path)).expect("text"), path);
+        found.into_iter().map(read).collect::<Vec<_>>()
+    };
+    let (copy, ours) = (project.root().join(".trailblaze/kotlin"), repository().join("sdks/kotlin"));
+    assert_eq!(files(&copy).len(), files_of(copy.clone()).len(), "nothing else is copied");
+    assert_eq!(files_of(copy), files_of(ours), "the libraries, in the version of this build");
+}
+
+#[test]
 fn a_new_kotlin_tool_runs_once_it_is_built() {
     let Some(lab) = with_maven() else { return };
     let new = lab.go(&["tool", "new", "acme_countText", "--lang", "kotlin"]).exits(0);
@@ -166,23 +187,7 @@ fn a_new_kotlin_tool_runs_once_it_is_built() {
     let hint = "hint: `tools/target/kotlin-tools.jar` does not exist; run `mvn -q -f tools package` in `";
     assert!(early.stderr.contains(hint), "{}", early.stderr);
 
-    // The libraries are installed already: they are the same.
-    let files_of = |root: PathBuf| {
-        let is_ours = |path: &PathBuf| {
-            let text = path.display().to_string();
-            let is_main = ["client/src/main/", "tools/src/main/"].iter().any(|folder| text.starts_with(folder));
-            is_main || ["pom.xml", "client/pom.xml", "tools/pom.xml", "README.md", "LICENSE"].contains(&text.as_str())
-        };
-        let relative = |path: PathBuf| path.strip_prefix(&root).expect("a file of the folder").to_path_buf();
-        let mut found: Vec<PathBuf> = files(&root).into_iter().map(relative).filter(is_ours).collect();
-        found.sort();
-        let read = |path: PathBuf| (std::fs::read_to_string(root.join(&path)).expect("text"), path);
-        found.into_iter().map(read).collect::<Vec<_>>()
-    };
-    let (copy, ours) = (lab.project.root().join(".trailblaze/kotlin"), repository().join("sdks/kotlin"));
-    assert_eq!(files(&copy).len(), files_of(copy.clone()).len(), "nothing else is copied");
-    assert_eq!(files_of(copy), files_of(ours), "the libraries, in the version of this build");
-
+    // The libraries are installed already.
     lab.finish(lab.program("mvn", &["-q", "-B", "-o", "-f", "tools", "package"])).exits(0);
     assert_eq!(lab.go(&["tool", "acme_countText", "text=Pay"]).exits(0).stdout, "0 on the screen\n");
     lab.run(&[], 0);

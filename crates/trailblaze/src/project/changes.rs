@@ -95,3 +95,15 @@ fn is_ours(inside: &Path) -> bool {
         part => part.ends_with(".part"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_is_no_change_except_a_jar() {
+        let is_change = |path: &str| !is_ours(Path::new(path));
+        assert!(is_change("tools/a.ts") && is_change("tools/target/kotlin-tools.jar"));
+        assert!(!is_change("tools/target/classes/MainKt.class") && !is_change("logs/a.jar"));
+    }
+}

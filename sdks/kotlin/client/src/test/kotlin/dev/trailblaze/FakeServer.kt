@@ -35,17 +35,15 @@ class FakeServer(
     val address: String = "http://127.0.0.1:${listener.localPort}"
     val last: Request get() = requests.last()
 
-    init {
-        thread(isDaemon = true) {
-            try {
-                while (true) {
-                    val socket = listener.accept()
-                    connections += socket
-                    thread(isDaemon = true) { serve(socket) }
-                }
-            } catch (_: IOException) {
-                // It was closed.
+    private val acceptor = thread(isDaemon = true) {
+        try {
+            while (true) {
+                val socket = listener.accept()
+                connections += socket
+                thread(isDaemon = true) { serve(socket) }
             }
+        } catch (_: IOException) {
+            // It was closed.
         }
     }
 
@@ -54,6 +52,8 @@ class FakeServer(
 
     override fun close() {
         listener.close()
+        // Until then, it may accept one more connection.
+        acceptor.join()
         connections.forEach(Socket::close)
     }
 

@@ -12,6 +12,7 @@ import dev.trailblaze.tools.ToolResult
 import dev.trailblaze.tools.ToolServer
 import dev.trailblaze.tools.TrailblazeContext
 import dev.trailblaze.tools.TrailblazeToolSet
+import io.modelcontextprotocol.kotlin.sdk.types.ImageContent
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.flow.filter
@@ -98,6 +99,9 @@ class Kitchen : TrailblazeToolSet {
         ctx.progress("done")
         return "quiet"
     }
+
+    @Tool(customName = "kitchen_picture")
+    fun picture(): ToolResult = ToolResult.success("a cake").attach(ImageContent("iVBORw0KGgo=", "image/png"))
 
     /** Keeps its context for `kitchen_late`, which is wrong. */
     @Tool(customName = "kitchen_keep")

@@ -82,11 +82,13 @@ internal class DefinedTool(
                 .partition { it.type.classifier == TrailblazeContext::class }
             val whole = others.singleOrNull()?.takeIf { Arguments.isTool(it.type) }
             if (whole == null && others.any { Arguments.isTool(it.type) }) {
-                throw DefinitionError("$what has several parameters, and one is a TrailblazeTool; a tool has either one of these or flat parameters")
+                val rule = "a tool has either one of these or flat parameters"
+                throw DefinitionError("$what has several parameters, and one is a TrailblazeTool; $rule")
             }
             val results = Results(function.returnType, what)
             val arguments = if (whole == null) Parameters(others, what) else Arguments.ofClass(whole.type, "the parameter of $what")
-            return DefinedTool(name, function.findAnnotation<LLMDescription>()?.description, arguments, ToolMetadata(), where) { read, context ->
+            val description = function.findAnnotation<LLMDescription>()?.description
+            return DefinedTool(name, description, arguments, ToolMetadata(), where) { read, context ->
                 val values = HashMap<KParameter, Any?>()
                 values[receiver] = instance(context)
                 contexts.forEach { values[it] = context }
@@ -155,7 +157,7 @@ internal class DefinedTool(
         private fun delegateOf(tool: ExecutableTrailblazeTool): Delegate {
             val type = tool::class
             val name = type.findAnnotation<TrailblazeToolClass>()?.name
-                ?: throw DefinitionError("`${type.simpleName}` needs the annotation @TrailblazeToolClass, so that it can be called by its name")
+                ?: throw DefinitionError("`${type.simpleName}` needs @TrailblazeToolClass, so that it can be called by its name")
             val properties = type.memberProperties.associateBy { it.name }
             val args = type.primaryConstructor?.parameters.orEmpty().mapNotNull { parameter ->
                 val property = properties[parameter.name] ?: throw DefinitionError(

@@ -69,7 +69,7 @@ internal class Results(type: KType, what: String) {
 
         /** The result as MCP sends it. */
         fun toMcp(result: ToolResult): CallToolResult = CallToolResult(
-            content = if (result.text.isEmpty()) emptyList() else listOf(TextContent(result.text)),
+            content = listOfNotNull(result.text.takeIf { it.isNotEmpty() }?.let { TextContent(it) }) + result.attachments,
             isError = result.isError,
             structuredContent = result.structured,
             meta = result.meta(),

@@ -1,6 +1,7 @@
 package dev.trailblaze.tools
 
 import dev.trailblaze.JsonValues
+import io.modelcontextprotocol.kotlin.sdk.types.ContentBlock
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.add
@@ -21,6 +22,7 @@ import kotlinx.serialization.json.putJsonObject
  * @property missing The names of missing arguments.
  * @property remembered The values to remember, by name.
  * @property forgotten The names of values to forget.
+ * @property attachments Pictures, sounds and resources, which are shown with the call in the report.
  */
 @ConsistentCopyVisibility
 public data class ToolResult internal constructor(
@@ -30,6 +32,7 @@ public data class ToolResult internal constructor(
     val missing: List<String> = emptyList(),
     val remembered: Map<String, JsonElement> = emptyMap(),
     val forgotten: Set<String> = emptySet(),
+    val attachments: List<ContentBlock> = emptyList(),
 ) {
     /** Whether the tool failed. */
     public val isError: Boolean
@@ -45,6 +48,9 @@ public data class ToolResult internal constructor(
 
     /** The same result, and a value to forget. */
     public fun forget(name: String): ToolResult = copy(remembered = remembered - name, forgotten = forgotten + name)
+
+    /** The same result, and a picture, sound or resource, such as `ImageContent(base64, "image/png")`. */
+    public fun attach(attachment: ContentBlock): ToolResult = copy(attachments = attachments + attachment)
 
     /** The `_meta` of the result. */
     internal fun meta(): JsonObject = buildJsonObject {

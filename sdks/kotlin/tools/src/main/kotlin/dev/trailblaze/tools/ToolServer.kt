@@ -59,7 +59,7 @@ public class ToolServer @JvmOverloads constructor(
 
     /**
      * Adds the tools of a class whose constructor takes the commands of a device. Each call gets an object of its own, with the
-     * commands of the device that it is for. One more is made for the registry.
+     * commands of the device that it is for. If the class has a registry, one more object is made to read it.
      */
     public inline fun <reified T : ToolSet> toolSet(noinline make: (TrailblazeCommands) -> T): ToolServer =
         toolSet(T::class, make)
@@ -67,7 +67,7 @@ public class ToolServer @JvmOverloads constructor(
     /** Adds the tools of a class, each call on an object of its own. */
     public fun <T : ToolSet> toolSet(type: KClass<T>, make: (TrailblazeCommands) -> T): ToolServer {
         DefinedTool.ofToolSet(type) { context -> make(context.client) }.forEach(::add)
-        describe(make(noDevice))
+        if (HasRegistry::class.java.isAssignableFrom(type.java)) describe(make(noDevice))
         return this
     }
 

@@ -89,6 +89,22 @@ class RealTest {
     }
 
     @Test
+    fun `a call that takes too long is cancelled and the server goes on`() {
+        RealProject("com.example.KitchenKt", entry = mapOf("callTimeout" to "1s")).use { project ->
+            project.serving { tb ->
+                // Its coroutine is cancelled.
+                val waiting = failure { tb.callTool("kitchen_wait", emptyMap()) }
+                assertTrue(waiting.contains("kitchen_wait"), waiting)
+                assertEquals("it was cancelled", tb.callTool("kitchen_cancelled", emptyMap()).message)
+                // This one does not suspend, and cannot be cancelled.
+                failure { tb.callTool("kitchen_block", mapOf("name" to "oven")) }
+                assertEquals("[1,2]", tb.callTool("kitchen_count", emptyMap()).message)
+                tb.callTool("kitchen_release", mapOf("name" to "oven"))
+            }
+        }
+    }
+
+    @Test
     fun `a tool asks the model of the run`() {
         val replies = "replies:\n  - {expect: {contains: What is it?}, reply: {text: A sign-in form.}}\n"
         val model = "llm: {defaults: {model: scripted/replies.yaml}}"

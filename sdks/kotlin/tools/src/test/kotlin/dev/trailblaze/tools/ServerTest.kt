@@ -103,6 +103,8 @@ class ServerTest {
         assertTrue(Regex("the account is locked\nat Kitchen.kt:\\d+").matches(textOf(failed)), textOf(failed))
         val missing = call("kitchen_bake", """{"dish":null}""").result()
         assertEquals("""{"trailblaze":{"variant":"MissingRequiredArgs","missing":["size"]}}""", missing["_meta"].toString())
+        val picture = call("kitchen_picture").result()["content"]!!.jsonArray.last().toString()
+        assertTrue(picture.contains("\"mimeType\":\"image/png\"") && picture.contains("\"type\":\"image\""), picture)
         assertEquals("[]", call("kitchen_nothing").result()["content"].toString())
     }
 

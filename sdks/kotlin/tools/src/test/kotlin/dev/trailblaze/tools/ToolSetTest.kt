@@ -226,6 +226,17 @@ class ToolSetTest {
     }
 
     @Test
+    fun `a class may use its commands at once if it has no registry`() = runBlocking {
+        class Eager(commands: dev.trailblaze.TrailblazeCommands) : ToolSet {
+            private val platform = commands.platform
+
+            @Tool
+            fun where() = platform.word
+        }
+        assertEquals("ios", ToolServer("x").toolSet(::Eager).call("where", emptyMap(), FakeDevice(TrailblazeDevicePlatform.IOS)).text)
+    }
+
+    @Test
     fun `two toolsets that describe a tool differently are refused`() {
         class Described(platform: TrailblazeDevicePlatform, own: String) : TrailblazeToolSet, HasRegistry {
             override val registry = mapOf("shared" to ToolMetadata(setOf(platform)), own to ToolMetadata())
